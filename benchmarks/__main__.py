@@ -49,19 +49,19 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=", ".join(SUITES))
     parser.add_argument("--conversations", type=Path, metavar="FILE", help="conversations to measure retrieval on")
-    given = parser.parse_args(arguments)
-    unknown = set(given.suites) - set(SUITES)
+    namespace = parser.parse_args(arguments)
+    unknown = set(namespace.suites) - set(SUITES)
     if unknown:
         print(f"no such suite: {', '.join(sorted(unknown))}; there are {', '.join(SUITES)}", file=sys.stderr)
         return 2
     met = True
     print(HEAD, flush=True)
-    for name in given.suites or SUITES:
+    for name in namespace.suites or SUITES:
         with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as folder:
             for row in SUITES[name](Path(folder)):
                 print(line(row), flush=True)
                 met &= row.met
-    for row in retrieval_rows(given.conversations) if given.conversations else ():
+    for row in retrieval_rows(namespace.conversations) if namespace.conversations else ():
         print(line(row), flush=True)
         met &= row.met
     return 0 if met else 1

@@ -72,7 +72,7 @@ def agent_rows(folder: Path) -> Iterator[Row]:
     """The tool list; hooks and the first answer at 10,000 facts; warm calls of a server and how they grow with the
     vault; its memory after many calls."""
     env = environment(folder / "home")
-    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in tool_list()]
+    shown = [{key: record[key] for key in ("name", "description", "inputSchema")} for record in tool_list()]
     yield Row("MCP: tokens of the tools, as a model sees them", exact_counter()(json.dumps(shown)), 2_500)
     vaults = {facts: _vault(folder, facts) for facts in SIZES}
     yield from _hook_rows(vaults[FACTS], env)
@@ -145,10 +145,10 @@ def _hook_rows(vault: Vault, env: dict[str, str]) -> Iterator[Row]:
     for event in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
 
         def hook(number: int, event: str = event) -> float:
-            given = {"cwd": str(vault.root.parent), "prompt": prompts[number], "source": "startup",
+            record = {"cwd": str(vault.root.parent), "prompt": prompts[number], "source": "startup",
                      "transcript_path": "/nowhere.jsonl"}  # fmt: skip
             command = [_CLAWMEM, "hook", event, "--harness", "claude-code", "--vault", str(vault.root)]
-            return run(command, env, vault.root, json.dumps(given).encode())
+            return run(command, env, vault.root, json.dumps(record).encode())
 
         def typer(_: int) -> float:
             return run(_TYPER, env, vault.root)

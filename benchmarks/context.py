@@ -87,10 +87,17 @@ def _add_events(vault: Vault, count: int) -> None:
     """Add invented talk of two people over a year, as `benchmarks.year` has it, without learning from it."""
     days: dict[str, list[Event]] = {}
     for number, line in enumerate(year_of_talk(count)):
-        said = json.loads(line)
-        event = Event(f"evt_{number:08x}", said["timestamp"], "user", said["content"], said["speaker"], said["session"])
-        days.setdefault(said["timestamp"][:10], []).append(event)
-    writes: dict[str, bytes | None] = {f"ledger/{day}.jsonl": render_events(said) for day, said in days.items()}
+        message = json.loads(line)
+        event = Event(
+            f"evt_{number:08x}",
+            message["timestamp"],
+            "user",
+            message["content"],
+            message["speaker"],
+            message["session"],
+        )
+        days.setdefault(message["timestamp"][:10], []).append(event)
+    writes: dict[str, bytes | None] = {f"ledger/{day}.jsonl": render_events(items) for day, items in days.items()}
     with transaction(vault, NOW, "corpus") as started:
         started.commit([Change(f"corpus(vault): {count} invented events", writes, trailers("corpus"))])
 
@@ -137,8 +144,8 @@ def _sessions(chat: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     while turns := chat.get(f"session_{number}"):
         when = datetime.strptime(turns[0]["date_time"], "%d.%m.%Y, %H:%M:%S")
         yield f"session_{number}_date_time", when.strftime("%I:%M %p on %d %B, %Y")
-        said = [{**turn, "text": turn["clean_text"]} for turn in turns if turn["clean_text"].strip()]
-        yield f"session_{number}", said
+        items = [{**turn, "text": turn["clean_text"]} for turn in turns if turn["clean_text"].strip()]
+        yield f"session_{number}", items
         number += 1
 
 
@@ -147,12 +154,12 @@ def make_memory(root: Path, corpus: Corpus, semantic: bool) -> Vault:
     if not (root / "clawmem.yaml").exists():
         root.mkdir(parents=True)
         env = {**environment(root.parent / "home"), "CLAWMEM_NOW": _after(corpus).isoformat()}
-        said = "\n".join(json.dumps(_message(event)) for event in corpus.events)
+        text = "\n".join(json.dumps(_message(event)) for event in corpus.events)
         model = ["config", "set", "semantic.model", "local" if semantic else "none"]
         for step in (["init", str(root)], model, ["ingest", "-", "--format", "jsonl"], ["heartbeat"]):
-            done = subprocess.run([*_CLAWMEM, *step], env=env, cwd=root, input=said, capture_output=True, text=True)
-            if done.returncode not in (0, 4):
-                raise RuntimeError(f"{step} ended with {done.returncode}: {done.stderr}")
+            process = subprocess.run([*_CLAWMEM, *step], env=env, cwd=root, input=text, capture_output=True, text=True)
+            if process.returncode not in (0, 4):
+                raise RuntimeError(f"{step} ended with {process.returncode}: {process.stderr}")
     return Vault(root, environment(root.parent / "home"))
 
 
@@ -183,10 +190,10 @@ def figures(corpus: Corpus, vault: Vault, budgets: Sequence[int], count: Count) 
         order = rank(asked.question)
         evidence = [corpus.events[n].text for n in sorted(asked.evidence)]
         for budget in budgets:
-            done, _ = context_in(vault, index, ContextRequest(caller, budget, asked.question, FactFilter(("",))))
+            result, _ = context_in(vault, index, ContextRequest(caller, budget, asked.question, FactFilter(("",))))
             packed = [_packed(order, lines, size, budget) for lines, size in zip((whole, cut), sizes, strict=True)]
-            ours, most, less = (share_in(text, evidence) for text in (done.text, *packed))
-            tokens = count(done.text)
+            ours, most, less = (share_in(text, evidence) for text in (result.text, *packed))
+            tokens = count(result.text)
             if tokens > budget:
                 raise AssertionError(f"{tokens} tokens in a budget of {budget}: {asked.question}")
             yield Figure(asked, budget, ours, most, less, tokens)
@@ -242,15 +249,15 @@ def table(rows: Sequence[Figure]) -> Iterator[str]:
     """All budgets as a Markdown table."""
     yield "| budget | tokens used | context | BM25, whole turns | BM25, shortened | against the better | 95 % |"
     yield "|---|---|---|---|---|---|---|"
-    for budget in sorted({one.budget for one in rows}):
-        here = [one for one in rows if one.budget == budget]
+    for budget in sorted({row.budget for row in rows}):
+        here = [row for row in rows if row.budget == budget]
         ours, whole, cut, tokens = (
             sum(values) / len(here) for values in zip(*((o.ours, o.whole, o.cut, o.tokens) for o in here), strict=True)
         )
-        ahead = [one.ours - (one.whole if whole > cut else one.cut) for one in here]
+        ahead = [figure.ours - (figure.whole if whole > cut else figure.cut) for figure in here]
         low, high = interval(ahead)
-        told = f"| {budget:,} | {tokens:,.0f} | {ours:.3f} | {whole:.3f} | {cut:.3f} |"
-        yield f"{told} {sum(ahead) / len(ahead):+.3f} | {low:+.3f} to {high:+.3f} |"
+        text = f"| {budget:,} | {tokens:,.0f} | {ours:.3f} | {whole:.3f} | {cut:.3f} |"
+        yield f"{text} {sum(ahead) / len(ahead):+.3f} | {low:+.3f} to {high:+.3f} |"
 
 
 def main() -> int:
@@ -261,24 +268,24 @@ def main() -> int:
     parser.add_argument("--only", type=int, nargs="*", help="the numbers of the conversations, from 0 on")
     parser.add_argument("--semantic", action="store_true", help="with the local embedding model")
     parser.add_argument("--dump", type=Path, help="write each question's figures as JSON lines")
-    given = parser.parse_args()
+    namespace = parser.parse_args()
     count = exact_counter()
     with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as temporary:
-        kept = (given.vaults or Path(temporary)).absolute()
-        for path in given.files:
+        kept = (namespace.vaults or Path(temporary)).absolute()
+        for path in namespace.files:
             rows: list[Figure] = []
             for number, corpus in enumerate(conversations(path)):
-                if given.only is None or number in given.only:
-                    name = f"{path.stem}-{number}{'-semantic' if given.semantic else ''}"
-                    vault = make_memory(kept / name / "vault", corpus, given.semantic)
+                if namespace.only is None or number in namespace.only:
+                    name = f"{path.stem}-{number}{'-semantic' if namespace.semantic else ''}"
+                    vault = make_memory(kept / name / "vault", corpus, namespace.semantic)
                     rows += figures(corpus, vault, BUDGETS, count)
             print(f"{path.stem}: {len(rows) // len(BUDGETS)} questions\n")
             for line in (*table(rows), ""):
                 print(line, flush=True)
-            if given.dump:
-                with given.dump.open("a", encoding="utf-8") as out:
+            if namespace.dump:
+                with namespace.dump.open("a", encoding="utf-8") as out:
                     out.writelines(
-                        json.dumps([one.asked.conversation, one.asked.question, *one[1:]]) + "\n" for one in rows
+                        json.dumps([row.asked.conversation, row.asked.question, *row[1:]]) + "\n" for row in rows
                     )
     return 0
 

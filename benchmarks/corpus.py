@@ -157,9 +157,9 @@ def invented_events(count: int, seed: int) -> dict[str, bytes | None]:
         day = (NOW - timedelta(days=1 + number // 50)).strftime("%Y-%m-%d")
         text = f"{chance.choice(_SAID)} {' '.join(words.word() for _ in range(chance.randrange(4, 24)))}."
         when = f"{day}T{number % 50 // 10 + 9:02}:{number % 10:02}:00Z"
-        said = Event(f"evt_{number:016x}", when, "user", text, words.name(), f"s{number // 50}")
-        days.setdefault(day, []).append(said)
-    return {ledger_path(day): render_events(said) for day, said in days.items()}
+        event = Event(f"evt_{number:016x}", when, "user", text, words.name(), f"s{number // 50}")
+        days.setdefault(day, []).append(event)
+    return {ledger_path(day): render_events(items) for day, items in days.items()}
 
 
 def make_vault(root: Path, facts: int, entities: int = 500, seed: int = 1, events: int = 0) -> Vault:
@@ -190,10 +190,10 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=10_000)
     parser.add_argument("--entities", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
-    given = parser.parse_args()
+    made = parser.parse_args()
     started = time.perf_counter()
-    vault = make_vault(given.folder.absolute(), given.facts, given.entities, given.seed)
-    print(f"{given.facts} facts about {given.entities} entities in {vault.root}, {time.perf_counter() - started:.1f} s")
+    vault = make_vault(made.folder.absolute(), made.facts, made.entities, made.seed)
+    print(f"{made.facts} facts about {made.entities} entities in {vault.root}, {time.perf_counter() - started:.1f} s")
 
 
 if __name__ == "__main__":

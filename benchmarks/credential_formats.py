@@ -658,8 +658,8 @@ def part_of(kind: str) -> str:
 def formats(seed: int = 20261122) -> Iterator[Format]:
     """One text of every kind of credential."""
     for kind, make in CREDENTIALS.items():
-        given = make(Dice(_seeded(seed, kind)))
-        before, _, rest = given.partition(START)
+        value = make(Dice(_seeded(seed, kind)))
+        before, _, rest = value.partition(START)
         secret, _, after = rest.partition(END)
         yield Format(kind, part_of(kind), before + secret + after, secret)
 

@@ -41,7 +41,7 @@ def dashboard_rows(folder: Path, facts: int = 10_000) -> Iterator[Row]:
         here.log_in()
         for name, page in _PAGES.items():
             first, again = _asked(process, here, page), [_asked(process, here, page) for _ in range(RUNS)]
-            used, waited = (median(one[place] for one in again) * 1000 for place in (0, 1))
+            used, waited = (median(pair[place] for pair in again) * 1000 for place in (0, 1))
             raw = f"wall {waited:.0f} ms; the first time {first[0] * 1000:.0f} ms, wall {first[1] * 1000:.0f}"
             yield Row(f"dashboard, {name}, {facts:,} facts, CPU ms", used, None, raw)
     finally:

@@ -98,10 +98,10 @@ def _prepared(vault: Vault, env: Mapping[str, str]) -> list[str]:
         path.write_text(text, encoding="utf-8")
     _run(["wiki", "build"], env, vault.root)
     items = sorted((vault.root / "life").rglob("items.json"))[:40]
-    held = [fact for path in items for fact in json.loads(path.read_text(encoding="utf-8"))]
-    ids = [fact["id"] for fact in held if fact.get("status", "active") == "active"]
-    for one in ids[-5:]:
-        _run(["claim", "check", one, "--question", "Which boat is blue?", "--expect", "Bucket"], env, vault.root)
+    value = [fact for path in items for fact in json.loads(path.read_text(encoding="utf-8"))]
+    ids = [fact["id"] for fact in value if fact.get("status", "active") == "active"]
+    for identifier in ids[-5:]:
+        _run(["claim", "check", identifier, "--question", "Which boat is blue?", "--expect", "Bucket"], env, vault.root)
     return ids
 
 
@@ -109,7 +109,7 @@ def _verbs(ids: Sequence[str], work: Path) -> Iterator[TimedVerb]:
     """Every verb; the rounds of a verb that writes use tasks and facts of their own."""
 
     def of(*arguments: str) -> TimedVerb:
-        return TimedVerb(" ".join(one for one in arguments if one != str(work)), lambda _: arguments)
+        return TimedVerb(" ".join(argument for argument in arguments if argument != str(work)), lambda _: arguments)
 
     yield TimedVerb("task add", lambda n: ("task", "add", f"Oil the hinge {n}", "--accept", "It does not squeak."))
     yield of("task", "list")
@@ -136,7 +136,7 @@ def _verbs(ids: Sequence[str], work: Path) -> Iterator[TimedVerb]:
 
 
 def _run(arguments: Sequence[str], env: Mapping[str, str], root: Path) -> str:
-    done = subprocess.run([*_CLAWMEM, *arguments], cwd=root, env=dict(env), capture_output=True, text=True)
-    if done.returncode != 0:
-        raise RuntimeError(f"{arguments} ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return done.stdout
+    process = subprocess.run([*_CLAWMEM, *arguments], cwd=root, env=dict(env), capture_output=True, text=True)
+    if process.returncode != 0:
+        raise RuntimeError(f"{arguments} ended with {process.returncode}: {process.stdout}{process.stderr}")
+    return process.stdout

@@ -82,8 +82,8 @@ def latency(database: Database, role: str, clients: int, ask: Ask, asked: int = 
     processes = min(clients, 4)
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         address = database.address(role)
-        given = [(address, clients // processes, ask, asked, number) for number in range(processes)]
-        spent = [one for part in pool.starmap(_clients, given) for one in part]
+        items = [(address, clients // processes, ask, asked, number) for number in range(processes)]
+        spent = [pair for part in pool.starmap(_clients, items) for pair in part]
     times = sorted(took for took, _ in spent)
     whole = max(end for _, end in spent)
     return Latency(
@@ -111,10 +111,10 @@ def _clients(address: HubAddress, threads: int, ask: Ask, asked: int, number: in
                 spent.append((time.perf_counter() - began, time.perf_counter() - start[0]))
 
     pool = [threading.Thread(target=client, args=(at,)) for at in range(threads)]
-    for one in pool:
-        one.start()
-    for one in pool:
-        one.join()
+    for thread in pool:
+        thread.start()
+    for thread in pool:
+        thread.join()
     return spent
 
 
@@ -157,10 +157,10 @@ def taken_in(database: Database, folder: Path, vaults: int) -> Iterator[str]:
     before = _cpu()
     start = time.perf_counter()
     options = WorkerOptions(folder / "mirrors", lambda place: Mirror(place, env), 120)
-    done = list(work_once(database.address("bench_worker"), options))
+    items = list(work_once(database.address("bench_worker"), options))
     took = time.perf_counter() - start
-    assert [one.problem for one in done] == [None] * vaults, done
-    facts = sum(one.facts for one in done)
+    assert [report.problem for report in items] == [None] * vaults, items
+    facts = sum(report.facts for report in items)
     yield (
         f"| a worker takes in {vaults} vaults | {facts:,} facts | {facts / took:,.0f} facts/s |"
         f" {took:.1f} s, {_cpu() - before:.1f} s CPU of the worker and its git |"
@@ -169,7 +169,7 @@ def taken_in(database: Database, folder: Path, vaults: int) -> Iterator[str]:
 
 def _cpu() -> float:
     kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
-    return sum(one.ru_utime + one.ru_stime for one in map(resource.getrusage, kinds))
+    return sum(other.ru_utime + other.ru_stime for other in map(resource.getrusage, kinds))
 
 
 def local_lines(folder: Path, sizes: Sequence[int]) -> Iterator[str]:
@@ -222,17 +222,17 @@ def pruning(server: Server, database: Database) -> Iterator[str]:
         rows = admin.execute(
             "EXPLAIN (COSTS OFF) SELECT id FROM clawmem.fact WHERE org = 'acme' AND entity = 'projects/x'"
         ).fetchall()
-        yield from (str(one) for (one,) in rows)
+        yield from (str(value) for (value,) in rows)
         yield ""
         rows = admin.execute("EXPLAIN (COSTS OFF) SELECT id FROM clawmem.fact WHERE entity = 'projects/x'").fetchall()
-        yield from (str(one) for (one,) in rows)
+        yield from (str(value) for (value,) in rows)
     with connect(database.address("fifth")) as member:
         yield ""
         rows = member.execute(
             "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT id FROM clawmem.fact"
             " WHERE entity = 'projects/x'"
         ).fetchall()
-        yield from (str(one) for (one,) in rows)
+        yield from (str(value) for (value,) in rows)
 
 
 def main() -> int:
@@ -242,7 +242,7 @@ def main() -> int:
     parser.add_argument("--local", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--vaults", type=int, default=20)
-    given = parser.parse_args()
+    namespace = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="clawmem-bench-"))
     with running_server(folder, _SETTINGS) as server:
         make_template(server)
@@ -250,12 +250,12 @@ def main() -> int:
             with server.admin() as admin:
                 admin.execute(f"CREATE DATABASE {name} TEMPLATE clawmem_template OWNER hub_owner")
         print("| what | facts | clients | measured |\n|---|---|---|---|")
-        for line in taken_in(Database(server, "taken"), folder, given.vaults):
+        for line in taken_in(Database(server, "taken"), folder, namespace.vaults):
             print(line, flush=True)
-        for line in local_lines(folder, given.local):
+        for line in local_lines(folder, namespace.local):
             print(line, flush=True)
         sized = Database(server, "sized")
-        for line in sized_lines(server, sized, given.sizes, given.clients):
+        for line in sized_lines(server, sized, namespace.sizes, namespace.clients):
             print(line, flush=True)
         print("\n```")
         for line in pruning(server, sized):

@@ -59,10 +59,10 @@ def placed_facts(events: Sequence[Event]) -> list[tuple[str, Fact]]:
     """Each turn as a fact about its speaker, with the entity."""
     return [
         (
-            f"areas/people/{_NO_NAME.sub('-', (one.speaker or 'somebody').lower()).strip('-')}",
-            Fact(f"fact_{n:08x}", one.text, "fact", one.timestamp, "user"),
+            f"areas/people/{_NO_NAME.sub('-', (event.speaker or 'somebody').lower()).strip('-')}",
+            Fact(f"fact_{n:08x}", event.text, "fact", event.timestamp, "user"),
         )
-        for n, one in enumerate(events)
+        for n, event in enumerate(events)
     ]
 
 
@@ -90,7 +90,7 @@ def local(model: bool) -> Maker:
 
         def rank(question: str) -> Sequence[int]:
             found = recall_in(vault, index, RecallQuery(question, _CALLER, FactFilter(), _MOST, (FACTS,))).ranking
-            return [int(one.hit.fact.id[5:], 16) for one in found if isinstance(one.hit, FactHit)]
+            return [int(recall_hit.hit.fact.id[5:], 16) for recall_hit in found if isinstance(recall_hit.hit, FactHit)]
 
         return rank
 
@@ -124,7 +124,7 @@ class HubRankers:
 
         def rank(question: str) -> Sequence[int]:
             found = search_facts(hub, HubQuestion(question, _CALLER.now, _MOST))
-            return [int(one.found.fact.id[5:], 16) for one in found]
+            return [int(hit.found.fact.id[5:], 16) for hit in found]
 
         return rank
 
@@ -135,7 +135,7 @@ class HubRankers:
 
         def rank(question: str) -> Sequence[int]:
             found = search_facts(hub, HubQuestion(question, _CALLER.now, _MOST, vector=model.embed(question)))
-            return [int(one.found.fact.id[5:], 16) for one in found]
+            return [int(hit.found.fact.id[5:], 16) for hit in found]
 
         return rank
 
@@ -165,8 +165,8 @@ def main() -> int:
     parser.add_argument("files", type=Path, nargs="+", metavar="FILE")
     parser.add_argument("--no-model", action="store_true")
     parser.add_argument("--detail", action="store_true")
-    given = parser.parse_args()
-    corpora = [corpus for path in given.files for corpus in read(path)]
+    namespace = parser.parse_args()
+    corpora = [corpus for path in namespace.files for corpus in read(path)]
     with ExitStack() as stack:
         server = stack.enter_context(running_server(Path(tempfile.mkdtemp(prefix="clawmem-bench-"))))
         make_template(server)
@@ -176,10 +176,10 @@ def main() -> int:
             "PostgreSQL alone (ts_rank_cd)": hubs.plain,
             "vault, no model": local(False),
             "hub, no model": hubs.ours,
-            **({} if given.no_model else {"vault, local model": local(True), "hub, local model": hubs.with_model}),
+            **({} if namespace.no_model else {"vault, local model": local(True), "hub, local model": hubs.with_model}),
         }
         results = {name: scored(corpora, maker) for name, maker in rankers.items()}
-    for line in (*table(results), *(("", *detail(results)) if given.detail else ())):
+    for line in (*table(results), *(("", *detail(results)) if namespace.detail else ())):
         print(line, flush=True)
     return 0
 

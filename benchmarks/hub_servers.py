@@ -102,12 +102,12 @@ def main() -> int:
     """Print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--facts", type=int, default=100_000)
-    given = parser.parse_args()
+    namespace = parser.parse_args()
     binaries = programs()
     if binaries is None:
         print("There is no PostgreSQL of the system with postgres_fdw: apt-get install postgresql", file=sys.stderr)
         return 1
-    for line in lines(Path(tempfile.mkdtemp(prefix="clawmem-bench-")), binaries, given.facts):
+    for line in lines(Path(tempfile.mkdtemp(prefix="clawmem-bench-")), binaries, namespace.facts):
         print(line, flush=True)
     return 0
 

@@ -64,10 +64,10 @@ def make_fan(root: Path, env: Mapping[str, str], count: int) -> Path:
 def cpu(command: Sequence[str], env: Mapping[str, str], folder: Path, codes: Sequence[int] = (0,)) -> float:
     """Run one process and return the CPU seconds of it and its children; raises where it ends with another code."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, env=dict(env), cwd=folder, capture_output=True)
+    process = subprocess.run(command, env=dict(env), cwd=folder, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode not in codes:
-        raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
+    if process.returncode not in codes:
+        raise subprocess.CalledProcessError(process.returncode, command, process.stdout, process.stderr)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
@@ -76,7 +76,7 @@ def _id(number: int) -> str:
 
 
 def _fact(number: int, targets: Sequence[int]) -> Fact:
-    links = tuple(FactLink("depends_on", _id(one), "it follows", "2026-01-01T00:00:00Z") for one in targets)
+    links = tuple(FactLink("depends_on", _id(target), "it follows", "2026-01-01T00:00:00Z") for target in targets)
     statement = f"Component {number} of the system works as its parts do."
     return Fact(_id(number), statement, "fact", "2026-01-01T00:00:00Z", "user", trust="user", links=links)
 

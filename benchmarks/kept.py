@@ -62,7 +62,7 @@ class _Year:
     def run(self, *arguments: str, given: str = "", root: Path | None = None) -> Any:
         """Run a command at the time of the year, and return its data."""
         now = (START + timedelta(days=self._day)).isoformat()
-        done = subprocess.run(
+        process = subprocess.run(
             [*_CLAWMEM, *arguments, "--json"],
             cwd=root or self.root,
             env={**self._env, "CLAWMEM_NOW": now},
@@ -70,15 +70,15 @@ class _Year:
             capture_output=True,
             text=True,
         )
-        if done.returncode:
-            raise RuntimeError(f"{arguments} ended with {done.returncode}: {done.stdout}")
-        return json.loads(done.stdout)["data"]
+        if process.returncode:
+            raise RuntimeError(f"{arguments} ended with {process.returncode}: {process.stdout}")
+        return json.loads(process.stdout)["data"]
 
     def type(self, texts: Sequence[str], entity: str) -> list[Any]:
         """Remember facts as the person; return them, and the conflicts that were said."""
         lines = "\n".join(json.dumps({"fact": text, "entity": entity}) for text in texts)
-        done = self.run("remember", "--jsonl", "-", given=lines)
-        return [done["facts"], done.get("conflicts", [])]
+        result = self.run("remember", "--jsonl", "-", given=lines)
+        return [result["facts"], result.get("conflicts", [])]
 
 
 def kept_rows(folder: Path, events: int = 2_000) -> Iterator[Row]:
@@ -94,24 +94,24 @@ def kept_rows(folder: Path, events: int = 2_000) -> Iterator[Row]:
             year.type([first.format(name=name)], f"projects/{name}-{number}".lower())
     for _ in range(6):
         year.pass_days(30)
-    said = {"rival": 0, "friend": 0}
+    record = {"rival": 0, "friend": 0}
     for name in _NAMES:
         for number, (_, second) in enumerate((*_RIVALS, *_FRIENDS)):
             kind = "rival" if number < len(_RIVALS) else "friend"
-            said[kind] += bool(year.type([second.format(name=name)], f"projects/{name}-{number}".lower())[1])
+            record[kind] += bool(year.type([second.format(name=name)], f"projects/{name}-{number}".lower())[1])
     year.run("ingest", "-", "--format", "jsonl", given="\n".join(_chat(events)))
     for _ in range(6):
         year.run("recall", "Where does Ines live?")
         year.pass_days(31)
-    facts = {one["id"]: one for one in year.run("list", "--limit", "1000")["facts"]}
+    facts = {fact["id"]: fact for fact in year.run("list", "--limit", "1000")["facts"]}
     yield from _typed_rows(typed, facts)
     pairs = len(_NAMES) * len(_RIVALS)
-    yield Row("contradictions said at once, share", said["rival"] / pairs, 1, f"{said['rival']} of {pairs}", True)
+    yield Row("contradictions said at once, share", record["rival"] / pairs, 1, f"{record['rival']} of {pairs}", True)
     wrong = len(_NAMES) * len(_FRIENDS)
-    yield Row("said where both can be true, share", said["friend"] / wrong, 0, f"{said['friend']} of {wrong}")
-    marked = sum(1 for one in facts.values() if one.get("conflicts_with") and one["entity"].startswith("projects/"))
+    yield Row("said where both can be true, share", record["friend"] / wrong, 0, f"{record['friend']} of {wrong}")
+    marked = sum(1 for fact in facts.values() if fact.get("conflicts_with") and fact["entity"].startswith("projects/"))
     yield Row("contradictory facts marked by list, share", marked / (2 * pairs), 1, f"{marked} of {2 * pairs}", True)
-    people = {one["entity"] for one in facts.values() if one.get("subject") in ("Ada", "the user", "User")}
+    people = {fact["entity"] for fact in facts.values() if fact.get("subject") in ("Ada", "the user", "User")}
     yield Row("entities of the person", len(people), 1, ", ".join(sorted(people)))
     yield _blame_row(year.root)
 
@@ -126,10 +126,10 @@ def _chat(events: int) -> Iterator[str]:
 
 
 def _typed_rows(typed: Sequence[Any], facts: dict[str, Any]) -> Iterator[Row]:
-    active = sum(one["id"] in facts and facts[one["id"]]["status"] == "active" for one in typed)
+    active = sum(other["id"] in facts and facts[other["id"]]["status"] == "active" for other in typed)
     yield Row("typed facts still active, share", active / len(typed), 1, f"{active} of {len(typed)}", True)
-    vital = [one for one in typed if one.get("importance")]
-    hot = sum(facts[one["id"]]["tier"] == "hot" for one in vital if one["id"] in facts)
+    vital = [other for other in typed if other.get("importance")]
+    hot = sum(facts[other["id"]]["tier"] == "hot" for other in vital if other["id"] in facts)
     wanted = len(_NAMES) * len(_VITAL)
     yield Row("vital typed facts still hot, share", hot / wanted, 1, f"{hot} of {wanted}", True)
 

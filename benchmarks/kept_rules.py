@@ -75,12 +75,12 @@ def patterns() -> Iterator[tuple[str, int, re.Pattern[str]]]:
     """Every pattern of the package: its plugin, its number there, itself."""
     plugins: Any = importlib.import_module("detect_secrets.plugins")
     base: Any = importlib.import_module("detect_secrets.plugins.base").RegexBasedDetector
-    for found in sorted(pkgutil.iter_modules(plugins.__path__), key=lambda one: one.name):
+    for found in sorted(pkgutil.iter_modules(plugins.__path__), key=lambda info: info.name):
         module = importlib.import_module(f"detect_secrets.plugins.{found.name}")
         for kind in vars(module).values():
             own = inspect.isclass(kind) and issubclass(kind, base) and kind.__module__ == module.__name__
             if own and not inspect.isabstract(kind) and isinstance(kind.denylist, list | tuple):
-                yield from ((found.name, number, one) for number, one in enumerate(kind.denylist))
+                yield from ((found.name, number, other) for number, other in enumerate(kind.denylist))
 
 
 def _rules() -> Iterator[str]:

@@ -61,15 +61,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--show", type=int, default=0)
-    given = parser.parse_args()
+    namespace = parser.parse_args()
     print("| conversation | events | facts | entities | quotes exact | ingest s | heartbeat s | second beat |")
     print("|---|---|---|---|---|---|---|---|")
     sound = True
     with tempfile.TemporaryDirectory(prefix="clawmem-main-job-") as folder:
         env = environment(Path(folder) / "home")
-        for name, lines in conversations(given.file):
+        for name, lines in conversations(namespace.file):
             root = Path(folder) / name
-            sound &= _run(name, root, "\n".join(lines), env, given.show)
+            sound &= _run(name, root, "\n".join(lines), env, namespace.show)
     return 0 if sound else 1
 
 
@@ -89,15 +89,17 @@ def _run(name: str, root: Path, lines: str, env: dict[str, str], show: int) -> b
     return quoting == exact and again["commits"] == []
 
 
-def _command(arguments: list[str], root: Path, env: dict[str, str], given: str = "") -> tuple[float, dict[str, Any]]:
+def _command(arguments: list[str], root: Path, env: dict[str, str], value: str = "") -> tuple[float, dict[str, Any]]:
     start = time.perf_counter()
-    done = subprocess.run(
-        [*_CLAWMEM, *arguments, "--json"], cwd=root, env=env, input=given.encode(), capture_output=True
+    process = subprocess.run(
+        [*_CLAWMEM, *arguments, "--json"], cwd=root, env=env, input=value.encode(), capture_output=True
     )
     seconds = time.perf_counter() - start
-    if done.returncode != 0:
-        raise RuntimeError(f"{arguments} ended with {done.returncode}: {done.stdout.decode()}{done.stderr.decode()}")
-    data: dict[str, Any] = json.loads(done.stdout)["data"]
+    if process.returncode != 0:
+        raise RuntimeError(
+            f"{arguments} ended with {process.returncode}: {process.stdout.decode()}{process.stderr.decode()}"
+        )
+    data: dict[str, Any] = json.loads(process.stdout)["data"]
     return seconds, data
 
 

@@ -31,10 +31,10 @@ def batch_rows(folder: Path, facts: int = 10_000, added: int = 2_000) -> Iterato
         before = _commits(root)
         start = time.perf_counter()
         command = [*_CLAWMEM, "remember", "--jsonl", "-", "--json"]
-        given = "\n".join(lines).encode()
-        done = subprocess.run(command, cwd=root, env=env, input=given, capture_output=True, check=True)
+        data = "\n".join(lines).encode()
+        process = subprocess.run(command, cwd=root, env=env, input=data, capture_output=True, check=True)
         seconds = time.perf_counter() - start
-        kept = json.loads(done.stdout)["data"]["outcome"].count("added")
+        kept = json.loads(process.stdout)["data"]["outcome"].count("added")
         assert _commits(root) - before >= kept
         rates.append(kept / seconds)
     yield Row(
@@ -73,8 +73,10 @@ def _peak_of(command: list[str], root: Path, env: dict[str, str]) -> float:
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True);"
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
-    done = subprocess.run([sys.executable, "-c", program, *command], cwd=root, env=env, capture_output=True, check=True)
-    return int(done.stdout.split()[-1]) / 1024
+    process = subprocess.run(
+        [sys.executable, "-c", program, *command], cwd=root, env=env, capture_output=True, check=True
+    )
+    return int(process.stdout.split()[-1]) / 1024
 
 
 def _commits(root: Path) -> int:

@@ -31,10 +31,10 @@ class Timing(NamedTuple):
 def run(command: Sequence[str], environment: Mapping[str, str], folder: Path, given: bytes = b"") -> float:
     """Run one process to its end and return the seconds it took; raises where it fails."""
     start = time.perf_counter()
-    done = subprocess.run(command, env=dict(environment), cwd=folder, input=given, capture_output=True)
+    process = subprocess.run(command, env=dict(environment), cwd=folder, input=given, capture_output=True)
     seconds = time.perf_counter() - start
-    if done.returncode != 0:
-        raise RuntimeError(f"{command} ended with {done.returncode}: {done.stderr.decode()}")
+    if process.returncode != 0:
+        raise RuntimeError(f"{command} ended with {process.returncode}: {process.stderr.decode()}")
     return seconds
 
 
@@ -49,9 +49,9 @@ def in_turn(runs: int, *actions: Callable[[int], float]) -> list[Timing]:
     return [Timing(tuple(row)) for row in rows]
 
 
-def ratio(one: Timing, other: Timing) -> float:
+def ratio(timing: Timing, other: Timing) -> float:
     """The median of the ratios round by round, which a drifting machine disturbs least."""
-    return statistics.median(a / b for a, b in zip(one.seconds, other.seconds, strict=True))
+    return statistics.median(a / b for a, b in zip(timing.seconds, other.seconds, strict=True))
 
 
 def peak_of_children() -> float:

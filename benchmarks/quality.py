@@ -117,13 +117,13 @@ def extraction(turns: Sequence[dict[str, Any]], catalog: Catalog) -> Extraction:
         quiet += not turn["facts"]
         kept += not turn["facts"] and not propositions
         for label in turn["facts"]:
-            match = next((one for one in propositions if matches(one, label, turn)), None)
+            match = next((proposition for proposition in propositions if matches(proposition, label, turn)), None)
             if match is None:
                 missed.append(f"{turn['id']}: {label['evidence']}  [{' '.join(label['words'])}]")
             else:
                 propositions.remove(match)
                 matched += 1
-        false += [f"{turn['id']}: {one.statement}  <- {turn['text'][:90]}" for one in propositions]
+        false += [f"{turn['id']}: {proposition.statement}  <- {turn['text'][:90]}" for proposition in propositions]
     return Extraction(proposed, labelled, matched, quiet, kept, tuple(false), tuple(missed))
 
 
@@ -173,8 +173,8 @@ def supersession(cases: Sequence[dict[str, Any]], catalog: Catalog) -> Supersess
 def signalled(turns: Sequence[dict[str, Any]], catalog: Catalog) -> tuple[int, int, int, int]:
     """Of the turns that people said: how many with a labelled fact hold a sentence for review, of how many, and the
     same of those without. The daily limit is not applied."""
-    said = [turn for turn in turns if turn["role"] == "user"]
-    found = [(bool(turn["facts"]), _is_signalled(turn, catalog)) for turn in said]
+    items = [turn for turn in turns if turn["role"] == "user"]
+    found = [(bool(turn["facts"]), _is_signalled(turn, catalog)) for turn in items]
     facts = [strong for labelled, strong in found if labelled]
     others = [strong for labelled, strong in found if not labelled]
     return sum(facts), len(facts), sum(others), len(others)
@@ -201,16 +201,18 @@ class _Memory:
         before = set(self.facts)
         earlier = date.fromisoformat(self.case["said_at"][:10]) - timedelta(days=30)
         self.hear(known["turn"], f"{earlier}T10:00:00Z", statements)
-        told = [fact for name, fact in self.facts.items() if name not in before]
-        return [fact for fact in told if all(_holds(fact.fact, word) for word in known["words"])]
+        items = [fact for name, fact in self.facts.items() if name not in before]
+        return [fact for fact in items if all(_holds(fact.fact, word) for word in known["words"])]
 
     def hear(self, text: str, said_at: str, read_by: Callable[..., Sequence[Proposition]] = extract) -> str:
         """Learn from one turn, as the rules do or as whoever reads it plainly; the decision that weighed most."""
         event = _event({**self.case, "role": "user", "said_at": said_at}, text)
         read = read_by(event, self.catalog, tuple(self.case["speakers"]))
         adds = read_by is not extract
-        outcomes = [self._decide(drop_unfit_predicate(mark_change(one, event.text)), adds) for one in read]
-        return next((one for one in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if one in outcomes), "nothing")
+        outcomes = [
+            self._decide(drop_unfit_predicate(mark_change(proposition, event.text)), adds) for proposition in read
+        ]
+        return next((name for name in (RETRACT, UPDATE, MERGE, "proposed", NOOP, "add") if name in outcomes), "nothing")
 
     def retired(self) -> list[Fact]:
         """The facts that no longer stand."""
@@ -311,8 +313,8 @@ def faults(part: str) -> Iterator[str]:
     """Every miss and every false fact of one part, one a line."""
     catalog = shipped_catalog()
     found = extraction(read_labels("turns", part), catalog)
-    yield from (f"false  {one}" for one in found.false)
-    yield from (f"missed {one}" for one in found.missed)
+    yield from (f"false  {text}" for text in found.false)
+    yield from (f"missed {text}" for text in found.missed)
     yield from supersession(read_labels("changes", part), catalog).faults
 
 

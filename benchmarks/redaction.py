@@ -65,13 +65,13 @@ def redaction(folder: Path, env: dict[str, str], facts: int, events: int) -> Cos
     versions = _versions(root)
     watched = [sys.executable, "-c", _WATCHED, *_CLAWMEM, "redact", "--pattern", _SECRET, "--yes", "--json"]
     start = time.perf_counter()
-    done = subprocess.run(watched, cwd=root, env=env, capture_output=True, check=True)
+    process = subprocess.run(watched, cwd=root, env=env, capture_output=True, check=True)
     seconds = time.perf_counter() - start
-    answer, used = done.stdout.decode().splitlines()
-    told = json.loads(answer)["data"]
-    assert told["remains"] == [], told
+    answer, used = process.stdout.decode().splitlines()
+    message = json.loads(answer)["data"]
+    assert message["remains"] == [], message
     work, peak = used.split()
-    return Cost(seconds, float(work), int(peak) / 1024, len(told["commits"]), versions)
+    return Cost(seconds, float(work), int(peak) / 1024, len(message["commits"]), versions)
 
 
 _WATCHED = (
@@ -101,16 +101,16 @@ def long_history(root: Path, facts: int, events: int) -> Path:
 def _changes(facts: int, events: int) -> Iterator[Change]:
     names = entity_names(500, 1)
     shelves: dict[str, list[Fact]] = defaultdict(list)
-    given = list(invented_facts(facts, names, seed=3))
-    said = list(_said(events))
+    items = list(invented_facts(facts, names, seed=3))
+    message = list(_said(events))
     commits = -(-facts // _EACH)
     for number in range(commits):
         touched = {}
-        for place, (entity, fact) in enumerate(given[number * _EACH : (number + 1) * _EACH], number * _EACH):
+        for place, (entity, fact) in enumerate(items[number * _EACH : (number + 1) * _EACH], number * _EACH):
             shelves[entity].append(_with_secret(fact) if place % 100 == 0 else fact)
             touched[items_path(entity)] = render_items(shelves[entity])
         first, last = (events * at // commits for at in (number, number + 1))
-        touched.update(_ledgers(said, first, last))
+        touched.update(_ledgers(message, first, last))
         yield Change(f"corpus(vault): commit {number}", touched, trailers("corpus"))
 
 
@@ -126,10 +126,10 @@ def _said(count: int) -> Iterator[Event]:
         yield Event(f"evt_{number:016x}", when.strftime("%Y-%m-%dT%H:%M:%SZ"), "user", text)
 
 
-def _ledgers(said: list[Event], first: int, last: int) -> dict[str, bytes]:
+def _ledgers(items: list[Event], first: int, last: int) -> dict[str, bytes]:
     """The days' ledgers that some events are written to, as they are after them."""
     files = {}
     for day in {number // _EVENTS_A_DAY for number in range(first, last)}:
-        events = said[day * _EVENTS_A_DAY : min(last, (day + 1) * _EVENTS_A_DAY)]
+        events = items[day * _EVENTS_A_DAY : min(last, (day + 1) * _EVENTS_A_DAY)]
         files[ledger_path(events[0].timestamp[:10])] = render_events(events)
     return files

@@ -92,7 +92,10 @@ def read(path: Path, as_one: bool = False) -> list[Corpus]:
     asked: list[Asked] = []
     for corpus in corpora:
         shift = len(events)
-        asked += [one._replace(evidence=frozenset(n + shift for n in one.evidence)) for one in corpus.asked]
+        asked += [
+            other_asked._replace(evidence=frozenset(n + shift for n in other_asked.evidence))
+            for other_asked in corpus.asked
+        ]
         events += corpus.events
     return [Corpus(tuple(events), tuple(asked))]
 
@@ -102,11 +105,11 @@ def conversation(sample: Mapping[str, Any], fallback: str) -> Corpus:
     events = tuple(_events(sample["conversation"], name))
     number = {event.external_id: n for n, event in enumerate(events)}
     asked = []
-    for one in sample["qa"]:
-        named = _TURN_ID.findall(" ".join(one["evidence"]))
+    for other in sample["qa"]:
+        named = _TURN_ID.findall(" ".join(other["evidence"]))
         evidence = frozenset(number[turn] for turn in named if turn in number)
         if evidence:
-            asked.append(Asked(str(one["question"]), evidence, int(one["category"]), name))
+            asked.append(Asked(str(other["question"]), evidence, int(other["category"]), name))
     return Corpus(events, tuple(asked))
 
 
@@ -211,14 +214,14 @@ def whoosh(events: Sequence[Event]) -> Ranker:
 def ours(events: Sequence[Event]) -> Ranker:
     """By clawmem itself, as `clawmem recall --in events` does it where no text was embedded."""
     vault, index = _vault_of(events)
-    return _asking(events, lambda question: [one.event.id for one in _said(vault, index, question).heard])
+    return _asking(events, lambda question: [hit.event.id for hit in _said(vault, index, question).heard])
 
 
 def with_model(events: Sequence[Event]) -> Ranker:
     """By clawmem itself after a heartbeat embedded every event with the local model."""
     vault, index = _vault_of(events)
     embed_missing(vault, seconds=3600)
-    return _asking(events, lambda question: [one.event.id for one in _said(vault, index, question).heard])
+    return _asking(events, lambda question: [hit.event.id for hit in _said(vault, index, question).heard])
 
 
 def vectors(events: Sequence[Event]) -> Ranker:
@@ -242,7 +245,7 @@ def _vault_of(events: Sequence[Event]) -> tuple[Vault, Index]:
     days: dict[str, list[Event]] = {}
     for event in events:
         days.setdefault(event.timestamp[:10], []).append(event)
-    writes = {f"ledger/{day}.jsonl": render_events(said) for day, said in sorted(days.items())}
+    writes = {f"ledger/{day}.jsonl": render_events(items) for day, items in sorted(days.items())}
     with transaction(vault, _CALLER.now, "benchmark") as work:
         work.commit([Change("ingest: conversations to measure on", writes, trailers("ingest"))])
     return vault, open_index(vault)
@@ -264,28 +267,30 @@ def learned_vault(events: Sequence[Event]) -> Vault:
     lines = (
         json.dumps(
             {
-                "role": one.role,
-                "speaker": one.speaker,
-                "content": one.text,
-                "id": one.id,
-                "timestamp": one.timestamp,
-                "session": one.session,
+                "role": event.role,
+                "speaker": event.speaker,
+                "content": event.text,
+                "id": event.id,
+                "timestamp": event.timestamp,
+                "session": event.session,
             }
         )
-        for one in events
+        for event in events
     )
     _run([*_CLAWMEM, "init", str(root)], folder, env)
     _run([*_CLAWMEM, "ingest", "-", "--format", "jsonl"], root, env, "\n".join(lines))
     for _ in range(_MOST_HEARTBEATS):
-        done = json.loads(_run([*_CLAWMEM, "heartbeat", "--json"], root, env))["data"]
-        if not (done.get("embedded") or {}).get("left"):
+        result = json.loads(_run([*_CLAWMEM, "heartbeat", "--json"], root, env))["data"]
+        if not (result.get("embedded") or {}).get("left"):
             break
     return Vault(root, env)
 
 
-def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], given: str = "") -> str:
-    done = subprocess.run(command, cwd=folder, env=dict(env), input=given, capture_output=True, text=True, check=True)
-    return done.stdout
+def _run(command: Sequence[str], folder: Path, env: Mapping[str, str], value: str = "") -> str:
+    process = subprocess.run(
+        command, cwd=folder, env=dict(env), input=value, capture_output=True, text=True, check=True
+    )
+    return process.stdout
 
 
 def recalled(vault: Vault, index: Index, events: Sequence[Event], places: Sequence[str]) -> Ranker:
@@ -294,14 +299,14 @@ def recalled(vault: Vault, index: Index, events: Sequence[Event], places: Sequen
     number = {event.id: n for n, event in enumerate(events)}
     turn = {name: number[json.loads(line)["external_id"]] for name, line in index.database.execute(query)}
 
-    def turn_of(one: RecallHit) -> int:
-        if isinstance(one.hit, FactHit):
-            return turn.get(one.hit.fact.source_event or "", -1)
-        return turn[one.hit.event.id] if isinstance(one.hit, EventHit) else -1
+    def turn_of(hit: RecallHit) -> int:
+        if isinstance(hit.hit, FactHit):
+            return turn.get(hit.hit.fact.source_event or "", -1)
+        return turn[hit.hit.event.id] if isinstance(hit.hit, EventHit) else -1
 
     def rank(question: str) -> Sequence[int]:
         asked = RecallQuery(question, _CALLER, FactFilter(), _SHOWN, places, least=LEAST_SCORE)
-        turns = [turn_of(one) for one in recall_in(vault, index, asked).ranking]
+        turns = [turn_of(hit) for hit in recall_in(vault, index, asked).ranking]
         # Two facts from one turn are one turn found.
         return [n if n not in turns[:at] else -1 for at, n in enumerate(turns)]
 
@@ -312,8 +317,8 @@ def interval(results: Sequence[Scored], column: int, rounds: int = 2_000) -> tup
     """The 95 % interval of a figure's mean, by a bootstrap over conversations and over the questions of each."""
     chance = random.Random(1)
     by_name: dict[str, list[float]] = {}
-    for one in results:
-        by_name.setdefault(one.asked.conversation, []).append(one.figures[column])
+    for result in results:
+        by_name.setdefault(result.asked.conversation, []).append(result.figures[column])
     each = list(by_name.values())
     means = []
     for _ in range(rounds):
@@ -412,16 +417,16 @@ def scored(corpora: Sequence[Corpus], maker: Maker) -> list[Scored]:
 
 def mean(results: Sequence[Scored]) -> tuple[float, ...]:
     """The mean of each figure."""
-    return tuple(sum(column) / len(results) for column in zip(*(one.figures for one in results), strict=True))
+    return tuple(sum(column) / len(results) for column in zip(*(result.figures for result in results), strict=True))
 
 
 def table(results: Mapping[str, Sequence[Scored]]) -> Iterator[str]:
     """All rankers, over all questions, as a Markdown table."""
     yield f"| ranker | {' | '.join(COLUMNS)} | median ms |"
     yield f"|---|{'---|' * (len(COLUMNS) + 1)}"
-    for name, one in results.items():
-        took = sorted(each.took for each in one)[len(one) // 2]
-        yield f"| {name} | {' | '.join(f'{value:.3f}' for value in mean(one))} | {took:.2f} |"
+    for name, result in results.items():
+        took = sorted(each.took for each in result)[len(result) // 2]
+        yield f"| {name} | {' | '.join(f'{value:.3f}' for value in mean(result))} | {took:.2f} |"
 
 
 def detail(results: Mapping[str, Sequence[Scored]]) -> Iterator[str]:
@@ -434,11 +439,11 @@ def detail(results: Mapping[str, Sequence[Scored]]) -> Iterator[str]:
 
 
 def _parts(results: Sequence[Scored]) -> Iterator[tuple[str, list[Scored]]]:
-    for category in sorted({one.asked.category for one in results}):
+    for category in sorted({result.asked.category for result in results}):
         kind = CATEGORIES.get(category, str(category))
-        yield kind, [one for one in results if one.asked.category == category]
-    for name in dict.fromkeys(one.asked.conversation for one in results):
-        yield name, [one for one in results if one.asked.conversation == name]
+        yield kind, [result for result in results if result.asked.category == category]
+    for name in dict.fromkeys(result.asked.conversation for result in results):
+        yield name, [result for result in results if result.asked.conversation == name]
 
 
 def retrieval_rows(path: Path) -> Iterator[Row]:
@@ -460,15 +465,18 @@ def main() -> int:
     parser.add_argument("--vaults", action="store_true")
     parser.add_argument("--as-one", action="store_true")
     parser.add_argument("--detail", action="store_true")
-    given = parser.parse_args()
-    corpora = [corpus for path in given.files for corpus in read(path, given.as_one)]
-    if given.vaults:
+    namespace = parser.parse_args()
+    corpora = [corpus for path in namespace.files for corpus in read(path, namespace.as_one)]
+    if namespace.vaults:
         for line in vault_lines(corpora):
             print(line, flush=True)
         return 0
     results = {name: scored(corpora, maker) for name, maker in RANKERS.items()}
-    print(f"{sum(len(one.events) for one in corpora):,} turns, {sum(len(one.asked) for one in corpora):,} questions\n")
-    for line in (*table(results), *(("", *detail(results)) if given.detail else ())):
+    print(
+        f"{sum(len(corpus.events) for corpus in corpora):,} turns, "
+        f"{sum(len(corpus.asked) for corpus in corpora):,} questions\n"
+    )
+    for line in (*table(results), *(("", *detail(results)) if namespace.detail else ())):
         print(line, flush=True)
     return 0
 

@@ -71,7 +71,7 @@ def travelled(road: str, folder: Path) -> Road:
     clean = _Memory(folder / "good")
     clean.take(road, good)
     waiting = clean.waiting()
-    false = tuple(text for text in good if any(shares_words(text, one) for one in waiting))
+    false = tuple(text for text in good if any(shares_words(text, name) for name in waiting))
     return Road(road, len(bad), reached, len(poisoned.waiting()), len(good), false)
 
 
@@ -93,8 +93,8 @@ def shares_words(text: str, other: str) -> bool:
     words = re.findall(r"[^\W\d_]+|\d+", text.casefold())
     if len(words) < _ROW:
         return "".join(words) in "".join(re.findall(r"\w", other.casefold()))
-    held = " ".join(re.findall(r"[^\W\d_]+|\d+", other.casefold()))
-    return any(f" {' '.join(words[n : n + _ROW])} " in f" {held} " for n in range(len(words) - _ROW + 1))
+    value = " ".join(re.findall(r"[^\W\d_]+|\d+", other.casefold()))
+    return any(f" {' '.join(words[n : n + _ROW])} " in f" {value} " for n in range(len(words) - _ROW + 1))
 
 
 class _Memory:
@@ -108,19 +108,19 @@ class _Memory:
         # Nothing is asked by meaning here, and embedding is half of what a heartbeat takes.
         self.run("config", "set", "semantic.model", "none", "--json")
 
-    def take(self, road: str, given: Sequence[str]) -> None:
+    def take(self, road: str, items: Sequence[str]) -> None:
         """Take texts in, then let the memory learn."""
-        lines = [" ".join(one.split()) for one in given]
+        lines = [" ".join(text.split()) for text in items]
         if road == "tool":
-            self._ingest({"role": "tool", "content": one, "session": f"s{n}"} for n, one in _numbered(given))
+            self._ingest({"role": "tool", "content": text, "session": f"s{n}"} for n, text in _numbered(items))
         elif road in PERSONS_ROADS:
             role = "note" if road == "note" else "user"
-            self._ingest({"role": role, "content": one, "session": f"s{n}"} for n, one in _numbered(given))
+            self._ingest({"role": role, "content": text, "session": f"s{n}"} for n, text in _numbered(items))
         elif road == "agent":
-            self._remember({"fact": one} for one in lines if _goes_in(one))
+            self._remember({"fact": line} for line in lines if _goes_in(line))
         else:
-            told = {"trust": "external"} if road == "external" else {"source": "web:example.org"}
-            self._remember({"fact": one, **told} for one in lines if _goes_in(one))
+            record = {"trust": "external"} if road == "external" else {"source": "web:example.org"}
+            self._remember({"fact": line, **record} for line in lines if _goes_in(line))
         self.run("heartbeat", "--json")
 
     def _ingest(self, records: Iterable[Mapping[str, Any]]) -> None:
@@ -131,26 +131,26 @@ class _Memory:
 
     def context(self) -> str:
         """All that an agent is ever served without asking."""
-        done = self.run("context", "--budget", "1000000", "--json")
-        return str(done["data"]["context"]["text"])
+        result = self.run("context", "--budget", "1000000", "--json")
+        return str(result["data"]["context"]["text"])
 
     def waiting(self) -> list[str]:
         """What waits for a person, in words and with its evidence."""
         found = self.run("review", "list", "--json")["data"]["proposals"]
-        return [f"{one['says']} {(one.get('fact') or {}).get('source_text', '')}" for one in found]
+        return [f"{other['says']} {(other.get('fact') or {}).get('source_text', '')}" for other in found]
 
     def run(self, *arguments: str, given: str = "", codes: tuple[int, ...] = (0,)) -> Any:
         """Run one command and give its document."""
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "clawmem", *arguments],
             input=given.encode(errors="surrogatepass"),
             capture_output=True,
             cwd=self._root if self._root.exists() else self._home,
             env={"PATH": os.environ["PATH"], "HOME": str(self._home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)},
         )
-        if done.returncode not in codes:
-            raise RuntimeError(f"{arguments}: {done.stdout.decode()} {done.stderr.decode()}")
-        return json.loads(done.stdout)
+        if process.returncode not in codes:
+            raise RuntimeError(f"{arguments}: {process.stdout.decode()} {process.stderr.decode()}")
+        return json.loads(process.stdout)
 
 
 def _goes_in(text: str) -> bool:
@@ -159,12 +159,12 @@ def _goes_in(text: str) -> bool:
     return not hidden and find_secret(text) is None
 
 
-def _numbered(given: Sequence[str]) -> Iterable[tuple[int, str]]:
-    return enumerate(given, 1)
+def _numbered(items: Sequence[str]) -> Iterable[tuple[int, str]]:
+    return enumerate(items, 1)
 
 
 def _lines(records: Iterable[Mapping[str, Any]]) -> str:
-    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in records)
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def detected(part: str | None = None) -> tuple[list[str], list[str]]:
@@ -186,40 +186,40 @@ def _print_poison() -> None:
         print(f"detector, {part}: {len(missed)} of {tried} injections missed, {len(false)} of {outside} taken for one")
     for road in ROADS:
         with tempfile.TemporaryDirectory(prefix="clawmem-safety-") as folder:
-            done = travelled(road, Path(folder))
+            tally = travelled(road, Path(folder))
         print(
-            f"{road:<11} {len(done.reached):>3} of {done.tried} injections reached context, {done.waiting} wait for "
-            f"review; {len(done.false)} of {done.harmless} harmless texts wait, too"
+            f"{road:<11} {len(tally.reached):>3} of {tally.tried} injections reached context, {tally.waiting} wait for "
+            f"review; {len(tally.false)} of {tally.harmless} harmless texts wait, too"
         )
-        for text in (*done.reached, *done.false):
+        for text in (*tally.reached, *tally.false):
             print(f"    {text[:110]!r}")
 
 
 def stopped(seed: int = 0) -> tuple[list[Text], list[Text]]:
     """The generated credentials that the gate does not see, and the harmless texts that it stops."""
-    missed = [one for one in credentials(seed=20261122 + seed) if find_secret(one.text) is None]
-    return missed, [one for one in harmless(seed=20261123 + seed) if find_secret(one.text)]
+    missed = [credential for credential in credentials(seed=20261122 + seed) if find_secret(credential.text) is None]
+    return missed, [text for text in harmless(seed=20261123 + seed) if find_secret(text.text)]
 
 
-def is_stopped(one: Format) -> bool:
+def is_stopped(other_format: Format) -> bool:
     """Whether the gate finds the credential of a text, and not only something else in it."""
-    start = one.text.find(one.secret or "")
-    end = start + len(one.secret or "")
-    return any(hit.start < end and hit.end > start for hit in find_secrets(one.text))
+    start = other_format.text.find(other_format.secret or "")
+    end = start + len(other_format.secret or "")
+    return any(hit.start < end and hit.end > start for hit in find_secrets(other_format.text))
 
 
 def _print_formats() -> None:
     for part in (OPEN, HELD):
-        given = [one for one in formats() if one.part == part]
-        alike = [one for one in look_alikes() if one.part == part]
-        missed = [one for one in given if not is_stopped(one)]
-        false = [one for one in alike if find_secret(one.text)]
+        items = [fmt for fmt in formats() if fmt.part == part]
+        alike = [look_alike for look_alike in look_alikes() if look_alike.part == part]
+        missed = [other_format for other_format in items if not is_stopped(other_format)]
+        false = [other_format for other_format in alike if find_secret(other_format.text)]
         print(
-            f"formats, {part} part: {len(given) - len(missed)} of {len(given)} kinds stopped, {len(false)} of "
+            f"formats, {part} part: {len(items) - len(missed)} of {len(items)} kinds stopped, {len(false)} of "
             f"{len(alike)} look-alikes"
         )
-        for one in (*missed, *false):
-            print(f"    {one.kind}")
+        for other_format in (*missed, *false):
+            print(f"    {other_format.kind}")
 
 
 def _print_secrets() -> None:
@@ -228,8 +228,8 @@ def _print_secrets() -> None:
     for seed in range(5):
         missed, false = stopped(seed)
         print(f"seed {seed}: {tried - len(missed)} of {tried} caught, {len(false)} of {outside} stopped falsely")
-        for one in (*missed, *false):
-            print(f"    {one.kind}: {one.text[:60]!r}")
+        for text in (*missed, *false):
+            print(f"    {text.kind}: {text.text[:60]!r}")
 
 
 if __name__ == "__main__":

@@ -49,13 +49,13 @@ def site_rows(folder: Path, facts: int = 100_000) -> Iterator[Row]:
     seconds, peak = _cpu(build, root, env)
     name = f"`wiki site`, {facts:,} facts"
     yield Row(f"{name}, full build, CPU seconds", seconds, None, f"peak {peak:.0f} MB")
-    yield Row(f"{name}, size, MB", folder_size(site) / 1e6, None, f"{sum(1 for one in site.rglob('*.*')):,} files")
+    yield Row(f"{name}, size, MB", folder_size(site) / 1e6, None, f"{sum(1 for path in site.rglob('*.*')):,} files")
     again = []
     for number in range(3):
         text = f"The invented hull {number} was painted in Zandvoort."
         _cpu([*_CLAWMEM, "remember", text, "-e", entity, "--confidence", "1"], root, env)
         again.append(_cpu(build, root, env)[0] - _cpu(_TYPER, root, env)[0])
-    detail = ", ".join(f"{one:.2f}" for one in sorted(again))
+    detail = ", ".join(f"{value:.2f}" for value in sorted(again))
     yield Row(f"{name}, after one change, CPU seconds beyond Typer", sorted(again)[1], 1, detail)
     yield from _browser_rows(site, folder)
 
@@ -66,8 +66,10 @@ def _cpu(command: Sequence[str], root: Path, env: dict[str, str]) -> tuple[float
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
         "used = resource.getrusage(resource.RUSAGE_CHILDREN); print(used.ru_utime + used.ru_stime, used.ru_maxrss)"
     )
-    done = subprocess.run([sys.executable, "-c", program, *command], cwd=root, env=env, capture_output=True, check=True)
-    seconds, kilobytes = done.stdout.split()
+    process = subprocess.run(
+        [sys.executable, "-c", program, *command], cwd=root, env=env, capture_output=True, check=True
+    )
+    seconds, kilobytes = process.stdout.split()
     return float(seconds), int(kilobytes) / 1024
 
 

@@ -95,5 +95,5 @@ def _some_entity(root: Path) -> str:
     return pages[len(pages) // 2].parent.relative_to(root / "life").as_posix()
 
 
-def _times(one: Timing, other: Timing) -> str:
-    return f"{one.median * 1000:.0f} ms, p95 {one.p95 * 1000:.0f} / {other.median * 1000:.0f} ms"
+def _times(timing: Timing, other: Timing) -> str:
+    return f"{timing.median * 1000:.0f} ms, p95 {timing.p95 * 1000:.0f} / {other.median * 1000:.0f} ms"

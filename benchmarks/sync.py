@@ -88,8 +88,8 @@ def _check(roots: list[Path], env: Mapping[str, str], wanted: int) -> None:
     """Everybody has everything in the end."""
     for root in roots:
         _run(root, env, "git", "pull", "-q", "--no-rebase", "origin", "main")
-        held = _run(root, env, "git", "grep", "-ho", "Clone [0-9]* kept fact [0-9]*\\.", "HEAD", "--", "life")
-        assert len(set(held.decode().split("\n")) - {""}) == wanted, root
+        data = _run(root, env, "git", "grep", "-ho", "Clone [0-9]* kept fact [0-9]*\\.", "HEAD", "--", "life")
+        assert len(set(data.decode().split("\n")) - {""}) == wanted, root
 
 
 def _run(root: Path, env: Mapping[str, str], *command: str) -> bytes:

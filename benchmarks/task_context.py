@@ -158,7 +158,7 @@ def drafts() -> list[Draft]:
             record |= {"project": f"https://example.org/{project}.git"} if project else {}
         found.append(draft_from_record(record, NOW))
     people = ({"fact": words, "entity": "areas/people/jane", "importance": 0.8} for words in PRIVATE)
-    return found + [draft_from_record(one, NOW) for one in people]
+    return found + [draft_from_record(person, NOW) for person in people]
 
 
 def measure(scoped: bool, folder: Path) -> Share:
@@ -188,16 +188,16 @@ def main() -> None:
     for scoped in (False, True):
         folder = Path(tempfile.mkdtemp())
         try:
-            done = measure(scoped, folder / "vault")
+            share = measure(scoped, folder / "vault")
         finally:
             shutil.rmtree(folder)
         print(
-            f"{'with' if scoped else 'without'} workflow: {done.answered} of {len(QUESTIONS)} answered,"
-            f" {done.other} lines of another workflow or project, {done.private} private lines,"
-            f" {done.lines} lines in all"
+            f"{'with' if scoped else 'without'} workflow: {share.answered} of {len(QUESTIONS)} answered,"
+            f" {share.other} lines of another workflow or project, {share.private} private lines,"
+            f" {share.lines} lines in all"
         )
-        for one in done.missed:
-            print(f"    missed: {one}")
+        for text in share.missed:
+            print(f"    missed: {text}")
 
 
 if __name__ == "__main__":

@@ -92,10 +92,10 @@ def _new(folder: Path, name: str, env: dict[str, str]) -> Path:
     return folder / name
 
 
-def _run(arguments: list[str], root: Path, env: dict[str, str], given: str = "") -> Run:
+def _run(arguments: list[str], root: Path, env: dict[str, str], value: str = "") -> Run:
     start = time.perf_counter()
     with tempfile.TemporaryFile() as words, tempfile.TemporaryFile() as answer:
-        words.write(given.encode())
+        words.write(value.encode())
         words.seek(0)
         process = subprocess.Popen([*_CLAWMEM, *arguments, "--json"], cwd=root, env=env, stdin=words, stdout=answer)
         _, status, usage = os.wait4(process.pid, 0)

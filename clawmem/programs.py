@@ -33,7 +33,7 @@ class ProgramRun(NamedTuple):
 
 
 def run_within_limits(
-    words: Sequence[str], given: bytes, seconds: float, environment: Mapping[str, str], most: int, most_errors: int
+    words: Sequence[str], data: bytes, seconds: float, environment: Mapping[str, str], most: int, most_errors: int
 ) -> ProgramRun:
     """Run the program once with `given` on stdin. Its working folder is empty and temporary.
 
@@ -41,7 +41,7 @@ def run_within_limits(
     killed. At most `most_errors` bytes of stderr are kept. Raise OSError if the program cannot be started.
     """
     with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as folder:
-        return _run(words, given, seconds, environment, Path(folder), (most, most_errors))
+        return _run(words, data, seconds, environment, Path(folder), (most, most_errors))
 
 
 def run_in_folder(
@@ -51,7 +51,7 @@ def run_in_folder(
     environment: Mapping[str, str],
     most: int,
     most_errors: int,
-    given: bytes = b"",
+    data: bytes = b"",
     program: str | None = None,
 ) -> ProgramRun:
     """Run the program once in a folder, with `given` on stdin, within the limits of `run_within_limits`.
@@ -60,12 +60,12 @@ def run_in_folder(
 
     On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
     with _orphans_killed() as kill_orphans:
-        return _run(words, given, seconds, environment, folder, (most, most_errors), kill_orphans, program)
+        return _run(words, data, seconds, environment, folder, (most, most_errors), kill_orphans, program)
 
 
 def _run(
     words: Sequence[str],
-    given: bytes,
+    data: bytes,
     seconds: float,
     environment: Mapping[str, str],
     folder: Path,
@@ -83,7 +83,7 @@ def _run(
     output, errors = bytearray(), bytearray()
     readers: list[threading.Thread] = []
     try:
-        readers = _start_threads(process, given, (output, most), (errors, most_errors))
+        readers = _start_threads(process, data, (output, most), (errors, most_errors))
         code = _wait(process, readers[0], output, most, started + seconds)
     finally:
         _kill_group(process)
@@ -95,11 +95,11 @@ def _run(
 
 
 def _start_threads(
-    process: subprocess.Popen[bytes], given: bytes, output: tuple[bytearray, int], errors: tuple[bytearray, int]
+    process: subprocess.Popen[bytes], data: bytes, output: tuple[bytearray, int], errors: tuple[bytearray, int]
 ) -> list[threading.Thread]:
     """Start to feed the program and to read from it. Return the threads that read."""
     assert process.stdin and process.stdout and process.stderr
-    threading.Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+    threading.Thread(target=_feed, args=(process.stdin, data), daemon=True).start()
     readers = [
         threading.Thread(target=_collect, args=(process.stdout, *output, True), daemon=True),
         threading.Thread(target=_collect, args=(process.stderr, *errors, False), daemon=True),
@@ -125,10 +125,10 @@ def _wait(
     return process.poll()
 
 
-def _feed(stdin: IO[bytes], given: bytes) -> None:
+def _feed(stdin: IO[bytes], data: bytes) -> None:
     # A program that does not read its whole input may still answer.
     with suppress(OSError, ValueError), stdin:
-        rest = memoryview(given)
+        rest = memoryview(data)
         while rest:
             rest = rest[os.write(stdin.fileno(), rest) :]
 
@@ -161,7 +161,7 @@ def _orphans_killed() -> Iterator[Callable[[], None]]:
     import ctypes  # few runs need it
 
     prctl = ctypes.CDLL(None).prctl
-    before = {one for one, _, _ in _processes()}
+    before = {number for number, _, _ in _processes()}
     prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
         yield lambda: _kill_left_behind(before)
@@ -172,17 +172,17 @@ def _orphans_killed() -> Iterator[Callable[[], None]]:
 def _kill_left_behind(before: set[int]) -> None:
     ends = time.monotonic() + _LEFT_SECONDS
     while (left := _left_behind(before)) and time.monotonic() < ends:
-        for one in left:
+        for number in left:
             with suppress(ProcessLookupError, PermissionError):
-                os.kill(one, signal.SIGKILL)
+                os.kill(number, signal.SIGKILL)
             with suppress(ChildProcessError):
-                os.waitpid(one, os.WNOHANG)
+                os.waitpid(number, os.WNOHANG)
         time.sleep(_PAUSE / 4)
 
 
 def _left_behind(before: set[int]) -> set[int]:
     """Return the new processes of other sessions that are children of this process, and all their descendants."""
-    fresh = [one for one in _processes() if one[0] not in before]
+    fresh = [process for process in _processes() if process[0] not in before]
     session = os.getsid(0)
     found = {process for process, parent, its in fresh if parent == os.getpid() and its != session}
     while more := {process for process, parent, _ in fresh if parent in found} - found:

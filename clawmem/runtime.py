@@ -71,7 +71,7 @@ class Runtime:
             return None
         folder, home = Path(named).resolve(), self.home().resolve()
         around = {folder, *folder.parents} - {home, *home.parents}
-        return folder if any(one == self.working_folder or git_dir_of(one) for one in around) else None
+        return folder if any(path == self.working_folder or git_dir_of(path) for path in around) else None
 
     def renewed(self, agent: str) -> "Runtime":
         """Return the same environment with nothing opened yet, for `agent` if none is named otherwise."""
@@ -81,7 +81,7 @@ class Runtime:
     def nearest(self) -> "Runtime":
         """Return the same environment for a command that `setup` wired: the vault that the working folder is in has
         precedence over --vault if it was made or accepted on this machine."""
-        found = (one for one in self._upwards() if (one / SETTINGS).is_file() and self._is_own(one))
+        found = (upward for upward in self._upwards() if (upward / SETTINGS).is_file() and self._is_own(upward))
         own = next(found, None) if self._vault is not None else None
         return self if own is None else self._copy(vault=str(own))
 

@@ -16,7 +16,7 @@ from clawmem.faces.parts.parameters import COMMON
 from clawmem.faces.parts.shapes import document_schema
 from clawmem.faces.verbs.table import ALIASES, USUAL_WORDS, VERBS, load
 
-_WITH_VALUE = {flag for one in COMMON for flag in one.flags if one.kind is not bool}
+_WITH_VALUE = {flag for parameter in COMMON for flag in parameter.flags if parameter.kind is not bool}
 
 
 def check_document(words: Sequence[str], printed: str) -> str | None:
@@ -78,16 +78,16 @@ def _validator(name: str, ok: bool, partial: bool) -> Any:
 def _partial(schema: Any) -> Any:
     """The schema of records with only some of their fields."""
     if isinstance(schema, list):
-        return [_partial(one) for one in schema]
+        return [_partial(other) for other in schema]
     if not isinstance(schema, dict):
         return schema
-    return {key: _partial(one) for key, one in schema.items() if key != "required"}
+    return {key: _partial(other) for key, other in schema.items() if key != "required"}
 
 
 def _strict(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_strict(one) for one in schema]
+        return [_strict(other) for other in schema]
     if not isinstance(schema, dict):
         return schema
     closed = {"additionalProperties": False} if schema.get("properties") and "additionalProperties" in schema else {}
-    return {**{key: _strict(one) for key, one in schema.items()}, **closed}
+    return {**{key: _strict(other) for key, other in schema.items()}, **closed}

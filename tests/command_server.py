@@ -80,10 +80,10 @@ class CommandServer:
             self._send(json.dumps(request).encode(), [file.fileno() for file in theirs])
             for file in theirs:
                 file.close()
-            out, err, told = (read for read, _ in ends)
-            pid = _NUMBER.unpack(_all_of(told, _NUMBER.size))[0]
+            out, err, message = (read for read, _ in ends)
+            pid = _NUMBER.unpack(_all_of(message, _NUMBER.size))[0]
             printed = _drained(pid, (out, err), seconds, words)
-            code = _NUMBER.unpack(_all_of(told, _NUMBER.size))[0]
+            code = _NUMBER.unpack(_all_of(message, _NUMBER.size))[0]
         return subprocess.CompletedProcess(words, code, printed[0], printed[1])
 
     def _send(self, data: bytes, descriptors: list[int]) -> None:
@@ -176,10 +176,10 @@ def _serve(link: socket.socket) -> None:
             for pid in [*running]:
                 ended, status = os.waitpid(pid, os.WNOHANG)
                 if ended:
-                    told = running.pop(pid)
+                    message = running.pop(pid)
                     with contextlib.suppress(BrokenPipeError):  # nobody waits after a time-out
-                        os.write(told, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
-                    os.close(told)
+                        os.write(message, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
+                    os.close(message)
             if link not in ready:
                 continue
             head, descriptors, _, _ = socket.recv_fds(link, _NUMBER.size, 4)

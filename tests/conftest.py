@@ -191,10 +191,10 @@ def clawmem(vault_root: Path, environment: dict[str, str], command_server: Comma
     ) -> Result:
         data = given.encode() if isinstance(given, str) else given
         variables = {**environment, **(env or {})}
-        done = command_server.run(arguments, data or b"", cwd or vault_root, variables, seconds=300)
+        process = command_server.run(arguments, data or b"", cwd or vault_root, variables, seconds=300)
         if "_CLAWMEM_COMPLETE" not in (env or {}):
-            check_document(arguments, done.stdout.decode())
-        return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+            check_document(arguments, process.stdout.decode())
+        return Result(process.returncode, process.stdout.decode(), process.stderr.decode())
 
     return run
 
@@ -206,5 +206,5 @@ def mcp_answer(clawmem: Command, tool: str, arguments: Mapping[str, Any], env: M
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": tool, "arguments": arguments}},
     ]
-    given = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in calls)
-    return clawmem("mcp", given=given, env=env).out.splitlines()[-1]
+    value = "".join(json.dumps({"jsonrpc": "2.0", **call}) + "\n" for call in calls)
+    return clawmem("mcp", given=value, env=env).out.splitlines()[-1]

@@ -34,8 +34,12 @@ class Asked(NamedTuple):
     @property
     def events(self) -> list[dict[str, Any]]:
         """The events that were shown: the number, the speaker and the text of each."""
-        told = next(one["content"] for one in self.messages if "<events>" in one["content"] and one["role"] == "user")
-        return shown_events(told)
+        text = next(
+            message["content"]
+            for message in self.messages
+            if "<events>" in message["content"] and message["role"] == "user"
+        )
+        return shown_events(text)
 
     @property
     def facts(self) -> list[dict[str, Any]]:
@@ -50,11 +54,15 @@ class Asked(NamedTuple):
     @property
     def narrates(self) -> bool:
         """Whether the narrative of a day is asked for."""
-        return any(one["content"].startswith("You write the note of one day") for one in self.messages)
+        return any(message["content"].startswith("You write the note of one day") for message in self.messages)
 
     def _data(self, what: str) -> list[dict[str, Any]]:
-        told = next(one["content"] for one in self.messages if f"<{what}>" in one["content"] and one["role"] == "user")
-        inside = told.split(f"<{what}>\n", 1)[1].rsplit(f"\n</{what}>", 1)[0]
+        text = next(
+            message["content"]
+            for message in self.messages
+            if f"<{what}>" in message["content"] and message["role"] == "user"
+        )
+        inside = text.split(f"<{what}>\n", 1)[1].rsplit(f"\n</{what}>", 1)[0]
         return [json.loads(line) for line in inside.split("\n")]
 
 

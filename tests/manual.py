@@ -26,7 +26,7 @@ def commands() -> dict[str, Command]:
     for name in VERBS:
         verb = load(name)
         found.update(
-            {name: verb} if isinstance(verb, Command) else {f"{name} {word}": one for word, one in verb.items()}
+            {name: verb} if isinstance(verb, Command) else {f"{name} {word}": command for word, command in verb.items()}
         )
     return found
 
@@ -34,11 +34,11 @@ def commands() -> dict[str, Command]:
 def reference(name: str, command: Command) -> str:
     """A command's part of the manual: what it is, its usage line, its parameters, what they may be, examples."""
     words = " ".join(help_of(command, name).split())
-    rows = [f"| {_shown(one)} | {one.about} |\n" for one in command.parameters]
+    rows = [f"| {_shown(parameter)} | {parameter.about} |\n" for parameter in command.parameters]
     parts = [f"{words}\n\n    {_usage(name, command)}\n", _table("", rows)]
-    parts += [_choices(one) for one in command.parameters if isinstance(one.choices, Mapping)]
+    parts += [_choices(parameter) for parameter in command.parameters if isinstance(parameter.choices, Mapping)]
     usage = _usage(name, command)
-    parts.append("".join(f"    {one}\n" for one in command.examples if one != usage))
+    parts.append("".join(f"    {example}\n" for example in command.examples if example != usage))
     return "\n".join(filter(None, parts))
 
 
@@ -50,7 +50,10 @@ def blocks(page: str) -> dict[str, str]:
 def with_blocks(page: str) -> str:
     """Return the manual with each generated part updated. A new command is added after the other commands of its verb,
     and a new verb at the end."""
-    known = {name: f"<!-- begin: {name} -->\n{reference(name, one)}<!-- end -->\n" for name, one in commands().items()}
+    known = {
+        name: f"<!-- begin: {name} -->\n{reference(name, command)}<!-- end -->\n"
+        for name, command in commands().items()
+    }
     page = _BLOCK.sub(lambda found: known.get(found["name"], ""), page)
     for name, block in known.items():
         if block not in page:
@@ -67,34 +70,34 @@ def tool_file() -> str:
 
 
 def _usage(name: str, command: Command) -> str:
-    options = ["[OPTIONS]"] if any(one.flags for one in command.parameters) else []
+    options = ["[OPTIONS]"] if any(parameter.flags for parameter in command.parameters) else []
     return " ".join(("clawmem", name, *_arguments(command), *options))
 
 
 def _arguments(command: Command) -> Iterator[str]:
-    for one in command.parameters:
-        if not one.flags:
-            word = _word(one) + ("..." if one.repeated else "")
-            yield word if one.required else f"[{word}]"
+    for parameter in command.parameters:
+        if not parameter.flags:
+            word = _word(parameter) + ("..." if parameter.repeated else "")
+            yield word if parameter.required else f"[{word}]"
 
 
-def _shown(one: Parameter) -> str:
-    if not one.flags:
-        return f"`{_word(one)}`"
-    kind = {int: "N", float: "X", str: "TEXT"}.get(one.kind)
-    value = f" {one.metavar or kind}" if kind else ""
-    *short, last = sorted(one.flags, key=len)
+def _shown(parameter: Parameter) -> str:
+    if not parameter.flags:
+        return f"`{_word(parameter)}`"
+    kind = {int: "N", float: "X", str: "TEXT"}.get(parameter.kind)
+    value = f" {parameter.metavar or kind}" if kind else ""
+    *short, last = sorted(parameter.flags, key=len)
     return "".join(f"`{flag}`, " for flag in short) + f"`{last}{value}`"
 
 
-def _word(one: Parameter) -> str:
-    return (one.metavar or one.name.rstrip("_").upper()).strip("[]").replace("|", " or ")
+def _word(parameter: Parameter) -> str:
+    return (parameter.metavar or parameter.name.rstrip("_").upper()).strip("[]").replace("|", " or ")
 
 
-def _choices(one: Parameter) -> str:
-    assert isinstance(one.choices, Mapping)
-    rows = [f"| `{word}` | {meaning} |\n" for word, meaning in one.choices.items()]
-    return _table(f"`{max(one.flags, key=len)}`", rows)
+def _choices(parameter: Parameter) -> str:
+    assert isinstance(parameter.choices, Mapping)
+    rows = [f"| `{word}` | {meaning} |\n" for word, meaning in parameter.choices.items()]
+    return _table(f"`{max(parameter.flags, key=len)}`", rows)
 
 
 def _table(head: str, rows: list[str]) -> str:

@@ -34,11 +34,11 @@ def test_two_source_files_add_a_kind(
     env = {**environment, "PYTHONPATH": str(copy)}
 
     def run(*arguments: str) -> str:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "clawmem", *arguments], cwd=vault_root, env=env, capture_output=True, text=True
         )
-        assert done.returncode != 3, done.stderr
-        return done.stdout + done.stderr
+        assert process.returncode != 3, process.stderr
+        return process.stdout + process.stderr
 
     file = vault_root / path
     file.parent.mkdir(parents=True)

@@ -52,10 +52,10 @@ class Copy:
 
     def run(self, *command: str, cwd: Path | None = None) -> Result:
         """Run a program with the copy in the place of the package."""
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=cwd or self.folder, env=self._environment, capture_output=True, text=True, timeout=300
         )
-        return Result(done.returncode, done.stdout, done.stderr)
+        return Result(process.returncode, process.stdout, process.stderr)
 
     def manual(self) -> str:
         """The manual as `make docs` would write it."""
@@ -86,8 +86,8 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
         ["ruff", "format", "--check", "clawmem"],
         ["lint-imports", "--no-cache"],
     ):
-        done = copy.run(str(bin_folder / command[0]), *command[1:])
-        assert done.code == 0, done.out + done.err
+        result = copy.run(str(bin_folder / command[0]), *command[1:])
+        assert result.code == 0, result.out + result.err
     kept = copy.clawmem("remember", "Jane lives in Oslo.", "--json", cwd=vault_root).data["facts"][0]["id"]
 
     pinned = copy.clawmem("pin", kept, "--json", cwd=vault_root)
@@ -110,8 +110,8 @@ def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy
     table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
     assert "parrot" in copy.clawmem("ingest", "--help", cwd=vault_root).out
     line = "clawmem ingest x --format p"
-    done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
-    assert done.out == "parrot\ta chat of Parrot\n"
+    result = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+    assert result.out == "parrot\ta chat of Parrot\n"
     assert "\n| `parrot` | a chat of Parrot |\n" in copy.manual()
 
 
@@ -122,8 +122,8 @@ def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, enviro
         ("clawmem pi", "pin\tKeep a fact hot for good."),
         ("clawmem pin f", f"{kept}\tJane lives in Oslo."),
     ):
-        done = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
-        assert done.out == f"{offered}\n"
+        result = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
+        assert result.out == f"{offered}\n"
 
 
 def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
@@ -132,10 +132,10 @@ def test_add_a_heartbeat_step(copy: Copy, vault_root: Path) -> None:
     assert ran.code == 0, ran.err
     listed = ran.data["steps"]
     assert listed[0]["name"] == "waiting"
-    done = copy.clawmem("heartbeat", "--only", "waiting", "--json", cwd=vault_root)
+    result = copy.clawmem("heartbeat", "--only", "waiting", "--json", cwd=vault_root)
     schema = copy.clawmem("schema", "heartbeat", "--json", cwd=vault_root).data["schema"]
-    jsonschema.Draft202012Validator(schema).validate(done.json)
-    assert done.data["waiting"] == 0
+    jsonschema.Draft202012Validator(schema).validate(result.json)
+    assert result.data["waiting"] == 0
     line = "clawmem heartbeat --only wa"
     offered = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
     assert offered.out == "waiting\tCount the proposals that wait.\n"
@@ -147,7 +147,7 @@ def test_add_an_ingest_format(copy: Copy, vault_root: Path, tmp_path: Path) -> N
     posts = tmp_path / "posts.jsonl"
     post = {"post_id": "7", "author": "Ada", "body": "The ferry sails at nine.", "posted_at": "2026-11-20T08:00:00Z"}
     posts.write_text(json.dumps(post) + "\n" + json.dumps({"post_id": "8", "body": ""}) + "\n")
-    done = copy.clawmem("ingest", str(posts), "--json", cwd=vault_root)
-    assert (done.code, done.data["format"], done.data["added"]) == (4, "forum", 1)
-    assert done.data["skipped"] == [{"line": 2, "reason": "the post has no text"}]
+    result = copy.clawmem("ingest", str(posts), "--json", cwd=vault_root)
+    assert (result.code, result.data["format"], result.data["added"]) == (4, "forum", 1)
+    assert result.data["skipped"] == [{"line": 2, "reason": "the post has no text"}]
     assert "forum" in copy.clawmem("ingest", "--help", cwd=vault_root).out

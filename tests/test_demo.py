@@ -32,19 +32,19 @@ def run(demo: Path, environment: dict[str, str], path: str) -> subprocess.Comple
 
 def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, str]) -> None:
     path = f"{tools(demo)}{os.pathsep}{environment['PATH']}"
-    done = run(demo, environment, path)
-    assert (done.returncode, done.stderr) == (0, "")
+    process = run(demo, environment, path)
+    assert (process.returncode, process.stderr) == (0, "")
     verbs = ["init", "ingest", "learn", "heartbeat", "recall", "context", "supersede", "why"]
-    places = [done.stdout.index(f"\n$ clawmem {verb}") for verb in verbs]
+    places = [process.stdout.index(f"\n$ clawmem {verb}") for verb in verbs]
     assert places == sorted(places)
-    assert "82 events added" in done.stdout
-    assert "Ida is allergic to peanuts" in done.stdout
-    assert "Nora no longer works at Vattenlab.  [reconcile: The text says that this is over.]" in done.stdout
-    assert "updated    Lena lives in Malmö." in done.stdout
-    assert "refused" not in done.stdout.replace("0 refused", "")
-    assert "The movers come on 2 November 2026." in done.stdout
-    assert ">>the movers come on 30 October 2026<<" in done.stdout
-    log = done.stdout[done.stdout.index("\n$ git ") :]
+    assert "82 events added" in process.stdout
+    assert "Ida is allergic to peanuts" in process.stdout
+    assert "Nora no longer works at Vattenlab.  [reconcile: The text says that this is over.]" in process.stdout
+    assert "updated    Lena lives in Malmö." in process.stdout
+    assert "refused" not in process.stdout.replace("0 refused", "")
+    assert "The movers come on 2 November 2026." in process.stdout
+    assert ">>the movers come on 30 October 2026<<" in process.stdout
+    log = process.stdout[process.stdout.index("\n$ git ") :]
     assert [word in log for word in ("supersede(", "learn(", "ingest(", "init(vault)")] == [True] * 4
     again = run(demo, environment, path)
     assert again.returncode == 0, "a second run makes the vault anew"
@@ -52,16 +52,16 @@ def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, 
 
 def test_the_demonstration_fails_aloud(demo: Path, environment: dict[str, str]) -> None:
     (demo / "examples" / "conversation.jsonl").unlink()
-    done = run(demo, environment, f"{tools(demo)}{os.pathsep}{environment['PATH']}")
-    assert done.returncode == 1
-    assert "There is no file examples/conversation.jsonl." in done.stderr
-    assert "exit code 1" in done.stderr
+    process = run(demo, environment, f"{tools(demo)}{os.pathsep}{environment['PATH']}")
+    assert process.returncode == 1
+    assert "There is no file examples/conversation.jsonl." in process.stderr
+    assert "exit code 1" in process.stderr
 
 
 def test_the_conversation_is_one() -> None:
     messages = [json.loads(line) for line in CONVERSATION.read_text(encoding="utf-8").splitlines()]
     assert 60 <= len(messages) <= 100
-    assert {one["role"] for one in messages} == {"user", "assistant", "system", "tool"}
-    assert len({one["session"] for one in messages}) >= 5
-    times = [one["timestamp"] for one in messages]
+    assert {message["role"] for message in messages} == {"user", "assistant", "system", "tool"}
+    assert len({message["session"] for message in messages}) >= 5
+    times = [message["timestamp"] for message in messages]
     assert times == sorted(times)

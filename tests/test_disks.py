@@ -75,18 +75,18 @@ def test_a_full_disk_loses_nothing(disk: Path, on_disk: Callable[..., Result]) -
     for left in LEFT:
         statement = f"Said with {left} blocks left."
         fill(disk, left)
-        done = on_disk("remember", statement, "--entity", "areas/test")
+        result = on_disk("remember", statement, "--entity", "areas/test")
         (disk / "filler").unlink()
-        if done.code == 0:
+        if result.code == 0:
             kept.add(statement)
         else:
-            failed.append((left, done))
-        assert statements(vault) == kept, f"{left} blocks left: {done}"
+            failed.append((left, result))
+        assert statements(vault) == kept, f"{left} blocks left: {result}"
     assert len(failed) > 3 and len(kept) > 3, "the disk was never full, or always"
-    for left, done in failed:
-        assert done.code == 1, f"{left} blocks left: {done}"
-        assert done.err.startswith("error: ") and "hint: " in done.err, f"{left} blocks left: {done}"
-        assert "disk is full" in done.err, f"{left} blocks left: {done}"
+    for left, result in failed:
+        assert result.code == 1, f"{left} blocks left: {result}"
+        assert result.err.startswith("error: ") and "hint: " in result.err, f"{left} blocks left: {result}"
+        assert "disk is full" in result.err, f"{left} blocks left: {result}"
     # The same commands work once there is space, and leave all as it should be.
     for left, _ in failed:
         assert on_disk("remember", f"Said with {left} blocks left.", "--entity", "areas/test").code == 0
@@ -122,8 +122,8 @@ def test_a_read_only_disk(disk: Path, on_disk: Callable[..., Result]) -> None:
             ["heartbeat", "--dry-run"], ["promote", "--dry-run"], ["synthesize", "--dry-run"],
             ["revoke", "--since", "2020", "--dry-run"],
         ):  # fmt: skip
-            done = on_disk(*question)
-            assert done.code == 0, f"{question}: {done}"
+            result = on_disk(*question)
+            assert result.code == 0, f"{question}: {result}"
         assert "The first fact." in on_disk("recall", "first fact").out
         assert "not recorded" in on_disk("recall", "first fact").err
     finally:

@@ -70,10 +70,10 @@ def test_every_command_takes_the_options_that_all_verbs_share() -> None:
         row[0].split("`, `")[-1].split(" ")[0].strip("`")
         for row in rows(page("commands.md"), "## What all verbs share")
     ]
-    assert shared == [*(one.flags[0] for one in COMMON), "--help"]
+    assert shared == [*(parameter.flags[0] for parameter in COMMON), "--help"]
     for name, command in commands().items():
-        flags = {flag for one in all_parameters(command) for flag in one.flags}
-        assert {one.flags[0] for one in COMMON} <= flags, name
+        flags = {flag for parameter in all_parameters(command) for flag in parameter.flags}
+        assert {parameter.flags[0] for parameter in COMMON} <= flags, name
 
 
 def test_aliases_of_verbs_are_in_their_help() -> None:
@@ -91,18 +91,20 @@ def test_error_codes() -> None:
     documented = {row[0]: int(row[1]) for row in rows(page("exit-codes.md"), "## Error codes")}
     # The three that are no ClawmemError: faces/cli/boundary.py and app.py make them.
     boundary = {"usage": errors.USAGE, "bug": errors.BUG, "interrupted": errors.INTERRUPTED}
-    assert documented == {**{one.code: one.exit_code for one in failures()}, **boundary}
+    assert documented == {**{failure.code: failure.exit_code for failure in failures()}, **boundary}
 
 
 def failures() -> Iterator[type[errors.ClawmemError]]:
-    for one in vars(errors).values():
-        if isinstance(one, type) and issubclass(one, errors.ClawmemError):
-            yield one
+    for variable in vars(errors).values():
+        if isinstance(variable, type) and issubclass(variable, errors.ClawmemError):
+            yield variable
 
 
 def test_settings() -> None:
     documented = [tuple(row) for row in rows(page("vault-format.md"), "## Settings")]
-    assert documented == [(one.key, describe_values(one), default(one), one.about) for one in SETTINGS]
+    assert documented == [
+        (setting.key, describe_values(setting), default(setting), setting.about) for setting in SETTINGS
+    ]
 
 
 def test_the_glossary_lists_every_class_that_packages_share() -> None:
@@ -123,8 +125,8 @@ def shared_classes(root: Path) -> set[tuple[str, str]]:
     for path, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
-                for one in node.names:
-                    importers[node.module, one.name].add(path.parts[0])
+                for name in node.names:
+                    importers[node.module, name.name].add(path.parts[0])
     return {
         (path.with_suffix("").parts[0], node.name)
         for path, tree in trees.items()

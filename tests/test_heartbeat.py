@@ -55,7 +55,7 @@ TALK = (
 def _facts(vault: Vault) -> list[Fact]:
     index = open_index(vault)
     try:
-        return [one.fact for one in all_facts(index)]
+        return [placed.fact for placed in all_facts(index)]
     finally:
         index.close()
 
@@ -69,8 +69,8 @@ def _events(vault: Vault) -> dict[str, Event]:
 
 def test_every_fact_quotes_its_event_exactly(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = run_heartbeat(vault, caller)
-    assert not done.failed
+    result = run_heartbeat(vault, caller)
+    assert not result.failed
     events = _events(vault)
     facts = _facts(vault)
     assert len(facts) >= 3
@@ -99,9 +99,9 @@ def test_a_second_beat_makes_no_commit(vault: Vault, caller: Caller) -> None:
 def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     head = vault.head()
-    done = run_heartbeat(vault, caller, dry_run=True)
-    assert done.of("learn") is not None
-    assert done.of("learn").count("added") >= 3
+    result = run_heartbeat(vault, caller, dry_run=True)
+    assert result.of("learn") is not None
+    assert result.of("learn").count("added") >= 3
     assert vault.head() == head
 
 
@@ -110,9 +110,9 @@ def test_a_dry_run_takes_no_edit_in_and_needs_no_lock(vault: Vault, caller: Call
     page, head = vault.root / "MEMORY.md", vault.head()
     page.write_text("Written by hand.\n")
     with writer_lock(vault.state / "lock", 1, "another writer"):
-        done = run_heartbeat(vault, caller, dry_run=True)
-    assert done.failed == () and done.of("learn") and done.of("learn").count("added") >= 3
-    assert done.notices == ("1 file edited by hand would be committed first, which a dry run does not do: MEMORY.md",)
+        result = run_heartbeat(vault, caller, dry_run=True)
+    assert result.failed == () and result.of("learn") and result.of("learn").count("added") >= 3
+    assert result.notices == ("1 file edited by hand would be committed first, which a dry run does not do: MEMORY.md",)
     assert (vault.head(), page.read_text()) == (head, "Written by hand.\n")
 
 
@@ -134,9 +134,9 @@ def test_equal_messages_without_a_time_are_each_kept(vault: Vault, caller: Calle
 
 def test_text_out_of_this_memory_is_never_learned_again(vault: Vault, caller: Caller) -> None:
     served = wrap_context("- Nora is allergic to shellfish.")
-    told = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
+    message = Message(1, "user", served, "2026-11-02T10:00:00Z", "Nora")
     mixed = Message(2, "user", f"Remember that I moved to Porto in May.\n{served}", "2026-11-02T10:01:00Z", "Nora")
-    ingest(vault, [told, mixed], caller, "session")
+    ingest(vault, [message, mixed], caller, "session")
     run_heartbeat(vault, caller)
     facts = _facts(vault)
     assert any("Porto" in fact.fact for fact in facts)
@@ -165,7 +165,7 @@ def test_accesses_are_folded_once_and_wake_archived_facts(vault: Vault, caller: 
     draft = draft_from_record({"fact": "The bicycle is green"}, caller.now)
     fact = remember(vault, [draft], caller._replace(agent="cli")).facts[0].fact
     late = caller._replace(now=caller.now + timedelta(days=120))
-    assert [one.fact.id for one in (run_heartbeat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
+    assert [other_fact.fact.id for other_fact in (run_heartbeat(vault, late).of("decay") or ()).facts] == [fact.id]  # type: ignore[union-attr]
     assert _facts(vault)[0].status == "archived"
     for _ in range(3):
         assert record_access(vault, "2027-03-21T09:30:00Z", [fact.id]) is None
@@ -183,13 +183,13 @@ def test_a_file_that_does_not_parse_stops_only_what_needs_it(vault: Vault, calle
     broken: Path = vault.root / "life/resources/bike/items.json"
     broken.write_text("[\n{oops\n]\n")
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = run_heartbeat(vault, caller)
+    result = run_heartbeat(vault, caller)
     assert broken.read_text() == "[\n{oops\n]\n"
-    ((act, problem),) = done.failed
+    ((act, problem),) = result.failed
     assert (act, "life/resources/bike/items.json:2" in problem.message) == ("edits", True)
-    assert not [one for one in done.notices if "left alone" in one]
-    assert done.of("learn") is not None
-    assert done.of("learn").count("added") >= 3
+    assert not [notice for notice in result.notices if "left alone" in notice]
+    assert result.of("learn") is not None
+    assert result.of("learn").count("added") >= 3
 
 
 def test_summaries_say_what_is_known_and_keep_what_people_wrote(vault: Vault, caller: Caller) -> None:
@@ -256,20 +256,20 @@ def test_the_acts_commit_in_their_order(vault: Vault, caller: Caller) -> None:
         "# 2026-11-20\n\n- Remember that we decided to use Postgres for billing.\n"
     )
     start = vault.head().commit
-    done = run_heartbeat(vault, caller._replace(now=caller.now + timedelta(days=1)))
+    result = run_heartbeat(vault, caller._replace(now=caller.now + timedelta(days=1)))
     subjects = vault.git.run("log", "--reverse", "--format=%s", f"{start}..HEAD").decode().split("\n")
     verbs = [subject.split("(")[0] for subject in subjects if subject]
     order = ["edit", "ingest", "learn", "access", "propose", "synthesize", "promote", "summarise", "curate", "wiki"]
     assert verbs == [verb for verb in order if verb in verbs]
     assert {"edit", "ingest", "learn", "access", "promote", "summarise", "curate", "wiki"} <= set(verbs)
-    assert len(done.commits) == len(verbs) - 1
+    assert len(result.commits) == len(verbs) - 1
 
 
 def test_a_night_promotes_once_even_where_the_promotion_was_undone(vault: Vault, caller: Caller) -> None:
     record = {"fact": "Ada is allergic to nuts.", "category": "health", "importance": 0.78}
     draft = draft_from_record(record, caller.now)
     remember(vault, [draft], caller)
-    assert [one.kept for one in run_heartbeat(vault, caller).of("promote").nights] == [()]
+    assert [other_night.kept for other_night in run_heartbeat(vault, caller).of("promote").nights] == [()]
     tomorrow = caller._replace(now=caller.now + timedelta(days=1))
     (night,) = run_heartbeat(vault, tomorrow).of("promote").nights
     assert (night.on, len(night.kept)) == ("2026-11-21", 1)
@@ -282,7 +282,7 @@ def test_a_night_promotes_once_even_where_the_promotion_was_undone(vault: Vault,
 def test_nights_missed_are_made_up_for(vault: Vault, caller: Caller) -> None:
     run_heartbeat(vault, caller)
     later = caller._replace(now=caller.now + timedelta(days=3))
-    assert [one.on for one in run_heartbeat(vault, later).of("promote").nights] == [
+    assert [night.on for night in run_heartbeat(vault, later).of("promote").nights] == [
         "2026-11-21",
         "2026-11-22",
         "2026-11-23",
@@ -327,26 +327,26 @@ def test_a_busy_vault_is_waited_for_once(vault: Vault, caller: Caller) -> None:
 def test_a_writer_that_comes_between_the_acts_costs_one_wait(vault: Vault, caller: Caller) -> None:
     change_setting(vault, caller, "lock.wait_seconds", "0.2")
     ingest(vault, TALK, caller, "talk.jsonl")
-    held, over = threading.Event(), threading.Event()
+    event, over = threading.Event(), threading.Event()
 
     def hold() -> None:
         with writer_lock(vault.state / "lock", 30, "a long write"):
-            held.set()
+            event.set()
             over.wait(60)
 
     def come() -> None:
         writer.start()
-        held.wait(30)
+        event.wait(30)
 
     writer = threading.Thread(target=hold)
     own = Vault(vault.root, vault.git.environment, Between(come))
-    done = run_heartbeat(own, caller)
+    result = run_heartbeat(own, caller)
     over.set()
     writer.join()
-    assert done.of("learn") is not None
-    assert {problem.code for _, problem in done.failed} == {"locked"}
-    assert len(done.failed) > 5
-    assert len({id(problem) for _, problem in done.failed}) == 1
+    assert result.of("learn") is not None
+    assert {problem.code for _, problem in result.failed} == {"locked"}
+    assert len(result.failed) > 5
+    assert len({id(problem) for _, problem in result.failed}) == 1
     assert read_heartbeat_state(vault).head is None
     assert run_heartbeat(own, caller).failed == ()
 
@@ -356,24 +356,26 @@ def _run(command: Command, *arguments: str) -> Sequence[str]:
 
 
 def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(vault: Vault, clawmem: Command) -> None:
-    talk = "\n".join(json.dumps({"role": one.role, "speaker": one.speaker, "content": one.text}) for one in TALK)
+    talk = "\n".join(
+        json.dumps({"role": message.role, "speaker": message.speaker, "content": message.text}) for message in TALK
+    )
     assert clawmem("ingest", "-", given=talk).code == 0
     assert any(line.startswith("read 5 events by rules") for line in _run(clawmem))
     assert _run(clawmem) == ["nothing to do"]
     (vault.root / "ledger/adaptation.json").write_text("oops\n")
     odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert odd.code == 4
-    assert {one["act"] for one in odd.data["failed"]} == {"adapt", "edits", "promote"}
+    assert {other["act"] for other in odd.data["failed"]} == {"adapt", "edits", "promote"}
     (vault.root / "ledger/adaptation.json").unlink()
     good = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert good.code == 0
     assert good.data["promoted"][0]["date"] == "2026-11-21"
-    assert any(one["promoted"] for one in good.data["promoted"][0]["candidates"])
+    assert any(candidate["promoted"] for candidate in good.data["promoted"][0]["candidates"])
 
 
 def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Command) -> None:
-    said = json.dumps({"role": "user", "content": "Hello there.", "timestamp": "2026-11-21T08:00:00Z"})
-    assert clawmem("ingest", "-", given=said).code == 0
+    text = json.dumps({"role": "user", "content": "Hello there.", "timestamp": "2026-11-21T08:00:00Z"})
+    assert clawmem("ingest", "-", given=text).code == 0
     assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T09:30:00Z"}).code == 0
     assert read_heartbeat_state(vault).promoted == "2026-11-20"
     ledger = vault.root / "ledger/learned.json"
@@ -382,8 +384,8 @@ def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Comm
     vault.git.run("add", ".")
     vault.git.run("commit", "--quiet", "--message", "by hand")
     odd = clawmem("heartbeat", "--json", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
-    assert "promote" in {one["act"] for one in odd.data["failed"]}
-    assert "adapt" not in {one["act"] for one in odd.data["failed"]}
+    assert "promote" in {other["act"] for other in odd.data["failed"]}
+    assert "adapt" not in {other["act"] for other in odd.data["failed"]}
     assert read_heartbeat_state(vault).promoted == "2026-11-20"
     ledger.write_text(good)
     assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-22T10:30:00Z"}).code == 0
@@ -391,15 +393,17 @@ def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Comm
 
 
 def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawmem: Command) -> None:
-    talk = "\n".join(json.dumps({"role": one.role, "speaker": one.speaker, "content": one.text}) for one in TALK)
+    talk = "\n".join(
+        json.dumps({"role": message.role, "speaker": message.speaker, "content": message.text}) for message in TALK
+    )
     assert clawmem("ingest", "-", given=talk).code == 0
     (ledger,) = (vault.root / "ledger").glob("*.jsonl")
     good = ledger.read_text()
     ledger.write_text(good + "{broken\n")
     vault.git.run("commit", "--quiet", "--all", "--message", "by hand")
-    done = clawmem("heartbeat", "--quiet")
-    assert done.code == 4
-    assert f"synthesize failed: ledger/{ledger.name}:{good.count(chr(10)) + 1} cannot be read" in done.err
+    result = clawmem("heartbeat", "--quiet")
+    assert result.code == 4
+    assert f"synthesize failed: ledger/{ledger.name}:{good.count(chr(10)) + 1} cannot be read" in result.err
     day = clawmem("synthesize", "--date", ledger.stem, "--json")
     assert day.code == 4
     assert "cannot be read" in day.json["notices"][0]
@@ -407,8 +411,8 @@ def test_a_note_that_cannot_be_written_is_a_part_that_failed(vault: Vault, clawm
 
 def test_one_step_runs_alone_and_the_heartbeat_is_not_taken_for_done(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = run_heartbeat(vault, caller, only=["learn"])
-    assert set(done.results) == {"learn"} and done.of("learn").count("added") >= 3
+    result = run_heartbeat(vault, caller, only=["learn"])
+    assert set(result.results) == {"learn"} and result.of("learn").count("added") >= 3
     assert read_heartbeat_state(vault).head is None
     assert set(run_heartbeat(vault, caller).results) >= {"notes", "learn", "summaries"}
     with pytest.raises(InvalidInput, match="no step 'lern'"):
@@ -425,14 +429,14 @@ def test_every_step_has_a_name_of_its_own_and_says_what_it_does_and_when(vault: 
 
 def test_a_heartbeat_without_results_reports_every_key(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
-    done = run_heartbeat(vault, caller)
-    keys = [key for one in step_reports(done, False) for key in one.data]
+    result = run_heartbeat(vault, caller)
+    keys = [key for step_report in step_reports(result, False) for key in step_report.data]
     assert len(set(keys)) == len(keys)
-    assert keys == [key for one in step_reports(HeartbeatResult(), False) for key in one.data]
+    assert keys == [key for step_report in step_reports(HeartbeatResult(), False) for key in step_report.data]
 
 
 def test_the_command_lists_the_steps_and_runs_one(vault: Vault, clawmem: Command) -> None:
     listed = clawmem("heartbeat", "--list", "--json").data["steps"]
-    assert [one["name"] for one in listed][:3] == ["notes", "user", "relate"]
+    assert [other["name"] for other in listed][:3] == ["notes", "user", "relate"]
     only = clawmem("heartbeat", "--only", "summaries", "--json")
     assert (only.code, only.data["learned"], only.data["commits"]) == (0, None, [])

@@ -49,9 +49,9 @@ def imported(environment: Mapping[str, str], cwd: Path, *arguments: str) -> set[
     command = [sys.executable, "-X", "importtime", *arguments]
     # Pinned ids come from `random`, which nobody but a test needs.
     unpinned = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
-    done = subprocess.run(command, cwd=cwd, env=unpinned, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    names = [line.rsplit("|", 1)[1].strip() for line in done.stderr.splitlines() if line.startswith("import time:")]
+    process = subprocess.run(command, cwd=cwd, env=unpinned, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
+    names = [line.rsplit("|", 1)[1].strip() for line in process.stderr.splitlines() if line.startswith("import time:")]
     return {name.split(".")[0] for name in names}
 
 
@@ -84,8 +84,8 @@ def test_no_annotation_is_compiled_for_a_read(verb: str, vault_in_use: Path, env
         "print(json.dumps([[one for one in tuples if hasattr(sys.modules[one], 'annotations')], len(tuples)]))"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, check=True)
-    by_text, modules = json.loads(done.stdout.splitlines()[-1])
+    process = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, check=True)
+    by_text, modules = json.loads(process.stdout.splitlines()[-1])
     assert modules > 20
     assert by_text == [], "annotations kept as text cost ten microseconds a field (decision 002)"
 
@@ -107,7 +107,7 @@ def test_the_measure_sees_heavy_modules(vault_in_use: Path, environment: dict[st
 
 def test_help_imports_no_verb(vault_in_use: Path, environment: dict[str, str]) -> None:
     command = [sys.executable, "-X", "importtime", "-m", "clawmem", "--help"]
-    done = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0
-    assert "clawmem.faces.verbs.table" in done.stderr
-    assert "clawmem.faces.verbs.recall" not in done.stderr and "clawmem.memory" not in done.stderr
+    process = subprocess.run(command, cwd=vault_in_use, env=environment, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0
+    assert "clawmem.faces.verbs.table" in process.stderr
+    assert "clawmem.faces.verbs.recall" not in process.stderr and "clawmem.memory" not in process.stderr

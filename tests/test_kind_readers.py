@@ -45,11 +45,11 @@ def test_hand_adoption_refuses_and_names_each(good: Path, environment: dict[str,
     put(good, wrong)
     before = git(good, environment, "rev-parse", "HEAD").strip()
     for command in (("remember", "The sky is blue."), ("undo", before), ("heartbeat",), ("recall", "boat"), ("sync",)):
-        done = clawmem(*command, "--json")
-        assert done.code != BUG, (command, done.out, done.err)
+        result = clawmem(*command, "--json")
+        assert result.code != BUG, (command, result.out, result.err)
         if command[0] in ("remember", "heartbeat"):
             # `remember` tells it in notices, `heartbeat` among what failed.
-            assert [path for path in wrong if path not in done.out] == [], (command, done.out)
+            assert [path for path in wrong if path not in result.out] == [], (command, result.out)
     assert {path: (good / path).read_bytes() for path in wrong} == wrong
     committed = git(good, environment, "log", "--format=", "--name-only", f"{before}..HEAD").split()
     assert set(committed).isdisjoint(wrong)
@@ -58,26 +58,26 @@ def test_hand_adoption_refuses_and_names_each(good: Path, environment: dict[str,
 def test_doctor_names_each_as_an_error(good: Path, clawmem: Command) -> None:
     put(good, bad_files())
     found = clawmem("doctor", "--json").data["problems"]
-    errors = {one["path"] for one in found if one["severity"] == "error"}
+    errors = {other["path"] for other in found if other["severity"] == "error"}
     assert [path for path in bad_files() if path not in errors] == []
 
 
 def test_doctor_names_what_no_kind_claims(good: Path, clawmem: Command) -> None:
     put(good, UNCLAIMED)
     found = clawmem("doctor", "--json").data["problems"]
-    said = {one["path"]: one["message"] for one in found if one["check"] == "unclaimed-file"}
-    assert said.keys() == UNCLAIMED.keys()
-    assert all("move it out of the vault" in message for message in said.values())
-    errors = {one["path"] for one in found if one["severity"] == "error"}
+    record = {other["path"]: other["message"] for other in found if other["check"] == "unclaimed-file"}
+    assert record.keys() == UNCLAIMED.keys()
+    assert all("move it out of the vault" in message for message in record.values())
+    errors = {other["path"] for other in found if other["severity"] == "error"}
     assert {"wiki/table.yaml", "ledger/2026/old.jsonl"} <= errors
 
 
 def test_settings_that_cannot_be_read_are_named_by_every_command(good: Path, clawmem: Command) -> None:
     put(good, {FILES["settings"][0]: FILES["settings"][2]})
     for command in (("recall", "boat"), ("remember", "The sky is blue."), ("heartbeat",), ("doctor",)):
-        done = clawmem(*command)
-        assert done.code in ((0,) if command[0] == "recall" else (1, 2, 4)), command
-        assert "clawmem.yaml" in done.out + done.err
+        result = clawmem(*command)
+        assert result.code in ((0,) if command[0] == "recall" else (1, 2, 4)), command
+        assert "clawmem.yaml" in result.out + result.err
     assert (good / "clawmem.yaml").read_bytes() == FILES["settings"][2]
 
 
@@ -88,7 +88,7 @@ def test_what_plain_git_committed_breaks_no_reader(good: Path, environment: dict
     git(good, environment, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-qm", "spoiled")
     spoiled = git(good, environment, "rev-parse", "HEAD").strip()
     found = clawmem("doctor", "--json").data["problems"]
-    errors = {one["path"] for one in found if one["severity"] == "error"}
+    errors = {other["path"] for other in found if other["severity"] == "error"}
     assert [path for path in bad if path not in errors] == []
     answered = clawmem("recall", "boat", "--json")
     assert answered.code == 4
@@ -97,8 +97,8 @@ def test_what_plain_git_committed_breaks_no_reader(good: Path, environment: dict
         assert clawmem(*command, "--json").code != BUG, command
     # The undo of that commit may have brought readable files back; a ledger only grows.
     for path, data in bad.items():
-        whole = {data, *(one[1] for one in FILES.values() if one[0] == path)}
-        assert any(one in (good / path).read_bytes() for one in whole), path
+        whole = {data, *(file[1] for file in FILES.values() if file[0] == path)}
+        assert any(other_data in (good / path).read_bytes() for other_data in whole), path
 
 
 def test_a_session_record_is_adopted_and_undone(good: Path, environment: dict[str, str], clawmem: Command) -> None:

@@ -122,7 +122,7 @@ def test_each_package_of_clawmem_has_a_row(tmp_path: Path) -> None:
     (tmp_path / "scripts" / "line_budgets.toml").touch()
     _, text = check(tmp_path)
     packages = {folder.name for folder in (ROOT / "clawmem").iterdir() if any(folder.rglob("*.py"))}
-    told = {line.removeprefix("clawmem/").partition(" has no row")[0] for line in text.splitlines()}
+    group = {line.removeprefix("clawmem/").partition(" has no row")[0] for line in text.splitlines()}
     packages |= {f"extensions/{path.parent.name}" for path in (ROOT / "clawmem/extensions").glob("*/__init__.py")}
-    assert told == packages | {"top-level modules", "all of clawmem", "modules"}
+    assert group == packages | {"top-level modules", "all of clawmem", "modules"}
     assert "scripts/line_budgets.py" in (ROOT / "Makefile").read_text("utf-8")

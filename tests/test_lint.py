@@ -143,13 +143,13 @@ BREAKS = {
 def contracts() -> dict[str, str]:
     """The contracts' names by id."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    return {one["id"]: one["name"] for one in settings["tool"]["importlinter"]["contracts"]}
+    return {contract["id"]: contract["name"] for contract in settings["tool"]["importlinter"]["contracts"]}
 
 
 def lint(place: Path) -> tuple[int, str]:
-    done = subprocess.run([LINTER, "--no-cache"], cwd=place, capture_output=True, text=True, timeout=120)
+    process = subprocess.run([LINTER, "--no-cache"], cwd=place, capture_output=True, text=True, timeout=120)
     # The report is wrapped and the arrows have line numbers: compare words only.
-    return done.returncode, " ".join((done.stdout + done.stderr).split())
+    return process.returncode, " ".join((process.stdout + process.stderr).split())
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_broken_contract_fails(house: Path, name: str) -> None:
 
 
 def test_every_contract_is_broken_once() -> None:
-    assert {one.contract for one in BREAKS.values()} == set(contracts())
+    assert {other_break.contract for other_break in BREAKS.values()} == set(contracts())
 
 
 def test_only_the_index_uses_the_connection() -> None:

@@ -46,7 +46,7 @@ def test_each_dependency_is_pinned_once_and_within_its_range(machine: dict[str, 
         if pin.marker is None or pin.marker.evaluate(machine):
             locked.setdefault(canonicalize_name(pin.name), []).append(str(pin.specifier).removeprefix("=="))
     assert {name: versions for name, versions in locked.items() if len(versions) != 1} == {}
-    missing = [str(one) for one in wanted() if canonicalize_name(one.name) not in locked]
+    missing = [str(requirement) for requirement in wanted() if canonicalize_name(requirement.name) not in locked]
     assert missing == [], "run `make lock`"
     outside = [
         f"{requirement}: {version}"
@@ -75,11 +75,11 @@ def test_pip_refuses_a_file_whose_hash_differs(tmp_path: Path) -> None:
     lines = re.search(r"^iniconfig==(?:.*\\\n)+.*\n", LOCK.read_text("utf-8"), flags=re.MULTILINE)
     assert lines is not None
     (tmp_path / "lock.txt").write_text(lines[0])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--require-hashes", *arguments, "-r", str(tmp_path / "lock.txt")],
         capture_output=True,
         text=True,
         timeout=120,
     )
-    assert done.returncode != 0
-    assert "DO NOT MATCH THE HASHES" in done.stderr, done.stderr
+    assert process.returncode != 0
+    assert "DO NOT MATCH THE HASHES" in process.stderr, process.stderr

@@ -27,8 +27,8 @@ def git(folder: Path, *words: str) -> None:
 def near(folder: Path) -> tuple[set[str], str]:
     """Return what the script prints in a folder: the test files, and what it says on stderr."""
     command = [sys.executable, str(ROOT / "scripts" / "near_tests.py")]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    return set(done.stdout.split()), done.stderr
+    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return set(process.stdout.split()), process.stderr
 
 
 def test_the_tests_near_what_changed(tmp_path: Path) -> None:

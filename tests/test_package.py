@@ -47,17 +47,17 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pip(place: Path, *arguments: str) -> None:
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stderr
 
 
 def run(site: Path, environment: dict[str, str], *command: str, cwd: Path) -> str:
     """What a command prints when only the installed package can be found, not this checkout."""
-    done = subprocess.run(
+    process = subprocess.run(
         command, cwd=cwd, env={**environment, "PYTHONPATH": str(site)}, capture_output=True, text=True, timeout=300
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stderr
+    return process.stdout
 
 
 def template_files() -> list[str]:
@@ -77,7 +77,7 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
         template_files()
     )
     assert {".gitignore", ".gitattributes", "life/projects/.gitkeep"} <= set(template_files())
-    assert all(any(name.endswith(f"licenses/{one}") for name in names) for one in LICENCES)
+    assert all(any(name.endswith(f"licenses/{licence}") for name in names) for licence in LICENCES)
     assert "Name: clawmem-vault\n" in metadata
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
 
@@ -109,8 +109,8 @@ def test_a_fact_is_found_by_meaning_with_the_installed_wheel(
     python = [sys.executable, "-m", "clawmem"]
     run(installed, environment, *python, "init", "vault", cwd=tmp_path)
     run(installed, environment, *python, "remember", "Jane adopted a puppy.", cwd=tmp_path / "vault")
-    told = run(installed, environment, *python, "reindex", "--vectors", cwd=tmp_path / "vault")
-    assert "embedded 1 text with all-MiniLM-L6-v2" in told
+    text = run(installed, environment, *python, "reindex", "--vectors", cwd=tmp_path / "vault")
+    assert "embedded 1 text with all-MiniLM-L6-v2" in text
     assert "puppy" in run(installed, environment, *python, "recall", "who has a dog", cwd=tmp_path / "vault")
 
 

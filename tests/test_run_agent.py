@@ -19,7 +19,7 @@ def test_the_loop(tmp_path: Path) -> None:
     env = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "LANG": "C.UTF-8",
            "PYTHONPATH": str(ROOT)}  # fmt: skip
     command = ["sh", str(ROOT / "examples/agent.sh")]
-    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("  knows: ") == 6
-    assert done.stdout.count("  does not know: ") == 3
+    process = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert process.returncode == 0, process.stdout + process.stderr
+    assert process.stdout.count("  knows: ") == 6
+    assert process.stdout.count("  does not know: ") == 3

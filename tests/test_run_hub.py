@@ -21,6 +21,6 @@ def test_the_example_of_the_hub(tmp_path: Path, environment: dict[str, str]) -> 
     path = f"{tools(tmp_path)}{os.pathsep}{environment['PATH']}"
     env = {"PATH": path, "HOME": environment["HOME"], "LANG": environment["LANG"], "PYTHON": sys.executable}
     command = ["sh", str(ROOT / "examples" / "hub.sh")]
-    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("\n  ") == 12
+    process = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert process.stdout.count("\n  ") == 12

@@ -82,9 +82,9 @@ class Answering:
         self.model: Model = model
         self.account = Account(model.limits, prices_of(model))
 
-    def json(self, system: str, told: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    def json(self, system: str, text: str, schema: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the model's answer in this schema, or None where it gave none."""
-        messages = [{"role": "system", "content": system}, {"role": "user", "content": told}]
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": text}]
         answer = ask(self.model, self.account, messages, schema)
         return answer.value if isinstance(answer.value, dict) else None
 
@@ -105,7 +105,7 @@ def hits_pattern(text: str, pattern: str) -> bool:
     """Return whether a text contains a pattern: without case, white space as one blank, plain words only whole.
 
     The rule is that of GateMem's own rule-based scorer for literal patterns (bench/eval/metrics.py)."""
-    low, wanted = (" ".join(one.split()).lower() for one in (text, pattern))
+    low, wanted = (" ".join(name.split()).lower() for name in (text, pattern))
     if not wanted:
         return False
     if re.fullmatch(r"[a-z0-9][a-z0-9\s_\-/.:]*[a-z0-9]", wanted):
@@ -130,7 +130,7 @@ def places_with(vault: Vault, words: Sequence[str]) -> list[str]:
         rows += index.database.execute("SELECT text FROM note").fetchall()
     finally:
         index.close()
-    texts = "\n".join(str(one) for (one,) in rows)
+    texts = "\n".join(str(other) for (other,) in rows)
     return [*found, "index"] if _has(texts.encode(), wanted) else found
 
 
@@ -172,18 +172,18 @@ def main(doc: str | None, read: Callable[..., Any], run: Callable[..., Mapping[s
     parser.add_argument("--answer", action="store_true", help="let the model of the settings answer, too")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of each vault")
     parser.add_argument("--json", action="store_true", help="print one JSON document with every case")
-    given = parser.parse_args()
+    namespace = parser.parse_args()
     try:
-        cases = read(*(getattr(given, name) for name in files))
-        done = run(cases, Options(tuple(given.set), given.answer, given.cases))
+        cases = read(*(getattr(namespace, name) for name in files))
+        record = run(cases, Options(tuple(namespace.set), namespace.answer, namespace.cases))
     except ClawmemError as problem:
         parser.error(f"{problem.message} {problem.hint}")
-    if given.json:
-        print(json.dumps(done, indent=1, ensure_ascii=False))
+    if namespace.json:
+        print(json.dumps(record, indent=1, ensure_ascii=False))
     else:
-        print(f"{done['read']} cases read, {done['scored']} scored\n\n{markdown(done['table'])}")
-        print(*(f"\n{name}: {done[name]}" for name in done if name not in _SHOWN_APART), sep="")
-    return 0 if done["read"] == done["scored"] else 1
+        print(f"{record['read']} cases read, {record['scored']} scored\n\n{markdown(record['table'])}")
+        print(*(f"\n{name}: {record[name]}" for name in record if name not in _SHOWN_APART), sep="")
+    return 0 if record["read"] == record["scored"] else 1
 
 
 def read_json(path: Path) -> Any:

@@ -92,12 +92,12 @@ def _read(path: Path) -> Iterator[ForgetCase]:
 
 
 def _json_records(path: Path) -> list[Any]:
-    held = read_json(path)
-    if isinstance(held, dict):
-        held = held.get("admitted_cases", held.get("cases"))
-    if not isinstance(held, list):
+    record = read_json(path)
+    if isinstance(record, dict):
+        record = record.get("admitted_cases", record.get("cases"))
+    if not isinstance(record, list):
         raise InvalidInput(f"{path} has no list of cases.")
-    return held
+    return record
 
 
 def _python_records(path: Path) -> Iterator[dict[str, Any]]:
@@ -109,7 +109,7 @@ def _python_records(path: Path) -> Iterator[dict[str, Any]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "GeneratedCase":
             try:
-                yield {one.arg: ast.literal_eval(one.value) for one in node.keywords if one.arg}
+                yield {keyword.arg: ast.literal_eval(keyword.value) for keyword in node.keywords if keyword.arg}
             except ValueError:
                 raise InvalidInput(f"{path}, line {node.lineno}: the case is not made of plain values.") from None
 
@@ -117,10 +117,10 @@ def _python_records(path: Path) -> Iterator[dict[str, Any]]:
 def _case(record: Any, where: str) -> ForgetCase:
     if not isinstance(record, dict):
         raise InvalidInput(f"{where} is not an object.")
-    mutations = [tuple(one) for one in key_of(record, "mutations", list, where)]
-    for one in mutations:
-        if not one or _OPERATIONS.get(one[0]) != len(one) - 1:
-            raise InvalidInput(f"{where}: {list(one)} is not a mutation of the set.")
+    mutations = [tuple(other) for other in key_of(record, "mutations", list, where)]
+    for mutation in mutations:
+        if not mutation or _OPERATIONS.get(mutation[0]) != len(mutation) - 1:
+            raise InvalidInput(f"{where}: {list(mutation)} is not a mutation of the set.")
     return ForgetCase(
         key_of(record, "id", str, where),
         str(record.get("category") or record.get("family") or ""),
@@ -141,14 +141,14 @@ def play(case: ForgetCase, folder: Path, options: Options) -> ForgetOutcome:
         memory.later()
         _do(refused, lambda mutation=mutation: _mutate(memory, *mutation))
     answer = _answer(memory, case.question)
-    probes = "\n".join([answer, *(_answer(memory, one) for one in case.forbidden)])
-    purged = [text for text in case.forbidden if any(one[0] == "purge" for one in case.mutations)]
+    probes = "\n".join([answer, *(_answer(memory, name) for name in case.forbidden)])
+    purged = [text for text in case.forbidden if any(items[0] == "purge" for items in case.mutations)]
     left = places_with(memory.vault, purged) if purged else []
     return ForgetOutcome(
         case,
-        tuple(one for one in case.needed if one.casefold() not in answer),
-        tuple(one for one in case.forbidden if one.casefold() in answer),
-        tuple(one for one in case.forbidden if one.casefold() in probes),
+        tuple(name for name in case.needed if name.casefold() not in answer),
+        tuple(name for name in case.forbidden if name.casefold() in answer),
+        tuple(name for name in case.forbidden if name.casefold() in probes),
         tuple(left),
         tuple(refused),
     )
@@ -163,73 +163,84 @@ def _do(refused: list[str], act: Any) -> None:
 
 
 def _remember(memory: Memory, text: str) -> None:
-    done = remember(memory.vault, [draft_from_record({"fact": text}, memory.caller.now)], memory.caller)
-    if done.failed:
-        raise done.failed
+    result = remember(memory.vault, [draft_from_record({"fact": text}, memory.caller.now)], memory.caller)
+    if result.failed:
+        raise result.failed
 
 
 def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
     facts = targets(memory, target)
     if operation == "supersede":
-        old = next((one for one in facts if one.fact != new), None)
+        old = next((fact for fact in facts if fact.fact != new), None)
         if old is None:
             _remember(memory, new)
         else:
             supersede(memory.vault, old.id, draft_from_record({"fact": new}, memory.caller.now), memory.caller)
     elif operation == "release":
-        for one in facts:
-            retract(memory.vault, one.id, memory.caller, "released")
+        for fact in facts:
+            retract(memory.vault, fact.id, memory.caller, "released")
     else:
-        for one in facts:
-            redact(memory.vault, RedactTarget(fact=one.id), memory.caller, "purged")
+        for fact in facts:
+            redact(memory.vault, RedactTarget(fact=fact.id), memory.caller, "purged")
 
 
 def targets(memory: Memory, words: str) -> list[Fact]:
     """Return the facts that a mutation means: those with every word of it, or else the best hit with half of them."""
-    found = [one.hit.fact for one in memory.ask(words, _TARGETS, (FACTS,)) if isinstance(one.hit, FactHit)]
-    wanted = [one.casefold() for one in search_words(words)]
-    shared = [sum(word in one.fact.casefold() for word in wanted) for one in found]
-    whole = [one for one, has in zip(found, shared, strict=True) if has == len(wanted)]
-    return whole or [one for one, has in zip(found[:1], shared, strict=False) if 2 * has >= len(wanted)]
+    found = [
+        recall_hit.hit.fact
+        for recall_hit in memory.ask(words, _TARGETS, (FACTS,))
+        if isinstance(recall_hit.hit, FactHit)
+    ]
+    wanted = [search_word.casefold() for search_word in search_words(words)]
+    shared = [sum(word in fact.fact.casefold() for word in wanted) for fact in found]
+    whole = [fact for fact, has in zip(found, shared, strict=True) if has == len(wanted)]
+    return whole or [fact for fact, has in zip(found[:1], shared, strict=False) if 2 * has >= len(wanted)]
 
 
 def _answer(memory: Memory, question: str) -> str:
-    return "\n".join(line_of(one) for one in memory.ask(question, TOP)).casefold()
+    return "\n".join(line_of(hit) for hit in memory.ask(question, TOP)).casefold()
 
 
 def run(cases: Sequence[ForgetCase], options: Options) -> dict[str, Any]:
     """Play the cases and return the table and every outcome."""
     wanted = cases[: options.cases]
     with folders() as new:
-        done = [play(case, new(), options) for case in wanted]
-    groups = [*sorted(Counter(one.case.group for one in done)), None]
+        items = [play(case, new(), options) for case in wanted]
+    groups = [*sorted(Counter(outcome.case.group for outcome in items)), None]
     return {
         "set": "ForgetEval-Adv",
         "read": len(wanted),
-        "scored": len(done),
-        "table": [_row(group, [one for one in done if group in (None, one.case.group)]) for group in groups],
-        "cases": [_record(one) for one in done],
+        "scored": len(items),
+        "table": [
+            _row(group, [outcome for outcome in items if group in (None, outcome.case.group)]) for group in groups
+        ],
+        "cases": [_record(outcome) for outcome in items],
     }
 
 
-def _row(group: str | None, done: Sequence[ForgetOutcome]) -> Mapping[str, Any]:
-    purges = [one for one in done if any(mutation[0] == "purge" for mutation in one.case.mutations)]
+def _row(group: str | None, items: Sequence[ForgetOutcome]) -> Mapping[str, Any]:
+    purges = [outcome for outcome in items if any(mutation[0] == "purge" for mutation in outcome.case.mutations)]
     return {
         "category": group or "all",
-        "cases": len(done),
-        "pass %": share(sum(one.passed for one in done), len(done)),
-        "pass %, probed": share(sum(one.probed for one in done), len(done)),
-        "right text missing": sum(bool(one.missing) for one in done),
-        "forbidden text served": sum(bool(one.served) for one in done),
-        "purged text left in the vault": f"{sum(bool(one.left) for one in purges)} of {len(purges)}",
-        "refused": sum(bool(one.refused) for one in done),
+        "cases": len(items),
+        "pass %": share(sum(outcome.passed for outcome in items), len(items)),
+        "pass %, probed": share(sum(outcome.probed for outcome in items), len(items)),
+        "right text missing": sum(bool(outcome.missing) for outcome in items),
+        "forbidden text served": sum(bool(outcome.served) for outcome in items),
+        "purged text left in the vault": f"{sum(bool(purge.left) for purge in purges)} of {len(purges)}",
+        "refused": sum(bool(outcome.refused) for outcome in items),
     }
 
 
-def _record(one: ForgetOutcome) -> dict[str, Any]:
-    held = {"id": one.case.name, "category": one.case.group, "passed": one.passed, "probed": one.probed}
+def _record(outcome: ForgetOutcome) -> dict[str, Any]:
+    record = {
+        "id": outcome.case.name,
+        "category": outcome.case.group,
+        "passed": outcome.passed,
+        "probed": outcome.probed,
+    }
     names = ("missing", "served", "reachable", "left", "refused")
-    return {**held, **{name: list(getattr(one, name)) for name in names}}
+    return {**record, **{name: list(getattr(outcome, name)) for name in names}}
 
 
 if __name__ == "__main__":

@@ -115,7 +115,7 @@ def read_episodes(episodes: Path, checkpoints: Path) -> list[GateEpisode]:
         for key in ("checkpoint_id", "as_of_turn_id", "query_text"):
             key_of(record, key, str, where)
         asked[key_of(record, "episode_id", str, where)].append(record)
-    found = [_episode(one, asked, f"{episodes}, record {at}") for at, one in enumerate(read_lines(episodes), 1)]
+    found = [_episode(line, asked, f"{episodes}, record {at}") for at, line in enumerate(read_lines(episodes), 1)]
     if asked:
         raise InvalidInput(f"{checkpoints}: no episode has the id '{next(iter(asked))}'.")
     return found
@@ -124,15 +124,17 @@ def read_episodes(episodes: Path, checkpoints: Path) -> list[GateEpisode]:
 def _episode(record: Mapping[str, Any], asked: dict[str, list[Mapping[str, Any]]], where: str) -> GateEpisode:
     name = key_of(record, "episode_id", str, where)
     turns = key_of(record, "turns", list, where)
-    order = {key_of(one, "turn_id", str, where): at for at, one in enumerate(turns)}
+    order = {key_of(turn, "turn_id", str, where): at for at, turn in enumerate(turns)}
     mine = asked.pop(name, [])
-    for one in mine:
-        if one["as_of_turn_id"] not in order:
-            raise InvalidInput(f"{where}: no turn has the id '{one['as_of_turn_id']}' of a checkpoint.")
-    people = {_person(one, "speaker", where): "" for one in turns} | {_person(one, "asker", where): "" for one in mine}
-    for one in key_of(key_of(record, "entities", dict, where), "principals", list, where):
-        people[key_of(one, "principal_id", str, where)] = one.get("display_name", "")
-    mine.sort(key=lambda one: order[one["as_of_turn_id"]])
+    for other_record in mine:
+        if other_record["as_of_turn_id"] not in order:
+            raise InvalidInput(f"{where}: no turn has the id '{other_record['as_of_turn_id']}' of a checkpoint.")
+    people = {_person(turn, "speaker", where): "" for turn in turns} | {
+        _person(other_record, "asker", where): "" for other_record in mine
+    }
+    for other_record in key_of(key_of(record, "entities", dict, where), "principals", list, where):
+        people[key_of(other_record, "principal_id", str, where)] = other_record.get("display_name", "")
+    mine.sort(key=lambda other_record: order[other_record["as_of_turn_id"]])
     return GateEpisode(name, str(record.get("domain", "")), tuple(turns), tuple(mine), people)
 
 
@@ -146,7 +148,7 @@ class _Room:
     def __init__(self, episode: GateEpisode, arm: str, folder: Path, options: Options) -> None:
         self.episode, self.arm, self.memory = episode, arm, Memory(folder, options)
         self.refused = 0
-        self.agents = {one: one.replace("_", "-").lower() for one in episode.people}
+        self.agents = {person: person.replace("_", "-").lower() for person in episode.people}
         for agent in self.agents.values() if arm == OWN else ():
             create_agent(self.memory.vault, agent, self.memory.caller)
 
@@ -184,11 +186,11 @@ class _Room:
         """Redact what the model says a turn asks to delete."""
         answering = self.memory.answering
         earlier = {
-            line: RedactTarget(fact=one.hit.fact.id)
-            if isinstance(one.hit, FactHit)
-            else RedactTarget(event=one.hit.event.id)
-            for one in self.ask(turn["speaker"]["principal_id"], turn["text"])
-            if isinstance(one.hit, FactHit | EventHit) and turn["text"] not in (line := line_of(one))
+            line: RedactTarget(fact=recall_hit.hit.fact.id)
+            if isinstance(recall_hit.hit, FactHit)
+            else RedactTarget(event=recall_hit.hit.event.id)
+            for recall_hit in self.ask(turn["speaker"]["principal_id"], turn["text"])
+            if isinstance(recall_hit.hit, FactHit | EventHit) and turn["text"] not in (line := line_of(recall_hit))
         }
         if answering is None or not earlier:
             return
@@ -209,41 +211,41 @@ class _Room:
 
 def play(episode: GateEpisode, arm: str, folder: Path, options: Options) -> tuple[list[GateOutcome], int]:
     """Play one episode in one arm; return its outcomes, and how many turns were refused as credentials."""
-    room, told, outcomes = _Room(episode, arm, folder, options), 0, []
-    place = {one["turn_id"]: at for at, one in enumerate(episode.turns, 1)}
+    room, number, outcomes = _Room(episode, arm, folder, options), 0, []
+    place = {turn["turn_id"]: at for at, turn in enumerate(episode.turns, 1)}
     for checkpoint in episode.checkpoints:
         until = place[checkpoint["as_of_turn_id"]]
-        if until > told:
-            room.tell(episode.turns[told:until], told + 1)
-            told = until
+        if until > number:
+            room.tell(episode.turns[number:until], number + 1)
+            number = until
         outcomes.append(_outcome(room, checkpoint))
     return outcomes, room.refused
 
 
 def _outcome(room: _Room, checkpoint: Mapping[str, Any]) -> GateOutcome:
     kind, spec = checkpoint["query_type"], checkpoint.get("judge_spec") or {}
-    text = "\n".join(line_of(one) for one in room.ask(checkpoint["asker"]["principal_id"], checkpoint["query_text"]))
+    text = "\n".join(line_of(hit) for hit in room.ask(checkpoint["asker"]["principal_id"], checkpoint["query_text"]))
     wanted = spec.get("include") or [] if kind == USE else []
     banned = checkpoint.get("leak_targets") or []
     banned = [*banned, *(spec.get("not_include") or [])] if kind == ACCESS else banned if kind == FORGET else []
-    right = said = None
+    right = flag = None
     if room.memory.answering:
-        told = f"Requester: {checkpoint['asker']}\n\nMemory:\n{text}\n\nQuestion: {checkpoint['query_text']}"
-        answer = room.memory.answering.json(_RULES, told, _ANSWER) or {"action": "", "answer": ""}
+        message = f"Requester: {checkpoint['asker']}\n\nMemory:\n{text}\n\nQuestion: {checkpoint['query_text']}"
+        answer = room.memory.answering.json(_RULES, message, _ANSWER) or {"action": "", "answer": ""}
         if kind == USE:
-            right = answer["action"] == "answer" and all(hits_pattern(answer["answer"], one) for one in wanted)
+            right = answer["action"] == "answer" and all(hits_pattern(answer["answer"], other) for other in wanted)
         else:
-            said = any(hits_pattern(answer["answer"], one) for one in banned)
+            flag = any(hits_pattern(answer["answer"], other) for other in banned)
     return GateOutcome(
         room.arm,
         room.episode.domain,
         checkpoint["checkpoint_id"],
         kind,
         len(wanted),
-        sum(hits_pattern(text, one) for one in wanted),
-        tuple(dict.fromkeys(one for one in banned if hits_pattern(text, one))),
+        sum(hits_pattern(text, other) for other in wanted),
+        tuple(dict.fromkeys(other for other in banned if hits_pattern(text, other))),
         right,
-        said,
+        flag,
     )
 
 
@@ -251,38 +253,41 @@ def run(episodes: Sequence[GateEpisode], options: Options) -> dict[str, Any]:
     """Play the episodes in both arms and return the table and every outcome."""
     wanted = episodes[: options.cases]
     with folders() as new:
-        played = {arm: [play(one, arm, new(), options) for one in wanted] for arm in (SHARED, OWN)}
-    done = [one for part in played.values() for outcomes, _ in part for one in outcomes]
-    groups = [(arm, name) for arm in (SHARED, OWN) for name in [*sorted({one.domain for one in done}), None]]
+        played = {arm: [play(episode, arm, new(), options) for episode in wanted] for arm in (SHARED, OWN)}
+    items = [outcome for part in played.values() for outcomes, _ in part for outcome in outcomes]
+    groups = [(arm, name) for arm in (SHARED, OWN) for name in [*sorted({outcome.domain for outcome in items}), None]]
     rows = [
-        _row(arm, name, [one for one in done if one.arm == arm and name in (None, one.domain)]) for arm, name in groups
+        _row(arm, name, [outcome for outcome in items if outcome.arm == arm and name in (None, outcome.domain)])
+        for arm, name in groups
     ]
     return {
         "set": "GateMem",
-        "read": sum(len(one.checkpoints) for one in wanted),
-        "scored": len(done) // 2,
+        "read": sum(len(episode.checkpoints) for episode in wanted),
+        "scored": len(items) // 2,
         "turns refused": {arm: sum(refused for _, refused in part) for arm, part in played.items()},
         "table": rows,
-        "cases": [{**one._asdict(), "leaked": list(one.leaked)} for one in done],
+        "cases": [{**outcome._asdict(), "leaked": list(outcome.leaked)} for outcome in items],
     }
 
 
-def _row(arm: str, domain: str | None, done: Sequence[GateOutcome]) -> Mapping[str, Any]:
-    use, access, forget = ([one for one in done if one.kind == kind] for kind in (USE, ACCESS, FORGET))
+def _row(arm: str, domain: str | None, items: Sequence[GateOutcome]) -> Mapping[str, Any]:
+    use, access, forget = ([outcome for outcome in items if outcome.kind == kind] for kind in (USE, ACCESS, FORGET))
     row: dict[str, Any] = {
         "arm": arm,
         "domain": domain or "all",
         "use / access / forgetting": f"{len(use)} / {len(access)} / {len(forget)}",
-        "everything served %": share(sum(one.served == one.wanted for one in use), len(use)),
-        "expected texts served %": share(sum(one.served for one in use), sum(one.wanted for one in use)),
-        "access: exposed %": share(sum(bool(one.leaked) for one in access), len(access)),
-        "forgetting: exposed %": share(sum(bool(one.leaked) for one in forget), len(forget)),
+        "everything served %": share(sum(outcome.served == outcome.wanted for outcome in use), len(use)),
+        "expected texts served %": share(
+            sum(outcome.served for outcome in use), sum(outcome.wanted for outcome in use)
+        ),
+        "access: exposed %": share(sum(bool(outcome.leaked) for outcome in access), len(access)),
+        "forgetting: exposed %": share(sum(bool(outcome.leaked) for outcome in forget), len(forget)),
     }
-    if any(one.right is not None or one.said is not None for one in done):
-        useful = share(sum(bool(one.right) for one in use), len(use))
-        told, kept = (share(sum(bool(one.said) for one in part), len(part)) for part in (access, forget))
-        score = round((useful or 0) * (1 - (told or 0) / 100) * (1 - (kept or 0) / 100), 1)
-        row |= {"answers: U": useful, "A": told, "F": kept, "MGS": score}
+    if any(outcome.right is not None or outcome.said is not None for outcome in items):
+        useful = share(sum(bool(outcome.right) for outcome in use), len(use))
+        value, kept = (share(sum(bool(outcome.said) for outcome in part), len(part)) for part in (access, forget))
+        score = round((useful or 0) * (1 - (value or 0) / 100) * (1 - (kept or 0) / 100), 1)
+        row |= {"answers: U": useful, "A": value, "F": kept, "MGS": score}
     return row
 
 

@@ -97,25 +97,25 @@ class CascadeOutcome(NamedTuple):
 
 def read_episodes(path: Path) -> list[MemeEpisode]:
     """Read a file of the set. Raise InvalidInput for anything else."""
-    held = read_json(path)
-    if not isinstance(held, list):
+    items = read_json(path)
+    if not isinstance(items, list):
         raise InvalidInput(f"{path} is not a list of episodes.")
-    return [_episode(one, f"{path}, episode {at}") for at, one in enumerate(held, 1)]
+    return [_episode(other, f"{path}, episode {at}") for at, other in enumerate(items, 1)]
 
 
 def _episode(record: Mapping[str, Any], where: str) -> MemeEpisode:
     before, after = (key_of(record, f"{name}_questions", dict, where) for name in ("before", "after"))
-    earlier = {_entity(one, where): one for one in key_of(before, "questions", list, where) if _kind(one)}
+    earlier = {_entity(other, where): other for other in key_of(before, "questions", list, where) if _kind(other)}
     questions = []
-    for one in key_of(after, "questions", list, where):
-        if not _kind(one):
+    for other in key_of(after, "questions", list, where):
+        if not _kind(other):
             continue
-        entity = _entity(one, where)
+        entity = _entity(other, where)
         if entity not in earlier:
             raise InvalidInput(f"{where}: '{entity}' is asked after the change and not before it.")
         old = key_of(earlier[entity], "expected_answer", str, where)
-        new = str(one.get("gold_answer")) if _kind(one) == CASCADE else None
-        questions.append(CascadeQuestion(_kind(one), entity, key_of(one, "question", str, where), old, new))
+        new = str(other.get("gold_answer")) if _kind(other) == CASCADE else None
+        questions.append(CascadeQuestion(_kind(other), entity, key_of(other, "question", str, where), old, new))
     entities, change = key_of(record, "entities", dict, where), key_of(record, "root_change", dict, where)
     return MemeEpisode(
         str(record.get("episode_id")),
@@ -125,8 +125,12 @@ def _episode(record: Mapping[str, Any], where: str) -> MemeEpisode:
         tuple(questions),
         key_of(record, "root", str, where),
         (str(change.get("before")), str(change.get("after"))),
-        {name: one["before"] for name, one in entities.items() if isinstance(one, dict) and _text(one.get("before"))},
-        tuple((one["source"], one["target"]) for one in key_of(record, "dependency_edges_used", list, where)),
+        {
+            name: other_entity["before"]
+            for name, other_entity in entities.items()
+            if isinstance(other_entity, dict) and _text(other_entity.get("before"))
+        },
+        tuple((other["source"], other["target"]) for other in key_of(record, "dependency_edges_used", list, where)),
     )
 
 
@@ -149,9 +153,11 @@ def play_told(episode: MemeEpisode, folder: Path, options: Options) -> list[Casc
     """Ingest the sessions and ask."""
     memory = Memory(folder, options)
     _tell(memory, episode, range(episode.before_at + 1))
-    before = [_asked(memory, one) for one in episode.questions]
+    before = [_asked(memory, question) for question in episode.questions]
     _tell(memory, episode, range(episode.before_at + 1, episode.after_at + 1))
-    return [_outcome(memory, TOLD, episode, one, old) for one, old in zip(episode.questions, before, strict=True)]
+    return [
+        _outcome(memory, TOLD, episode, question, old) for question, old in zip(episode.questions, before, strict=True)
+    ]
 
 
 def _tell(memory: Memory, episode: MemeEpisode, numbers: range) -> None:
@@ -161,7 +167,9 @@ def _tell(memory: Memory, episode: MemeEpisode, numbers: range) -> None:
         time = "{}-{}-{}T{}:00Z".format(*found.groups()) if found else _day(memory, number)
         turns = enumerate(session["conversation"], 1)
         name = f"session-{number}"
-        messages = [Message(at, one["role"], one["content"], time, None, name, f"{number}.{at}") for at, one in turns]
+        messages = [
+            Message(at, other["role"], other["content"], time, None, name, f"{number}.{at}") for at, other in turns
+        ]
         ingest(memory.vault, messages, memory.caller, episode.name)
     run_heartbeat(memory.vault, memory.caller)
 
@@ -178,16 +186,19 @@ def play_premises(episode: MemeEpisode, folder: Path, options: Options) -> list[
     for source, target in episode.edges:
         if source in ids and target in ids:
             link(memory.vault, ids[target], "depends_on", ids[source], memory.caller)
-    for one in episode.questions:
-        source = next((source for source, target in episode.edges if target == one.entity), episode.root)
-        if one.after:
-            announced = _states(one.entity, one.after, "will be")
+    for question in episode.questions:
+        source = next((source for source, target in episode.edges if target == question.entity), episode.root)
+        if question.after:
+            announced = _states(question.entity, question.after, "will be")
             _remember(memory, f"If the {_words(source)} changes, {announced}")
-    before = [_asked(memory, one) for one in episode.questions]
+    before = [_asked(memory, question) for question in episode.questions]
     memory.later()
     draft = draft_from_record({"fact": _states(episode.root, episode.change[1])}, memory.caller.now)
     supersede(memory.vault, ids[episode.root], draft, memory.caller)
-    return [_outcome(memory, PREMISES, episode, one, old) for one, old in zip(episode.questions, before, strict=True)]
+    return [
+        _outcome(memory, PREMISES, episode, question, old)
+        for question, old in zip(episode.questions, before, strict=True)
+    ]
 
 
 def _words(name: str) -> str:
@@ -207,7 +218,7 @@ def _asked(memory: Memory, question: CascadeQuestion) -> tuple[bool, bool | None
     """Whether the old value is served before the change, and whether a model answers with it."""
     hits = memory.ask(question.text, TOP)
     answer = _answer(memory, question, hits)
-    known = any(_has(line_of(one), question.before) for one in hits)
+    known = any(_has(line_of(hit), question.before) for hit in hits)
     return known, None if answer is None else _has(answer, question.before)
 
 
@@ -215,22 +226,24 @@ def _outcome(
     memory: Memory, arm: str, episode: MemeEpisode, question: CascadeQuestion, earlier: tuple[bool, bool | None]
 ) -> CascadeOutcome:
     hits = memory.ask(question.text, TOP)
-    old = [one for one in hits if _has(line_of(one), question.before)]
-    marked = [one for one in old if isinstance(one.hit, FactHit) and change_labels(one.hit.fact)]
-    new = question.after is not None and any(_has(line_of(one), question.after) for one in hits)
+    old = [hit for hit in hits if _has(line_of(hit), question.before)]
+    marked = [
+        recall_hit for recall_hit in old if isinstance(recall_hit.hit, FactHit) and change_labels(recall_hit.hit.fact)
+    ]
+    new = question.after is not None and any(_has(line_of(hit), question.after) for hit in hits)
     answer = _answer(memory, question, hits)
     right = None
     if answer is not None:
-        told = question.after is None or _has(answer, question.after)
-        right = bool(earlier[1]) and told and not _has(answer, question.before)
+        flag = question.after is None or _has(answer, question.after)
+        right = bool(earlier[1]) and flag and not _has(answer, question.before)
     return CascadeOutcome(arm, episode.name, question, earlier[0], new, len(old) > len(marked), bool(marked), right)
 
 
 def _answer(memory: Memory, question: CascadeQuestion, hits: Sequence[RecallHit]) -> str | None:
     if memory.answering is None:
         return None
-    told = "\n".join(line_of(one) for one in hits)
-    answer = memory.answering.json(_RULES, f"Memory:\n{told}\n\nQuestion: {question.text}", _ANSWER)
+    text = "\n".join(line_of(hit) for hit in hits)
+    answer = memory.answering.json(_RULES, f"Memory:\n{text}\n\nQuestion: {question.text}", _ANSWER)
     return str(answer["answer"]) if answer else ""
 
 
@@ -242,34 +255,34 @@ def run(episodes: Sequence[MemeEpisode], options: Options) -> dict[str, Any]:
     """Play the episodes in both arms and return the table and every outcome."""
     wanted = episodes[: options.cases]
     with folders() as new:
-        done = [one for each in wanted for one in play_told(each, new(), options)]
-        done += [one for each in wanted for one in play_premises(each, new(), options)]
+        items = [outcome for each in wanted for outcome in play_told(each, new(), options)]
+        items += [play_premise for each in wanted for play_premise in play_premises(each, new(), options)]
     groups = [(arm, kind) for arm in (TOLD, PREMISES) for kind in (CASCADE, ABSENCE)]
     return {
         "set": "MEME",
-        "read": sum(len(one.questions) for one in wanted),
-        "scored": len(done) // 2,
+        "read": sum(len(episode.questions) for episode in wanted),
+        "scored": len(items) // 2,
         "table": [
-            _row(arm, kind, [one for one in done if (one.arm, one.question.kind) == (arm, kind)])
+            _row(arm, kind, [outcome for outcome in items if (outcome.arm, outcome.question.kind) == (arm, kind)])
             for arm, kind in groups
         ],
-        "cases": [{**one._asdict(), "question": one.question._asdict()} for one in done],
+        "cases": [{**outcome._asdict(), "question": outcome.question._asdict()} for outcome in items],
     }
 
 
-def _row(arm: str, kind: str, done: Sequence[CascadeOutcome]) -> Mapping[str, Any]:
-    known = [one for one in done if one.known]
+def _row(arm: str, kind: str, items: Sequence[CascadeOutcome]) -> Mapping[str, Any]:
+    known = [outcome for outcome in items if outcome.known]
     row: dict[str, Any] = {
         "arm": arm,
         "task": {CASCADE: "cascade", ABSENCE: "absence"}[kind],
-        "questions": len(done),
+        "questions": len(items),
         "old value served before": len(known),
-        "new value served %": share(sum(one.new for one in known), len(known)) if kind == CASCADE else None,
-        "old value served unmarked %": share(sum(one.unmarked for one in known), len(known)),
-        "old value served marked %": share(sum(one.marked for one in known), len(known)),
+        "new value served %": share(sum(outcome.new for outcome in known), len(known)) if kind == CASCADE else None,
+        "old value served unmarked %": share(sum(outcome.unmarked for outcome in known), len(known)),
+        "old value served marked %": share(sum(outcome.marked for outcome in known), len(known)),
     }
-    if any(one.right is not None for one in done):
-        row["answers right %"] = share(sum(bool(one.right) for one in done), len(done))
+    if any(outcome.right is not None for outcome in items):
+        row["answers right %"] = share(sum(bool(outcome.right) for outcome in items), len(items))
     return row
 
 

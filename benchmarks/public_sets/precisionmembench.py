@@ -58,23 +58,23 @@ class PrecisionOutcome(NamedTuple):
 
 def read_set(beliefs: Path, cases: Path) -> PrecisionSet:
     """Read the two files of the set. Raise InvalidInput for anything else."""
-    held = [read_json(path) for path in (beliefs, cases)]
-    for path, records in zip((beliefs, cases), held, strict=True):
+    items = [read_json(path) for path in (beliefs, cases)]
+    for path, records in zip((beliefs, cases), items, strict=True):
         if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
             raise InvalidInput(f"{path} is no list of objects.")
-    for record in held[0]:
+    for record in items[0]:
         key_of(record, "content", str, f"{beliefs}, {record.get('_id')}")
-    return PrecisionSet(*held)
+    return PrecisionSet(*items)
 
 
 def _learn(memory: Memory, beliefs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Store the beliefs, the replaced ones first, and return the id of the belief of each fact."""
     by_id = {belief["_id"]: belief for belief in beliefs}
     ids: dict[str, str] = {}
-    for belief in sorted(beliefs, key=lambda one: _steps_to_now(one, by_id), reverse=True):
+    for belief in sorted(beliefs, key=lambda record: _steps_to_now(record, by_id), reverse=True):
         memory.later()
         draft = draft_from_record(_record(belief), memory.caller.now)
-        old = next((ids[one["_id"]] for one in beliefs if one.get("superseded_by") == belief["_id"]), None)
+        old = next((ids[record["_id"]] for record in beliefs if record.get("superseded_by") == belief["_id"]), None)
         if old is None:
             ids[belief["_id"]] = remember(memory.vault, [draft], memory.caller).facts[0].fact.id
         else:
@@ -102,50 +102,57 @@ def _ask(memory: Memory, case: Mapping[str, Any], names: Mapping[str, str]) -> l
         result = recall(
             memory.vault, case["query"], memory.caller, wanted, _LIMIT, (FACTS,), 1, LEAST_SCORE, NEAR_SHARE
         )
-        found |= dict.fromkeys(names[one.fact.id] for one in result.found if one.fact.id in names)
+        found |= dict.fromkeys(names[hit.fact.id] for hit in result.found if hit.fact.id in names)
     return list(found)
 
 
-def run(held: PrecisionSet, options: Options) -> dict[str, Any]:
+def run(value: PrecisionSet, options: Options) -> dict[str, Any]:
     """Ask the cases and return the table and every outcome."""
-    cases = [one for one in held.cases if one["expect"].get("relevantBeliefs", {}).get("shouldOnlyInclude") is not None]
+    cases = [
+        record
+        for record in value.cases
+        if record["expect"].get("relevantBeliefs", {}).get("shouldOnlyInclude") is not None
+    ]
     cases = cases[: options.cases]
     apart = {
-        one["_id"] for one in held.beliefs if one["pinned"] or one["type"] == _QUESTION or one["scope"][0] == _USER
+        belief["_id"]
+        for belief in value.beliefs
+        if belief["pinned"] or belief["type"] == _QUESTION or belief["scope"][0] == _USER
     }
     outcomes = []
     with folders() as new:
         memory, empty = Memory(new(), options), Memory(new(), options)
-        names = _learn(memory, held.beliefs)
+        names = _learn(memory, value.beliefs)
         for case in cases:
-            given = _ask(empty if case.get("userId") else memory, case, names)
+            items = _ask(empty if case.get("userId") else memory, case, names)
             expected = frozenset(case["expect"]["relevantBeliefs"]["shouldOnlyInclude"])
             outcomes.append(
-                PrecisionOutcome(case, expected, tuple(one for one in given if one not in apart - expected))
+                PrecisionOutcome(case, expected, tuple(text for text in items if text not in apart - expected))
             )
     rows = {
-        "expects beliefs": [one for one in outcomes if one.expected],
-        "expects none": [one for one in outcomes if not one.expected],
+        "expects beliefs": [outcome for outcome in outcomes if outcome.expected],
+        "expects none": [outcome for outcome in outcomes if not outcome.expected],
         "all": outcomes,
     }
     return {
         "set": "PrecisionMemBench",
         "read": len(cases),
         "scored": len(outcomes),
-        "table": [_row(name, done) for name, done in rows.items()],
+        "table": [_row(name, row) for name, row in rows.items()],
         "cases": [
-            {"id": one.case["caseId"], "expected": sorted(one.expected), "given": list(one.given)} for one in outcomes
+            {"id": outcome.case["caseId"], "expected": sorted(outcome.expected), "given": list(outcome.given)}
+            for outcome in outcomes
         ],
     }
 
 
-def _row(name: str, done: Sequence[PrecisionOutcome]) -> Mapping[str, Any]:
+def _row(name: str, items: Sequence[PrecisionOutcome]) -> Mapping[str, Any]:
     return {
         "cases": name,
-        "number": len(done),
-        "precision %": share(sum(one.precision for one in done), len(done)),
-        "recall %": share(sum(one.recall for one in done), len(done)),
-        "passed": sum(one.expected == set(one.given) for one in done),
+        "number": len(items),
+        "precision %": share(sum(outcome.precision for outcome in items), len(items)),
+        "recall %": share(sum(outcome.recall for outcome in items), len(items)),
+        "passed": sum(outcome.expected == set(outcome.given) for outcome in items),
     }
 
 

@@ -88,7 +88,7 @@ def items_change(old: bytes | None, new: bytes | None, path: str) -> ItemsChange
         return ItemsChange(tuple(FactPut(fact, line) for line, fact in now), (), True)
     put = tuple(FactPut(fact, line) for line, fact in now if before.get(fact.id) != fact)
     kept = {fact.id for _, fact in now}
-    return ItemsChange(put, tuple(one for one in before if one not in kept))
+    return ItemsChange(put, tuple(text for text in before if text not in kept))
 
 
 def entity_state(data: bytes, path: str, read_yaml: ReadYaml) -> EntityState:
@@ -105,7 +105,7 @@ def entity_state(data: bytes, path: str, read_yaml: ReadYaml) -> EntityState:
     return EntityState(
         str(described.get("title") or title_of(name)),
         str(described.get("kind") or kind_of(name)),
-        tuple(str(one) for one in listed),
+        tuple(str(other) for other in listed),
     )
 
 
@@ -125,10 +125,10 @@ def _changed_lines(old: bytes, new: bytes) -> ItemsChange:
         FactPut(_fact(line), first + place) for place, line in enumerate(new_lines) if line and line not in before
     )
     gone = [_fact(line).id for line in old_lines if line and line not in after]
-    kept = {one.fact.id for one in put}
+    kept = {other_put.fact.id for other_put in put}
     if len(kept) != len(put):
         raise ValueError("an id stands twice")
-    return ItemsChange(put, tuple(one for one in gone if one not in kept))
+    return ItemsChange(put, tuple(text for text in gone if text not in kept))
 
 
 def _fact(line: bytes) -> Fact:

@@ -97,10 +97,10 @@ class Line(NamedTuple):
         """The id of the fact that the line becomes: a hash, the same in every vault and on every run.
 
         Two wordings of one origin have two ids. They begin with the same digits, so that one finds the other."""
-        said = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
+        pair = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
         if not self.has_id:
-            return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *said)
-        return self.id_prefix + _hashed(16, *self._origin, *said)
+            return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *pair)
+        return self.id_prefix + _hashed(16, *self._origin, *pair)
 
     @property
     def has_id(self) -> bool:
@@ -151,13 +151,13 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def numbered_lines(given: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def numbered_lines(o: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are not blank, without their breaks, with 1-based numbers; one that is too long is cut."""
     number = 0
-    while data := given.readline(LINE_BYTES + 2):
+    while data := o.readline(LINE_BYTES + 2):
         number += 1
         line = data.rstrip(b"\r\n")
-        while len(data) > LINE_BYTES and not data.endswith(b"\n") and (data := given.readline(LINE_BYTES + 2)):
+        while len(data) > LINE_BYTES and not data.endswith(b"\n") and (data := o.readline(LINE_BYTES + 2)):
             pass
         if line.strip():
             yield number, line
@@ -193,7 +193,7 @@ def _problem(value: Any, shape: Mapping[str, Any]) -> str | None:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return None if number and 0 <= value <= 1 else "must be a number from 0 to 1"
     if shape["type"] == "array":
-        inner = isinstance(value, list) and not any(_problem(one, shape["items"]) for one in value)
+        inner = isinstance(value, list) and not any(_problem(other, shape["items"]) for other in value)
         return None if inner else "must be a list of short texts"
     if not isinstance(value, str):
         return "must be text"
@@ -226,8 +226,8 @@ def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
             f"Line {line.number}: the source '{one_line(values['source'])}' is that of facts pulled from an"
             " organisation.", "`clawmem org pull` brings them.",
         )  # fmt: skip
-    given = {key: values[key] for key in _SHARED if key in values}
-    record = {**given, "fact": line.claim, "source": values["source"], "confidence": values["confidence"]}
+    value = {key: values[key] for key in _SHARED if key in values}
+    record = {**value, "fact": line.claim, "source": values["source"], "confidence": values["confidence"]}
     try:
         draft = draft_from_record({**record, "trust": trust, "metadata": {PUBLISHED: {}}}, now)
         check_visible(one_line(values["entity"]), "entity")
@@ -239,8 +239,8 @@ def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
 
 def own_values(values: Mapping[str, Any], fact: Fact) -> dict[str, Any]:
     """Return the values of a line that the fact does not hold as they are: those for its metadata."""
-    held = {"claim": fact.fact, "source": fact.source, **_shared_values(fact)}
-    kept = {key: value for key, value in values.items() if key not in held or value != held[key]}
+    record = {"claim": fact.fact, "source": fact.source, **_shared_values(fact)}
+    kept = {key: value for key, value in values.items() if key not in record or value != record[key]}
     kept.pop("status", None)
     return kept
 

@@ -80,7 +80,7 @@ class _Writer:
 
         def wanted(index: Index) -> list[str]:
             notices.extend((*index.notices, *unreadable_notices(index)))
-            return [one for one in entity_names(index) if _is_exported(caller, one, name)]
+            return [entity_name for entity_name in entity_names(index) if _is_exported(caller, entity_name, name)]
 
         names = run_query(self._vault, wanted)
         for start in range(0, len(names), _ENTITIES):
@@ -88,8 +88,10 @@ class _Writer:
 
     def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
-            placed = [one for name in names for one in _in_order(facts_of(index, name))]
-            return self.lines(index, [one for one in placed if status_of(one.fact) != REVOKED])
+            placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
+            return self.lines(
+                index, [other_placed for other_placed in placed if status_of(other_placed.fact) != REVOKED]
+            )
 
         return act
 
@@ -108,15 +110,15 @@ class _Writer:
         self, old: Mapping[str, PlacedFact], new: Mapping[str, PlacedFact]
     ) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
-            known = [one for one in new.values() if status_of(one.fact) != REVOKED or one.fact.id in old]
-            before = {one["fact"]: one["line"] for one in self._identified(index, old.values())}
+            known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
+            before = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
             found = self._identified(index, _in_order(known))
-            lines = [one["line"] for one in found if one["line"] != before.get(one["fact"])]
+            lines = [record["line"] for record in found if record["line"] != before.get(record["fact"])]
             gone = [fact_id for fact_id in old if fact_id not in new]
             moved = by_ids(index, gone)
             removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
-            told = [one for one in removed if status_of(one.fact) != REVOKED]
-            return lines + [{**_open(one), "status": REVOKED} for one in self.lines(index, told)]
+            items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
+            return lines + [{**_open(line), "status": REVOKED} for line in self.lines(index, items)]
 
         return act
 
@@ -133,17 +135,21 @@ class _Writer:
 
     def lines(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
         """Return the lines of some facts."""
-        return [one["line"] for one in self._identified(index, placed)]
+        return [record["line"] for record in self._identified(index, placed)]
 
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
         """Return the lines, each with the id of its fact."""
         every = list(placed)
-        successors = by_ids(index, {one.fact.superseded_by for one in every if one.fact.superseded_by})
+        successors = by_ids(
+            index, {other_placed.fact.superseded_by for other_placed in every if other_placed.fact.superseded_by}
+        )
         found = []
-        for one in every:
-            follower = successors.get(one.fact.superseded_by or "")
-            line = line_of(one.fact, one.entity, self._author(one.fact), _contract_id(follower))
-            found.append({"fact": one.fact.id, "line": line})
+        for other_placed in every:
+            follower = successors.get(other_placed.fact.superseded_by or "")
+            line = line_of(
+                other_placed.fact, other_placed.entity, self._author(other_placed.fact), _contract_id(follower)
+            )
+            found.append({"fact": other_placed.fact.id, "line": line})
         return found
 
     def _author(self, fact: Fact) -> str:
@@ -187,8 +193,8 @@ def _is_unsent(entity: str) -> bool:
 def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
     """Return the facts so that each comes before those that it superseded: facts are appended to their file."""
     every = list(placed)
-    closed = [one for one in every if not one.fact.is_current]
-    return [one for one in every if one.fact.is_current] + closed[::-1]
+    closed = [other_placed for other_placed in every if not other_placed.fact.is_current]
+    return [other_placed for other_placed in every if other_placed.fact.is_current] + closed[::-1]
 
 
 def _contract_id(placed: PlacedFact | None) -> str | None:

@@ -54,7 +54,7 @@ class _Path(NamedTuple):
     def find(self, record: Any, item: Any) -> Any:
         """Return the first value that is not null, or _NOTHING."""
         found = self.compiled.findall(item if self.of_item else record)
-        return next((one for one in found if one is not None), _NOTHING)
+        return next((value for value in found if value is not None), _NOTHING)
 
 
 class _Value(NamedTuple):
@@ -74,29 +74,29 @@ class _Rule(NamedTuple):
     line: Mapping[str, _Value]
 
 
-def read_mapping(given: Any, name: str) -> Mapped:
+def read_mapping(record: Any, name: str) -> Mapped:
     """Return the mapping. Raise UnreadableKey that names the file and the key, or InvalidInput."""
-    if not isinstance(given, dict):
+    if not isinstance(record, dict):
         raise InvalidInput(f"{name} is not a mapping.", "It has the keys format and line, or format and rules.")
     reader = _Reader(name)
-    reader.known(given, _TOP, ())
-    form = given.get("format", JSONL)
+    reader.known(record, _TOP, ())
+    form = record.get("format", JSONL)
     if form not in FORMATS:
         raise reader.wrong(("format",), f"must be one of {', '.join(FORMATS)}")
-    if "records" in given and form != JSON:
+    if "records" in record and form != JSON:
         raise reader.wrong(("records",), f"is for the format {JSON} only")
-    delimiter = given.get("delimiter", ",")
+    delimiter = record.get("delimiter", ",")
     if not isinstance(delimiter, str) or len(delimiter) != 1:
         raise reader.wrong(("delimiter",), "must be one character")
-    if ("rules" in given) == ("line" in given):
-        raise reader.wrong(("rules" if "rules" in given else "line",), "a mapping has either a line or rules")
-    if "rules" not in given:
-        rules = [reader.rule({key: given[key] for key in _RULE & given.keys()}, ())]
-    elif isinstance(given["rules"], list) and given["rules"]:
-        rules = [reader.rule(one, ("rules", at)) for at, one in enumerate(given["rules"])]
+    if ("rules" in record) == ("line" in record):
+        raise reader.wrong(("rules" if "rules" in record else "line",), "a mapping has either a line or rules")
+    if "rules" not in record:
+        rules = [reader.rule({key: record[key] for key in _RULE & record.keys()}, ())]
+    elif isinstance(record["rules"], list) and record["rules"]:
+        rules = [reader.rule(rule, ("rules", at)) for at, rule in enumerate(record["rules"])]
     else:
         raise reader.wrong(("rules",), "must be a list of rules, each with a line")
-    records = reader.path(given.get("records", "$[*]"), ("records",)).compiled if form == JSON else None
+    records = reader.path(record.get("records", "$[*]"), ("records",)).compiled if form == JSON else None
     return Mapped(form, records, delimiter, tuple(rules))
 
 
@@ -107,45 +107,45 @@ class _Reader:
     def wrong(self, keys: tuple[str | int, ...], problem: str) -> UnreadableKey:
         return UnreadableKey(self._name, keys, problem)
 
-    def known(self, given: Mapping[Any, Any], names: Iterable[str], keys: tuple[str | int, ...]) -> None:
-        for key in given:
+    def known(self, record: Mapping[Any, Any], names: Iterable[str], keys: tuple[str | int, ...]) -> None:
+        for key in record:
             if key not in names:
                 raise self.wrong((*keys, str(key)), f"is unknown; known keys are {', '.join(sorted(names))}")
 
-    def rule(self, given: Any, keys: tuple[str | int, ...]) -> _Rule:
-        if not isinstance(given, dict) or not isinstance(given.get("line"), dict):
+    def rule(self, record: Any, keys: tuple[str | int, ...]) -> _Rule:
+        if not isinstance(record, dict) or not isinstance(record.get("line"), dict):
             raise self.wrong((*keys, "line"), "must be an object with the keys of a line")
-        self.known(given, _RULE, keys)
+        self.known(record, _RULE, keys)
         for key in REQUIRED:
-            if key not in given["line"]:
+            if key not in record["line"]:
                 raise self.wrong((*keys, "line"), f"lacks the key '{key}'")
-        where = given.get("where", {})
+        where = record.get("where", {})
         if not isinstance(where, dict):
             raise self.wrong((*keys, "where"), "must be an object of paths and values")
-        each = self.path(given["each"], (*keys, "each")).compiled if "each" in given else None
+        each = self.path(record["each"], (*keys, "each")).compiled if "each" in record else None
         return _Rule(
             tuple((self.path(path, (*keys, "where", str(path))), value) for path, value in where.items()),
             each,
-            {str(key): self.value(value, (*keys, "line", str(key))) for key, value in given["line"].items()},
+            {str(key): self.value(value, (*keys, "line", str(key))) for key, value in record["line"].items()},
         )
 
-    def value(self, given: Any, keys: tuple[str | int, ...]) -> _Value:
-        if isinstance(given, str):
-            return _Value(self.parts(given, keys))
-        if not isinstance(given, dict):
-            return _Value((given,))
-        self.known(given, _OPTIONS, keys)
-        sources = [key for key in _SOURCES if key in given]
+    def value(self, argument: Any, keys: tuple[str | int, ...]) -> _Value:
+        if isinstance(argument, str):
+            return _Value(self.parts(argument, keys))
+        if not isinstance(argument, dict):
+            return _Value((argument,))
+        self.known(argument, _OPTIONS, keys)
+        sources = [key for key in _SOURCES if key in argument]
         if len(sources) != 1:
             raise self.wrong(keys, f"must have one of the keys {', '.join(_SOURCES)}")
-        source = given[sources[0]]
+        source = argument[sources[0]]
         if sources[0] == "constant":
             parts: tuple[Any, ...] = (source,)
         elif not isinstance(source, str):
             raise self.wrong((*keys, sources[0]), "must be text")
         else:
             parts = (self.path(source, (*keys, "path")),) if sources[0] == "path" else self.parts(source, keys)
-        words, date, offset, scale = (given.get(key) for key in ("words", "date", "offset", "scale"))
+        words, date, offset, scale = (argument.get(key) for key in ("words", "date", "offset", "scale"))
         if words is not None and not isinstance(words, dict):
             raise self.wrong((*keys, "words"), "must be an object from their words to ours")
         if date is not None and (not isinstance(date, str) or (date not in _DATES and "%" not in date)):
@@ -158,7 +158,7 @@ class _Reader:
             raise self.wrong((*keys, "scale"), "must be [lowest, highest], two different numbers")
         return _Value(
             parts,
-            given.get("default", _NOTHING),
+            argument.get("default", _NOTHING),
             {str(key): value for key, value in words.items()} if words is not None else None,
             date,
             offset or "+00:00",
@@ -170,33 +170,33 @@ class _Reader:
         if text[:1] in ("$", "@"):
             return (self.path(text, keys),)
         pieces = _BRACED.split(text)
-        return tuple(self.path(one, keys) if at % 2 else one for at, one in enumerate(pieces) if one or at % 2)
+        return tuple(self.path(piece, keys) if at % 2 else piece for at, piece in enumerate(pieces) if piece or at % 2)
 
     def path(self, text: Any, keys: tuple[str | int, ...]) -> _Path:
         if not isinstance(text, str) or text[:1] not in ("$", "@"):
             raise self.wrong(keys, "must be a path that begins with $ (the record) or @ (the item of each)")
-        if any(one in text for one in _PATTERNS):
+        if any(_pattern in text for _pattern in _PATTERNS):
             raise self.wrong(keys, "a path cannot contain a pattern, which has no time limit")
         import jsonpath  # only for mappings
 
         try:
             return _Path(text, text[0] == "@", jsonpath.compile(f"${text[1:]}"))
         except jsonpath.JSONPathError as problem:
-            said = str(problem).partition("\n")[0]
-            raise self.wrong(keys, f"'{text}' is not a JSON path ({said})") from None
+            message = str(problem).partition("\n")[0]
+            raise self.wrong(keys, f"'{text}' is not a JSON path ({message})") from None
 
 
 _DATES = (_ISO, _EPOCH, _EPOCH_MS)
 
 
-def _is_scale(given: Any) -> bool:
-    plain = isinstance(given, list) and len(given) == 2
-    return plain and all(type(one) in (int, float) for one in given) and given[0] != given[1]
+def _is_scale(items: Any) -> bool:
+    plain = isinstance(items, list) and len(items) == 2
+    return plain and all(type(other) in (int, float) for other in items) and items[0] != items[1]
 
 
-def mapped_lines(given: IO[bytes], mapping: Mapped) -> Iterator[Line | RefusedLine]:
+def mapped_lines(o: IO[bytes], mapping: Mapped) -> Iterator[Line | RefusedLine]:
     """Yield the lines that the records of a file become. They are numbered as their records: by line, or by place."""
-    for number, record in _RECORDS[mapping.format](given, mapping):
+    for number, record in _RECORDS[mapping.format](o, mapping):
         if isinstance(record, _Unread):
             yield RefusedLine(number, record.reason)
             continue
@@ -220,8 +220,8 @@ def _line(number: int, rule: _Rule, record: Any, item: Any) -> Line | RefusedLin
         if found is not _NOTHING:
             values[key] = found
         elif key in REQUIRED:
-            said = " and ".join(one.text for one in value.parts if isinstance(one, _Path))
-            return RefusedLine(number, f"Record {number}: the key '{key}': {said} finds nothing, and has no default.")
+            text = " and ".join(part.text for part in value.parts if isinstance(part, _Path))
+            return RefusedLine(number, f"Record {number}: the key '{key}': {text} finds nothing, and has no default.")
     try:
         return checked_line(number, values)
     except InvalidInput as problem:
@@ -229,8 +229,8 @@ def _line(number: int, rule: _Rule, record: Any, item: Any) -> Line | RefusedLin
 
 
 def _found(value: _Value, record: Any, item: Any) -> Any:
-    pieces = [one.find(record, item) if isinstance(one, _Path) else one for one in value.parts]
-    if any(one is _NOTHING or one == "" for one in pieces):
+    pieces = [part.find(record, item) if isinstance(part, _Path) else part for part in value.parts]
+    if any(piece is _NOTHING or piece == "" for piece in pieces):
         return value.default
     found = pieces[0] if len(pieces) == 1 else "".join(map(_as_text, pieces))
     if value.words is not None:
@@ -304,8 +304,8 @@ def _fits(found: Any, wanted: Any) -> bool:
     return found is not _NOTHING and (wanted == {"present": True} or found == wanted)
 
 
-def _from_json(given: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
-    data = given.read(JSON_BYTES + 1)
+def _from_json(o: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
+    data = o.read(JSON_BYTES + 1)
     if len(data) > JSON_BYTES:
         limit = beyond_limit("The document", len(data), JSON_BYTES, "bytes")
         raise InvalidInput(f"{limit}.", "Convert it to one record a line, and use the format jsonl.")
@@ -319,8 +319,8 @@ def _from_json(given: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
     yield from enumerate(found, 1)
 
 
-def _from_jsonl(given: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
-    for number, data in numbered_lines(given):
+def _from_jsonl(o: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
+    for number, data in numbered_lines(o):
         if len(data) > LINE_BYTES:
             yield number, _Unread(f"Line {number} is longer than {LINE_BYTES >> 10} KB.")
             continue
@@ -330,8 +330,8 @@ def _from_jsonl(given: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
             yield number, _Unread(f"Line {number} is not a line of JSON: {json_problem(problem)}.")
 
 
-def _from_csv(given: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
-    text = io.TextIOWrapper(given, encoding="utf-8-sig", newline="")
+def _from_csv(o: IO[bytes], mapping: Mapped) -> Iterator[tuple[int, Any]]:
+    text = io.TextIOWrapper(o, encoding="utf-8-sig", newline="")
     reader = csv.DictReader(text, delimiter=mapping.delimiter, strict=True)
     try:
         for record in reader:

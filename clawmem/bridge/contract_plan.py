@@ -158,10 +158,10 @@ class PublishPlan:
         closed = {fact.id: fact for fact in self._changed.values() if fact.id not in self._added}
         grown = dict.fromkeys(self._added.values())
         added |= {items_path(entity): self._files[entity].render() for entity in grown}
-        new = [self._facts[one].fact for one in self._added]
+        new = [self._facts[text].fact for text in self._added]
         found = [self._change("publish", new, list(grown), added)] if new else []
         if closed:
-            homes = {one: self._facts[one].entity for one in closed}
+            homes = {text: self._facts[text].entity for text in closed}
             for fact_id, fact in closed.items():
                 self._file(homes[fact_id]).replace(fact)
             entities = list(dict.fromkeys(homes.values()))
@@ -174,18 +174,18 @@ class PublishPlan:
     ) -> Change:
         caller = self._work.caller
         words = counted(len(facts), "claim") if len(facts) > 1 else facts[0].fact
-        said = "vault" if len(entities) > 1 else entities[0]
+        text = "vault" if len(entities) > 1 else entities[0]
         return Change(
-            subject_line(op, said, words if op == "publish" else f"{words} changed by its origin"),
+            subject_line(op, text, words if op == "publish" else f"{words} changed by its origin"),
             writes,
             trailers(
                 op,
-                facts=[one.id for one in facts],
+                facts=[fact.id for fact in facts],
                 entities=entities,
                 agent=caller.agent,
                 session=caller.session,
-                sources=[one.source for one in facts],
-                supersedes=[one.id for one in facts if one.superseded_by],
+                sources=[fact.source for fact in facts],
+                supersedes=[fact.id for fact in facts if fact.superseded_by],
             ),
             author=agent_author(caller.agent),
         )
@@ -228,24 +228,24 @@ class PublishPlan:
     def _follow(self, line: Line, fact: Fact, chain: Sequence[PlacedFact]) -> LineAnswer:
         """Change what was published before as its origin says now."""
         last = chain[-1]
-        same = next((one for one in reversed(chain) if self._says(one, line)), None)
+        same = next((other for other in reversed(chain) if self._says(other, line)), None)
         if not may_read(self._work.caller, last.entity):
             raise NotPermitted(f"Line {line.number} belongs to the workspace of another agent.")
         if same is None and line.names_next_wording:
             return self._insert(line, fact, chain)
-        told = _moment(last)
-        closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= told)
+        moment = _moment(last)
+        closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= moment)
         if closing and (last.fact.is_current or line.status == REVOKED):
             return self._close(line, fact, last)
         if not last.fact.is_current and not (same is None and _waits_for_next(last.fact) and line.status == CURRENT):
             reason = None if line.status != CURRENT else f"it was {last.fact.status}; a line does not take that back"
             return _answer(line, KNOWN, last, reason)
-        later = line.moment > told
+        later = line.moment > moment
         if same is not None and (same is not last or not later):
             return _answer(line, KNOWN, same, None if same is last else "a later wording is stored")
         if same is last:
             return self._renew(line, fact, last)
-        if line.moment < told:
+        if line.moment < moment:
             return _answer(line, KNOWN, last, "a later line of the same origin is stored")
         return self._reword(line, fact, last)
 
@@ -257,29 +257,29 @@ class PublishPlan:
         prefix = line.id_prefix
         if prefix not in self._wordings:
             stored = by_prefix(self._work.index, prefix)
-            self._facts = {one.fact.id: one for one in stored} | self._facts
-            self._wordings[prefix] = [one.fact.id for one in stored]
+            self._facts = {placed.fact.id: placed for placed in stored} | self._facts
+            self._wordings[prefix] = [placed.fact.id for placed in stored]
         origin = (line.values["source"], line.values["author"], line.values["id"])
-        every = [self._facts[one] for one in self._wordings[prefix]]
-        return _succeeding([one for one in every if is_published(one.fact) and _origin(one.fact) == origin])
+        every = [self._facts[wording] for wording in self._wordings[prefix]]
+        return _succeeding([placed for placed in every if is_published(placed.fact) and _origin(placed.fact) == origin])
 
     def _insert(self, line: Line, fact: Fact, chain: Sequence[PlacedFact]) -> LineAnswer:
         """Store a wording that its origin has replaced, at its place among those that are stored."""
         last = chain[-1]
-        later = next((one for one in chain if _moment(one) >= line.moment), None)
+        later = next((placed for placed in chain if _moment(placed) >= line.moment), None)
         if later is not None:
             self._check_rank(line, fact, later)
-            done = self._put(line, fact, later.fact.id)
-            if done.outcome == STORED:
+            answer = self._put(line, fact, later.fact.id)
+            if answer.outcome == STORED:
                 self._change_fact(_superseding(later.fact, fact.id, self._work.caller.now), later.entity)
-            return done
+            return answer
         if last.fact.is_current or _waits_for_next(last.fact):
             return self._reword(line, fact, last)
         return _answer(line, KNOWN, last, f"it was {last.fact.status}; a line does not take that back")
 
-    def _says(self, one: PlacedFact, line: Line) -> bool:
-        entity = published_values(one.fact).get("entity")
-        return one.fact.fact == line.claim and entity == line.values["entity"]
+    def _says(self, placed: PlacedFact, line: Line) -> bool:
+        entity = published_values(placed.fact).get("entity")
+        return placed.fact.fact == line.claim and entity == line.values["entity"]
 
     def _close(self, line: Line, fact: Fact, last: PlacedFact) -> LineAnswer:
         self._check_rank(line, fact, last)
@@ -325,12 +325,12 @@ class PublishPlan:
         """Store the new wording of the origin, and close the old one."""
         self._check_rank(line, fact, last)
         new = _superseding(fact, last.fact.id, self._work.caller.now)
-        done = self._put(line, new)
-        if done.outcome != STORED:
-            return done
+        answer = self._put(line, new)
+        if answer.outcome != STORED:
+            return answer
         since = new.valid_from or stamp(line.moment)
         self._change_fact(_replaced(last.fact, new.id, since), last.entity)
-        return done._replace(reason=f"it replaces {last.fact.id}")
+        return answer._replace(reason=f"it replaces {last.fact.id}")
 
     def _check_rank(self, line: Line, fact: Fact, last: PlacedFact) -> None:
         if trust_rank(fact.trust) < trust_rank(last.fact.trust):
@@ -349,8 +349,10 @@ class PublishPlan:
         if chain:
             return chain[-1].fact.id
         items = self._file(self._entity(line))
-        held = (fact for text in items.lines for fact in parse_items(f"[{text}]".encode(), "a line"))
-        return next((one.id for one in held if published_values(one).get("id") == line.values["superseded_by"]), None)
+        generator = (fact for text in items.lines for fact in parse_items(f"[{text}]".encode(), "a line"))
+        return next(
+            (fact.id for fact in generator if published_values(fact).get("id") == line.values["superseded_by"]), None
+        )
 
     def _put(self, line: Line, fact: Fact, successor: str | None = None) -> LineAnswer:
         """Store a new fact, as replaced by a successor if there is one, or file it for review."""
@@ -399,15 +401,15 @@ class PublishPlan:
                 continue
             for text in (key, *texts_of(value)):
                 if (found := _order(text, is_low_trust(fact.trust))) is not None:
-                    said = f"The key '{key}' reads like an instruction to the reader ({found[0]}): {found[1]}"
-                    return QuarantineReason("fact", said)
+                    message = f"The key '{key}' reads like an instruction to the reader ({found[0]}): {found[1]}"
+                    return QuarantineReason("fact", message)
         return None
 
     def _propose(self, line: Line, fact: Fact, entity: str, reason: QuarantineReason) -> LineAnswer:
         for text in self._file(entity).lines:
-            for held in parse_items(f"[{text}]".encode(), "a line"):
-                if _origin(held) == _origin(fact) and held.fact == fact.fact:
-                    return _answer(line, KNOWN, PlacedFact(held, entity), "a person approved it")
+            for item in parse_items(f"[{text}]".encode(), "a line"):
+                if _origin(item) == _origin(fact) and item.fact == fact.fact:
+                    return _answer(line, KNOWN, PlacedFact(item, entity), "a person approved it")
         self._proposals = self._proposals or ProposalWriter(self._work)
         filed = self._proposals.file(fact, entity, reason)
         self._proposed += [filed.change] if filed.change else []
@@ -453,7 +455,7 @@ class PublishPlan:
         if _is_path(text):
             return check_new_name(resolve_entity(work.index, text, work.caller))
         every = entities_known_as(work.index, text)
-        known = [one for one in every if owner_of(one) in (None, work.caller.agent) and not holds_copies(one)]
+        known = [word for word in every if owner_of(word) in (None, work.caller.agent) and not holds_copies(word)]
         if len(known) > 1:
             raise InvalidInput(f"'{text}' may be {', '.join(known)}.", "Use the path of the entity.")
         if known:
@@ -506,17 +508,17 @@ def _replaced(old: Fact, successor: str, since: str) -> Fact:
 
 def _succeeding(wordings: Sequence[PlacedFact]) -> list[PlacedFact]:
     """Return wordings of one claim so that each comes before the one that replaced it; of equal ones, by time."""
-    successors = {one.fact.id: one.fact.superseded_by for one in wordings}
+    successors = {placed.fact.id: placed.fact.superseded_by for placed in wordings}
 
-    def later(one: PlacedFact) -> int:
+    def later(placed: PlacedFact) -> int:
         passed: list[str] = []
-        at = one.fact.superseded_by
+        at = placed.fact.superseded_by
         while at in successors and at not in passed:
             passed.append(at)
             at = successors[at]
         return len(passed)
 
-    return sorted(wordings, key=lambda one: (-later(one), _moment(one)))
+    return sorted(wordings, key=lambda wording: (-later(wording), _moment(wording)))
 
 
 def _answer(line: Line, outcome: str, placed: PlacedFact, reason: str | None) -> LineAnswer:
@@ -532,8 +534,8 @@ def _redacted(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
-        return {key: _redacted(one) for key, one in value.items()}
-    return [_redacted(one) for one in value] if isinstance(value, list) else value
+        return {key: _redacted(other) for key, other in value.items()}
+    return [_redacted(other) for other in value] if isinstance(value, list) else value
 
 
 @lru_cache(maxsize=4096)

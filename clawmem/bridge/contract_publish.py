@@ -48,19 +48,21 @@ def publish(
     line, such as a full disk, is raised; what was yielded is kept then.
     """
     for batch in _batches(lines):
-        good = [one for one in batch if isinstance(one, Line)]
-        done = _store(vault, good, caller, trust, asks) if good else Published(())
-        refused = [LineAnswer(one.number, REFUSED, reason=one.reason) for one in batch if isinstance(one, RefusedLine)]
-        answers = sorted((*done.answers, *refused), key=lambda one: one.line)
-        yield done._replace(answers=tuple(answers))
+        good = [line for line in batch if isinstance(line, Line)]
+        published = _store(vault, good, caller, trust, asks) if good else Published(())
+        refused = [
+            LineAnswer(line.number, REFUSED, reason=line.reason) for line in batch if isinstance(line, RefusedLine)
+        ]
+        answers = sorted((*published.answers, *refused), key=lambda answer: answer.line)
+        yield published._replace(answers=tuple(answers))
 
 
 def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | RefusedLine]]:
     batch: list[Line | RefusedLine] = []
     size = 0
-    for one in lines:
-        batch.append(one)
-        size += sum(map(len, texts_of(one.values))) if isinstance(one, Line) else 0
+    for line in lines:
+        batch.append(line)
+        size += sum(map(len, texts_of(line.values))) if isinstance(line, Line) else 0
         if len(batch) == BATCH_LINES or size > BATCH_BYTES:
             yield batch
             batch, size = [], 0
@@ -74,19 +76,19 @@ def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str, asks
         with writing(vault, caller, "publish") as work:
             plan = PublishPlan(work, trust, asks)
             answers = []
-            for one in lines:
-                answers.append(plan.take(one))
+            for line in lines:
+                answers.append(plan.take(line))
                 if plan.is_full():
                     break
             commits = work.commit(plan.changes())
-            done = Published(tuple(answers), commits[-1] if commits else None, work.notices)
+            published = Published(tuple(answers), commits[-1] if commits else None, work.notices)
     except (SecretFound, Unreadable, ConflictMarkers) as problem:
         if len(lines) == 1:
             return Published((LineAnswer(lines[0].number, REFUSED, reason=problem.message),))
         half = len(lines) // 2
-        done = _store(vault, lines[:half], caller, trust, asks)
-    if len(done.answers) == len(lines):
-        return done
-    more = _store(vault, lines[len(done.answers) :], caller, trust, asks)
-    notices = tuple(dict.fromkeys((*done.notices, *more.notices)))
-    return Published((*done.answers, *more.answers), more.commit or done.commit, notices)
+        published = _store(vault, lines[:half], caller, trust, asks)
+    if len(published.answers) == len(lines):
+        return published
+    more = _store(vault, lines[len(published.answers) :], caller, trust, asks)
+    notices = tuple(dict.fromkeys((*published.notices, *more.notices)))
+    return Published((*published.answers, *more.answers), more.commit or published.commit, notices)

@@ -63,7 +63,7 @@ class Fold:
         elif row.kind in (SHARED, UNSHARED) and row.subject in self._facts:
             known = self._facts[row.subject]
             scope = row.body["scope"]
-            others = tuple(one for one in known.scopes if one != scope)
+            others = tuple(other_scope for other_scope in known.scopes if other_scope != scope)
             self._facts[row.subject] = known._replace(scopes=(*others, scope) if row.kind == SHARED else others)
 
     def head(self) -> str | None:
@@ -72,24 +72,26 @@ class Fold:
 
     def facts(self) -> Iterator[dict[str, Any]]:
         """Yield the rows of `fact`."""
-        for fact_id, one in self._facts.items():
-            yield fact_row(fact_id, self._scope, one.scopes, one.body, one.commit, self._taken(one.commit))
+        for fact_id, fact in self._facts.items():
+            yield fact_row(fact_id, self._scope, fact.scopes, fact.body, fact.commit, self._taken(fact.commit))
 
     def rows(self) -> Rows:
         """Return the rows that the tables must have."""
         facts = {(row["id"],): row for row in self.facts()}
         links = {
             (row["fact"], row["type"], row["target"]): row
-            for fact_id, one in self._facts.items()
-            for row in link_rows(fact_id, one.scopes, one.body["record"])
+            for fact_id, fact in self._facts.items()
+            for row in link_rows(fact_id, fact.scopes, fact.body["record"])
         }
-        entities = {(name,): {"entity": name, "commit": one.commit, **one.body} for name, one in self._entities.items()}
+        entities = {
+            (name,): {"entity": name, "commit": entity.commit, **entity.body} for name, entity in self._entities.items()
+        }
         commits = {
             (name,): {
-                "commit": name, "position": number, "parent": next(iter(one.parents), None), "at": one.at,
-                "author": one.author, "subject": one.subject,
+                "commit": name, "position": number, "parent": next(iter(commit.parents), None), "at": commit.at,
+                "author": commit.author, "subject": commit.subject,
             }
-            for number, (name, one) in enumerate(self._commits.items(), 1)
+            for number, (name, commit) in enumerate(self._commits.items(), 1)
         }  # fmt: skip
         return {
             "fact": facts, "link": links, "entity": entities, "taken_commit": commits,
@@ -110,8 +112,8 @@ def folded(scope: str, rows: Iterable[LogRow]) -> Fold:
 
 def _authors(commits: Iterable[TakenCommit]) -> dict[tuple[Any, ...], dict[str, Any]]:
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for one in commits:
-        row = found.setdefault((one.author,), {"author": one.author, "commits": 0, "last_at": one.at})
+    for commit in commits:
+        row = found.setdefault((commit.author,), {"author": commit.author, "commits": 0, "last_at": commit.at})
         row["commits"] += 1
-        row["last_at"] = max(row["last_at"], one.at)
+        row["last_at"] = max(row["last_at"], commit.at)
     return found

@@ -59,16 +59,16 @@ class Reading:
         commits = 0
         for step in steps:
             origins: dict[str, _Origin] = {}
-            for one in (*step.merged, step.commit):
+            for info in (*step.merged, step.commit):
                 found: list[FileChange] = []
-                if one.commit == commit:
+                if info.commit == commit:
                     found = files
                     commit, files = next(changes, ("", []))
-                self._rows.append(_commit_row(one))
-                if one is step.commit:
-                    self._take(one.commit, found, origins)
+                self._rows.append(_commit_row(info))
+                if info is step.commit:
+                    self._take(info.commit, found, origins)
                 else:
-                    self._remember(one.commit, found, origins)
+                    self._remember(info.commit, found, origins)
             commits += 1 + len(step.merged)
             if len(self._rows) >= MOST_ROWS or commits >= MOST_COMMITS:
                 yield Batch(self._rows, step.commit.commit)
@@ -88,13 +88,13 @@ class Reading:
                 except ClawmemError:
                     others.append(LogRow(UNREADABLE, file.path, commit, {"path": file.path}))
                     continue
-                put |= {one.fact.id: _fact_row(commit, file.path, one, origins) for one in change.put}
+                put |= {other_put.fact.id: _fact_row(commit, file.path, other_put, origins) for other_put in change.put}
                 ids = self._now_at(file.path) if change.whole else change.gone
-                gone += [(one, file.path) for one in sorted(ids)]
+                gone += [(identifier, file.path) for identifier in sorted(ids)]
             elif is_summary(file.path):
                 others.append(self._entity_row(commit, file))
         self._rows += put.values()
-        self._rows += [LogRow(FACT_GONE, one, commit, {"path": path}) for one, path in gone if one not in put]
+        self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
         self._rows += others
 
     def _remember(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
@@ -105,7 +105,7 @@ class Reading:
                     change = items_change(self._versions.old(file), self._versions.new(file), file.path)
                 except ClawmemError:
                     continue
-                origins.update({one.fact.id: _Origin(commit, file.path, one) for one in change.put})
+                origins.update({put.fact.id: _Origin(commit, file.path, put) for put in change.put})
 
     def _now_at(self, path: str) -> set[str]:
         """Return the ids of the facts at a path: those of the hub, and of the rows that were not written yet."""
@@ -161,7 +161,7 @@ def _ahead(
     """Yield changes; the reader is told of the files of some further ones."""
     waiting: deque[tuple[str, list[FileChange]]] = deque()
     for commit, files in changes:
-        reader.announce((one.new, one.path) for one in files if one.new and is_items(one.path))
+        reader.announce((file.new, file.path) for file in files if file.new and is_items(file.path))
         waiting.append((commit, files))
         if len(waiting) > _AHEAD:
             yield waiting.popleft()
@@ -170,14 +170,19 @@ def _ahead(
 
 def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:
     """Yield what is compared for a step: the commits of the other side with their first parents, then the step."""
-    for one in step.merged:
-        yield one.commit, next(iter(one.parents), None)
+    for info in step.merged:
+        yield info.commit, next(iter(info.parents), None)
     yield step.commit.commit, step.before
 
 
-def _commit_row(one: CommitInfo) -> LogRow:
-    body = {"author": one.author, "at": stamp_of_seconds(one.at), "subject": one.subject, "parents": list(one.parents)}
-    return LogRow(COMMIT, one.commit, one.commit, body)
+def _commit_row(info: CommitInfo) -> LogRow:
+    body = {
+        "author": info.author,
+        "at": stamp_of_seconds(info.at),
+        "subject": info.subject,
+        "parents": list(info.parents),
+    }
+    return LogRow(COMMIT, info.commit, info.commit, body)
 
 
 def _fact_row(commit: str, path: str, put: FactPut, origins: dict[str, _Origin]) -> LogRow:

@@ -131,7 +131,11 @@ def _vault_status(vault: Vault, folder: Path) -> OrganisationStatus:
         found = folder_status(vault, folder)
     except RemoteFailed as problem:
         return OrganisationStatus(str(folder), is_vault=True, problem=problem)
-    own = tuple((one.fact, ORGANISATION, one.status) for one, _ in own_shared(vault, found.shared) if one.is_open)
+    own = tuple(
+        (shared_fact.fact, ORGANISATION, shared_fact.status)
+        for shared_fact, _ in own_shared(vault, found.shared)
+        if shared_fact.is_open
+    )
     return OrganisationStatus(str(folder), found.who, None, found.readable, found.promoted, own, is_vault=True)
 
 
@@ -160,7 +164,7 @@ def own_vault(connection: HubConnection, marks: VaultMarks) -> OwnVault:
             " takes it in.",
         )
     if len(found) > 1:
-        names = ", ".join(one.vault for one in found)
+        names = ", ".join(own_vault.vault for own_vault in found)
         raise Refused(f"The hub has several copies of this vault: {names}.", "Its operator removes all but one.")
     return found[0]
 

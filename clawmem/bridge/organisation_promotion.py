@@ -70,15 +70,15 @@ def promote_to_organisation(
         number, status, is_new = promote_to_folder(vault, folder, caller, placed, scope)
         return PromoteResult(number, status, scope, is_new, withdraw_what_ended(vault, caller))
     marks = own_marks(vault)
-    gates = {one.gate: one.reason for one in verdicts}
+    gates = {verdict.gate: verdict.reason for verdict in verdicts}
 
     def work(connection: HubConnection) -> tuple[PromoteResult, dict[str, list[tuple[str, str]]], str]:
         own = own_vault(connection, marks).vault
-        done = ask_promotion(connection, own, fact.id, scope, fact.fact, gates)
-        return PromoteResult(done[0], done[1], scope, done[2]), promoted_facts(connection, own), own
+        pair = ask_promotion(connection, own, fact.id, scope, fact.fact, gates)
+        return PromoteResult(pair[0], pair[1], scope, pair[2]), promoted_facts(connection, own), own
 
-    done, shared, own = ask_organisation(vault, work)
-    return done._replace(withdrawn=_withdraw_gone(vault, own, shared))
+    result, shared, own = ask_organisation(vault, work)
+    return result._replace(withdrawn=_withdraw_gone(vault, own, shared))
 
 
 def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason: str | None) -> int:
@@ -110,7 +110,11 @@ def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:
     Where the organisation is a vault, no worker follows what was superseded here, so that is withdrawn, too."""
     if (folder := organisation_folder(vault)) is not None:
         known = own_shared(vault, folder_status(vault, folder).shared)
-        gone = [fact for one, fact in known if one.status == APPROVED and (_is_ended(fact) or not fact.is_current)]
+        gone = [
+            fact
+            for other_fact, fact in known
+            if other_fact.status == APPROVED and (_is_ended(fact) or not fact.is_current)
+        ]
         return withdraw_from_folder(vault, folder, caller, gone, WITHDRAWN_HERE) if gone else ()
     marks = own_marks(vault)
 
@@ -141,7 +145,7 @@ def _check_promotable(placed: PlacedFact, verdicts: Sequence[GateResult]) -> Non
     if (owner := owner_of(placed.entity)) is not None:
         raise Refused(f"{fact.id} belongs to the workspace of the agent {owner}.", "Move it to a shared entity first.")
     if not passes(verdicts):
-        reasons = "; ".join(f"{one.gate}: {one.reason}" for one in verdicts if not one.passed)
+        reasons = "; ".join(f"{verdict.gate}: {verdict.reason}" for verdict in verdicts if not verdict.passed)
         raise Refused(
             f"{fact.id} does not pass the gates: {reasons}.", f"`clawmem wiki gate {fact.id} --explain` shows all."
         )
@@ -152,8 +156,8 @@ def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tupl
     if gone:
 
         def withdraw(connection: HubConnection) -> None:
-            for one in gone:
-                withdraw_promotions(connection, own, one, WITHDRAWN_HERE)
+            for text in gone:
+                withdraw_promotions(connection, own, text, WITHDRAWN_HERE)
 
         ask_organisation(vault, withdraw)
     return gone
@@ -164,7 +168,7 @@ def _ended_here(vault: Vault, shared: Mapping[str, object]) -> tuple[str, ...]:
 
     One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
     known = run_query(vault, lambda index: by_ids(index, shared))
-    return tuple(one for one in sorted(known) if _is_ended(known[one].fact))
+    return tuple(text for text in sorted(known) if _is_ended(known[text].fact))
 
 
 def _is_ended(fact: Fact) -> bool:

@@ -90,30 +90,30 @@ def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = F
     with writing(vault, caller, PURPOSE) as work:
         here = _copies_of(work, offered.org)
         plan = plan_pull(offered.org, offered.facts, here, _taken(work, offered), stamp(caller.now), to_redact)
-        added = tuple(one.fact.id for one in plan.kept if one.fact.id not in here)
-        changed = tuple(one.fact.id for one in plan.kept if one.fact.id in here)
-        retracted = tuple(one.fact.id for one in plan.retracted)
+        added = tuple(placed.fact.id for placed in plan.kept if placed.fact.id not in here)
+        changed = tuple(placed.fact.id for placed in plan.kept if placed.fact.id in here)
+        retracted = tuple(placed.fact.id for placed in plan.retracted)
         commit = _commit(work, offered.org, plan) if plan.kept or plan.retracted else None
         notices = work.notices
-    done: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
     if may_redact:
-        for one in plan.redacted:
-            redact(vault, RedactTarget(fact=one), caller, REDACTED_THERE)
-        done = plan.redacted
+        for text in plan.redacted:
+            redact(vault, RedactTarget(fact=text), caller, REDACTED_THERE)
+        items = plan.redacted
     left = () if may_redact else plan.redacted
     return PullResult(
-        offered.org, added, changed, retracted, done, left, plan.refused, withdrawn, commit, tuple(notices)
+        offered.org, added, changed, retracted, items, left, plan.refused, withdrawn, commit, tuple(notices)
     )
 
 
 def retract_copies(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], str | None]:
     """Retract every pulled fact, of any organisation, in one commit. Return their ids and the commit."""
     with writing(vault, caller, PURPOSE) as work:
-        here = [one for one in _copies(work.index).values() if one.fact.status != RETRACTED]
+        here = [placed for placed in _copies(work.index).values() if placed.fact.status != RETRACTED]
         moment = stamp(caller.now)
-        gone = tuple(PlacedFact(_retracted(one.fact, DISCONNECTED, moment), one.entity) for one in here)
+        gone = tuple(PlacedFact(_retracted(placed.fact, DISCONNECTED, moment), placed.entity) for placed in here)
         commit = _commit(work, "all", PullPlan(retracted=gone)) if gone else None
-        return tuple(one.fact.id for one in gone), commit
+        return tuple(placed.fact.id for placed in gone), commit
 
 
 def plan_pull(
@@ -145,9 +145,11 @@ def plan_pull(
         if known is None or fresh != known.fact:
             kept.append(PlacedFact(fresh, known.entity if known else pulled_entity(found.entity)))
     gone = tuple(
-        PlacedFact(_retracted(one.fact, REDACTED_THERE if name in redacted else WITHDRAWN_THERE, moment), one.entity)
-        for name, one in sorted(here.items())
-        if name not in seen and one.fact.status != RETRACTED
+        PlacedFact(
+            _retracted(placed.fact, REDACTED_THERE if name in redacted else WITHDRAWN_THERE, moment), placed.entity
+        )
+        for name, placed in sorted(here.items())
+        if name not in seen and placed.fact.status != RETRACTED
     )
     return PullPlan(tuple(kept), gone, tuple(sorted(redacted)), tuple(refused))
 
@@ -198,11 +200,11 @@ def _retracted(fact: Fact, reason: str, moment: str) -> Fact:
 
 
 def _copies(index: Index) -> dict[str, PlacedFact]:
-    return {one.fact.id: one for one in all_facts(index) if origin_of(one.fact) is not None}
+    return {placed.fact.id: placed for placed in all_facts(index) if origin_of(placed.fact) is not None}
 
 
 def _copies_of(work: WriteScope, org: str) -> dict[str, PlacedFact]:
-    return {name: one for name, one in _copies(work.index).items() if _org(one.fact) == org}
+    return {name: placed for name, placed in _copies(work.index).items() if _org(placed.fact) == org}
 
 
 def _org(fact: Fact) -> str | None:
@@ -217,7 +219,7 @@ def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered
     marks, pairs = own_marks(vault), _pairs(here.values())
 
     def first(connection: HubConnection) -> tuple[str, list[str], list[HubFact], set[tuple[str, str]]]:
-        own = [one.vault for one in own_vaults(connection, marks)]
+        own = [own_vault.vault for own_vault in own_vaults(connection, marks)]
         org = identity(connection).org
         return org, own, shared_facts(connection, own, not every, ("", ""), _PAGE), redacted_among(connection, pairs)
 
@@ -227,7 +229,7 @@ def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered
         after = (page[-1].vault, page[-1].fact.id)
         page = ask_organisation(vault, partial(shared_facts, without=own, promoted=not every, after=after, limit=_PAGE))
         facts += page
-    known = {(one.vault, one.fact.id) for one in facts}
+    known = {(hub_fact.vault, hub_fact.fact.id) for hub_fact in facts}
     others = [pair for pair in pairs if pair not in known]
     for start in range(0, len(others), _PAGE):
         some = others[start : start + _PAGE]
@@ -237,18 +239,18 @@ def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered
 
 def _pairs(copies: Iterable[PlacedFact]) -> list[tuple[str, str]]:
     """Return the vaults and ids of the origins of copies."""
-    return [(origin.vault, one.fact.id) for one in copies if (origin := origin_of(one.fact)) is not None]
+    return [(origin.vault, placed.fact.id) for placed in copies if (origin := origin_of(placed.fact)) is not None]
 
 
 def _to_redact(here: Mapping[str, PlacedFact], offered: _Offered) -> frozenset[str]:
     """Return the copies whose words were redacted at the origin and not here yet."""
-    known = [one.fact for one in offered.facts if one.fact.id in here]
+    known = [hub_fact.fact for hub_fact in offered.facts if hub_fact.fact.id in here]
     same = {fact.id for fact in known if _words(fact) == _words(here[fact.id].fact)}
     gone = {fact for _, fact in offered.redacted} - same
     return frozenset(
         name
-        for name, one in here.items()
-        if name in gone and _org(one.fact) == offered.org and not _is_marked(one.fact)
+        for name, placed in here.items()
+        if name in gone and _org(placed.fact) == offered.org and not _is_marked(placed.fact)
     )
 
 
@@ -257,32 +259,32 @@ def _words(fact: Fact) -> tuple[str | None, ...]:
 
 
 def _taken(work: WriteScope, offered: _Offered) -> dict[str, PlacedFact]:
-    known = by_ids(work.index, {one.fact.id for one in offered.facts})
-    return {name: one for name, one in known.items() if _org(one.fact) != offered.org}
+    known = by_ids(work.index, {hub_fact.fact.id for hub_fact in offered.facts})
+    return {name: placed for name, placed in known.items() if _org(placed.fact) != offered.org}
 
 
 def _commit(work: WriteScope, org: str, plan: PullPlan) -> str:
     """Write the copies, and make the entities that are new, in one commit."""
     by_entity: dict[str, dict[str, Fact]] = {}
-    for one in (*plan.kept, *plan.retracted):
-        by_entity.setdefault(one.entity, {})[one.fact.id] = one.fact
+    for placed in (*plan.kept, *plan.retracted):
+        by_entity.setdefault(placed.entity, {})[placed.fact.id] = placed.fact
     writes: dict[str, bytes | None] = {}
     for entity, fresh in sorted(by_entity.items()):
         if work.read(items_path(entity)) is None:
             writes.update(new_entity_files(entity, work.caller, f"{title_of(entity)} ({org})"))
         known = work.facts(entity)
         ids = {fact.id for fact in known}
-        facts = [fresh.get(fact.id, fact) for fact in known] + [one for one in fresh.values() if one.id not in ids]
+        facts = [fresh.get(fact.id, fact) for fact in known] + [fact for fact in fresh.values() if fact.id not in ids]
         writes[items_path(entity)] = render_items(facts)
-    changed = [one.fact for one in (*plan.kept, *plan.retracted)]
+    changed = [placed.fact for placed in (*plan.kept, *plan.retracted)]
     words = f"{len(plan.kept)} taken, {len(plan.retracted)} withdrawn"
     rows = trailers(
         PURPOSE,
-        facts=[one.id for one in changed],
+        facts=[fact.id for fact in changed],
         entities=list(by_entity),
         agent=work.caller.agent,
         session=work.caller.session,
-        sources=[one.source for one in changed],
+        sources=[fact.source for fact in changed],
     )
     change = Change(subject_line(PURPOSE, org, words), writes, rows, author=agent_author(work.caller.agent))
     return work.commit([change])[-1]

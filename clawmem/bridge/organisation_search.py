@@ -49,7 +49,7 @@ class OrganisationHits(NamedTuple):
         """Return the remarks: what was left out, and, as an incomplete answer, why the organisation is not in it."""
         if self.problem is not None:
             return (IncompleteAnswer(f"without the organisation: {self.problem.message} {self.problem.hint}".strip()),)
-        partly = tuple(IncompleteAnswer(f"a part of the organisation is missing: {one}") for one in self.unsearched)
+        partly = tuple(IncompleteAnswer(f"a part of the organisation is missing: {text}") for text in self.unsearched)
         if self.left_out:
             return (*partly, f"left out of the organisation because they read as orders: {', '.join(self.left_out)}")
         return partly
@@ -89,11 +89,11 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
 
 
 def _without_orders(org: str, found: Sequence[HubHit]) -> OrganisationHits:
-    orders = {one.found.key for one in found if quarantine_rule(one.found.fact._replace(trust=EXTERNAL))}
+    orders = {hit.found.key for hit in found if quarantine_rule(hit.found.fact._replace(trust=EXTERNAL))}
     return OrganisationHits(
         org,
-        tuple(one for one in found if one.found.key not in orders),
-        tuple(one.found.fact.id for one in found if one.found.key in orders),
+        tuple(hit for hit in found if hit.found.key not in orders),
+        tuple(hit.found.fact.id for hit in found if hit.found.key in orders),
     )
 
 
@@ -108,10 +108,12 @@ def beside_own(
         found = query_organisation(vault, caller, question, limit, search)
     except (RemoteFailed, NotPermitted) as problem:
         return OrganisationHits("", problem=problem)
-    known = run_query(vault, lambda index: by_ids(index, {one.found.fact.id for one in found.hits}))
-    own = {one.fact.id for one in known.values() if origin_of(one.fact) is None or one.fact.status == RETRACTED}
+    known = run_query(vault, lambda index: by_ids(index, {hit.found.fact.id for hit in found.hits}))
+    own = {
+        placed.fact.id for placed in known.values() if origin_of(placed.fact) is None or placed.fact.status == RETRACTED
+    }
     own |= own_among(vault, found.hits)
-    hits = tuple(one for one in found.hits if one.found.fact.id not in own and one.found.fact.id not in shown)
+    hits = tuple(hit for hit in found.hits if hit.found.fact.id not in own and hit.found.fact.id not in shown)
     return found._replace(hits=hits)
 
 
@@ -124,13 +126,13 @@ def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
     org, found = ask_organisation(
         vault, lambda connection: (identity(connection).org, facts_by_id(connection, reference))
     )
-    exact = [one for one in found if one.fact.id == reference] or found
+    exact = [hub_fact for hub_fact in found if hub_fact.fact.id == reference] or found
     if not exact:
         raise NotFound(
             f"The organisation has no fact '{reference}' that you may read.", "`clawmem org query` shows ids."
         )
     if len(exact) > 1:
-        raise AmbiguousId(reference, [f"{one.fact.id} of {one.vault}" for one in exact])
+        raise AmbiguousId(reference, [f"{hub_fact.fact.id} of {hub_fact.vault}" for hub_fact in exact])
     check_prefix(reference, reference, exact[0].fact.id, FACT_PREFIX)
     return org, exact[0]
 
@@ -149,8 +151,8 @@ def with_organisation(
     title = frame.title(frame.FROM_ORGANISATION)
     closing = CLOSING if text.endswith(CLOSING) else ""
     left, kept = budget - tokens - title.tokens, list[str]()
-    for one in hits:
-        line = organisation_line(org, one.found)
+    for hit in hits:
+        line = organisation_line(org, hit.found)
         cost = token_bound(line)
         if cost <= left:
             kept.append(line)

@@ -189,9 +189,9 @@ def folder_status(vault: Vault, folder: Path) -> FolderStatus:
 
     def read(there: Vault) -> FolderStatus:
         counts = run_query(there, fact_counts)
-        readable = sum(one.get(ACTIVE, 0) for entity, one in counts.items() if _is_shared_place(entity))
+        readable = sum(count.get(ACTIVE, 0) for entity, count in counts.items() if _is_shared_place(entity))
         shared = _shared(there)
-        return FolderStatus(_identity(there), readable, sum(one.status == APPROVED for one in shared), shared)
+        return FolderStatus(_identity(there), readable, sum(fact.status == APPROVED for fact in shared), shared)
 
     return ask_folder(vault, folder, read)
 
@@ -199,8 +199,12 @@ def folder_status(vault: Vault, folder: Path) -> FolderStatus:
 def own_shared(vault: Vault, shared: Iterable[SharedFact]) -> list[tuple[SharedFact, Fact]]:
     """Return those facts that this vault promoted, each with the fact here as it is now."""
     every = list(shared)
-    known = run_query(vault, lambda index: by_ids(index, {one.fact for one in every}))
-    return [(one, known[one.fact].fact) for one in every if one.fact in known and one.is_of(known[one.fact].fact)]
+    known = run_query(vault, lambda index: by_ids(index, {shared_fact.fact for shared_fact in every}))
+    return [
+        (shared_fact, known[shared_fact.fact].fact)
+        for shared_fact in every
+        if shared_fact.fact in known and shared_fact.is_of(known[shared_fact.fact].fact)
+    ]
 
 
 def search_folder(
@@ -211,12 +215,12 @@ def search_folder(
     def work(there: Vault) -> tuple[str, list[HubHit], tuple[str, ...]]:
         def read(index: Index) -> FoundFacts:
             found = search(there, index, caller, question, 2 * limit)
-            return found._replace(facts=tuple(one for one in found.facts if _is_shared_place(one[0].entity))[:limit])
+            return found._replace(facts=tuple(fact for fact in found.facts if _is_shared_place(fact[0].entity))[:limit])
 
         found = run_query(there, read)
-        facts = _with_origin(there, [one[0] for one in found.facts])
+        facts = _with_origin(there, [fact[0] for fact in found.facts])
         hits = [HubHit(fact, score, parts) for fact, (_, score, parts) in zip(facts, found.facts, strict=True)]
-        return _org(there), hits, tuple(one for one in found.notices if isinstance(one, IncompleteAnswer))
+        return _org(there), hits, tuple(notice for notice in found.notices if isinstance(notice, IncompleteAnswer))
 
     return ask_folder(vault, folder, work)
 
@@ -236,7 +240,7 @@ def find_in_folder(vault: Vault, folder: Path, reference: str) -> tuple[str, Hub
 def own_among(vault: Vault, hits: Sequence[HubHit]) -> frozenset[str]:
     """Return the ids at the organisation of the found facts that this vault promoted."""
     shared = [one for hit in hits if (one := _shared_fact(hit.found.fact, hit.found.fact.id)) is not None]
-    return frozenset(one.id for one, _ in own_shared(vault, shared))
+    return frozenset(fact.id for fact, _ in own_shared(vault, shared))
 
 
 def promote_to_folder(
@@ -257,14 +261,14 @@ def promote_to_folder(
         if (known := _known(there, fact)) is not None:
             return known
         asks = partial(_review_reason, label)
-        (done,) = publish(there, [checked_line(1, values)], caller, fact.trust or "user", asks)
-        (answer,) = done.answers
+        (published,) = publish(there, [checked_line(1, values)], caller, fact.trust or "user", asks)
+        (answer,) = published.answers
         if answer.outcome == REFUSED or answer.id is None:
             raise Refused(f"The organisation refused {fact.id}: {answer.reason}", "Nothing was changed there.")
         if answer.outcome == WAITS:
             return answer.id, PENDING, True
         number, status, _ = _known(there, fact) or (answer.id, APPROVED, False)
-        return number, status, done.commit is not None
+        return number, status, published.commit is not None
 
     return ask_folder(vault, folder, work)
 
@@ -277,19 +281,19 @@ def withdraw_from_folder(
     Raise Refused for one fact that waits for review there."""
 
     def work(there: Vault) -> tuple[str, ...]:
-        shared = [(one, fact) for one in _shared(there) for fact in facts if one.is_of(fact)]
-        done = [
+        shared = [(other_fact, fact) for other_fact in _shared(there) for fact in facts if other_fact.is_of(fact)]
+        items = [
             fact.id
-            for one, fact in shared
-            if one.status == APPROVED and RETRACTED in retract(there, one.id, caller, reason).outcome
+            for other_fact, fact in shared
+            if other_fact.status == APPROVED and RETRACTED in retract(there, other_fact.id, caller, reason).outcome
         ]
-        waiting = [one.id for one, _ in shared if one.status == PENDING]
-        if waiting and not done and len(facts) == 1:
+        waiting = [fact.id for fact, _ in shared if fact.status == PENDING]
+        if waiting and not items and len(facts) == 1:
             raise Refused(
                 f"{facts[0].id} waits for review there, as {waiting[0]}.",
                 f"A reviewer rejects it: `clawmem org review reject {waiting[0]} --reason WHY`.",
             )
-        return tuple(done)
+        return tuple(items)
 
     return ask_folder(vault, folder, work)
 
@@ -301,23 +305,26 @@ def facts_of_folder(
     state of those whose `copies` are here, by id, and which of these were redacted. They are read in parts."""
 
     def first(there: Vault) -> tuple[str, list[str]]:
-        return _org(there), [one for one in run_query(there, entity_names) if _is_shared_place(one)]
+        return _org(there), [text for text in run_query(there, entity_names) if _is_shared_place(text)]
 
     org, names = ask_folder(vault, folder, first)
     wanted = frozenset(copies)
     found: list[HubFact] = []
     for start in range(0, len(names), _ENTITIES):
         found += ask_folder(vault, folder, partial(_facts_in, names=names[start : start + _ENTITIES], wanted=wanted))
-    own = own_among(vault, [HubHit(one, 0.0, {}) for one in found])
-    kept = tuple(one for one in found if one.fact.id not in own)
-    redacted = {(one.vault, one.fact.id) for one in kept if "redacted" in (one.fact.metadata or {})}
+    own = own_among(vault, [HubHit(fact, 0.0, {}) for fact in found])
+    kept = tuple(hub_fact for hub_fact in found if hub_fact.fact.id not in own)
+    redacted = {(hub_fact.vault, hub_fact.fact.id) for hub_fact in kept if "redacted" in (hub_fact.fact.metadata or {})}
     return org, kept, frozenset(redacted)
 
 
 def _facts_in(there: Vault, names: Sequence[str], wanted: frozenset[str]) -> list[HubFact]:
     def read(index: Index) -> list[PlacedFact]:
         return [
-            one for name in names for one in facts_of(index, name) if one.fact.status == ACTIVE or one.fact.id in wanted
+            placed
+            for name in names
+            for placed in facts_of(index, name)
+            if placed.fact.status == ACTIVE or placed.fact.id in wanted
         ]
 
     return _with_origin(there, run_query(there, read))
@@ -350,10 +357,10 @@ def _as_unavailable(folder: Path, problem: BaseException) -> BaseException:
 
 
 def _unavailable(folder: Path, problem: ClawmemError | OSError) -> OrganisationUnavailable:
-    said = problem.message if isinstance(problem, ClawmemError) else f"{problem.strerror or problem}."
+    text = problem.message if isinstance(problem, ClawmemError) else f"{problem.strerror or problem}."
     hint = problem.hint if isinstance(problem, ClawmemError) and not isinstance(problem, Locked) else ""
     return OrganisationUnavailable(
-        f"The organisation's vault {folder} cannot be used: {said}", hint or "Local verbs work without it."
+        f"The organisation's vault {folder} cannot be used: {text}", hint or "Local verbs work without it."
     )
 
 
@@ -407,11 +414,11 @@ def _review_reason(label: str, work: WriteScope, fact: Fact, entity: str) -> Qua
 
 def _known(there: Vault, fact: Fact) -> tuple[str, str, bool] | None:
     """Return the id and the status of a fact that was promoted before. Raise Refused if it was withdrawn since."""
-    found = [one for one in _shared(there) if one.is_of(fact)]
+    found = [other_fact for other_fact in _shared(there) if other_fact.is_of(fact)]
     for status in (APPROVED, PENDING):
-        for one in found:
-            if one.status == status:
-                return one.id, status, False
+        for other_fact in found:
+            if other_fact.status == status:
+                return other_fact.id, status, False
     if found:
         raise Refused(
             f"{fact.id} was {found[-1].status} there before, as {found[-1].id}.",
@@ -423,19 +430,31 @@ def _known(there: Vault, fact: Fact) -> tuple[str, str, bool] | None:
 def _shared(there: Vault) -> tuple[SharedFact, ...]:
     """Return what other vaults promoted to a vault: facts, and proposals that are open or were rejected."""
     placed = run_query(there, lambda index: facts_containing(index, f'"{PROMOTED_FROM}"'))
-    found = [_shared_fact(one.fact, one.fact.id) for one in placed if _is_shared_place(one.entity)]
-    filed = [one for one in read_proposals(there).proposals if one.fact is not None and one.status != APPROVED]
+    found = [
+        _shared_fact(other_placed.fact, other_placed.fact.id)
+        for other_placed in placed
+        if _is_shared_place(other_placed.entity)
+    ]
+    filed = [
+        proposal
+        for proposal in read_proposals(there).proposals
+        if proposal.fact is not None and proposal.status != APPROVED
+    ]
     states = {"open": PENDING}
-    found += [_shared_fact(one.fact, one.id, states.get(one.status, one.status)) for one in filed if one.fact]
-    return tuple(one for one in found if one is not None)
+    found += [
+        _shared_fact(proposal.fact, proposal.id, states.get(proposal.status, proposal.status))
+        for proposal in filed
+        if proposal.fact
+    ]
+    return tuple(fact for fact in found if fact is not None)
 
 
 def _shared_fact(fact: Fact, name: str, status: str | None = None) -> SharedFact | None:
-    given = published_values(fact).get(PROMOTED_FROM)
-    if not isinstance(given, Mapping):
+    record = published_values(fact).get(PROMOTED_FROM)
+    if not isinstance(record, Mapping):
         return None
     state = status or (APPROVED if fact.is_current else fact.status)
-    return SharedFact(name, str(given.get("fact")), str(given.get("recorded")), state)
+    return SharedFact(name, str(record.get("fact")), str(record.get("recorded")), state)
 
 
 def _with_origin(there: Vault, placed: Sequence[PlacedFact]) -> list[HubFact]:
@@ -443,11 +462,11 @@ def _with_origin(there: Vault, placed: Sequence[PlacedFact]) -> list[HubFact]:
     origin; for others it is the first commit that names them."""
     if not placed:
         return []
-    recorded = _recorded(there, {one.fact.id for one in placed})
-    lines = run_query(there, lambda index: _line_numbers(index, {one.entity for one in placed}))
+    recorded = _recorded(there, {other_placed.fact.id for other_placed in placed})
+    lines = run_query(there, lambda index: _line_numbers(index, {other_placed.entity for other_placed in placed}))
     label, head = vault_label(there), there.head().commit or ""
     found = []
-    for entity, fact in ((one.entity, one.fact) for one in placed):
+    for entity, fact in ((other_placed.entity, other_placed.fact) for other_placed in placed):
         commit, author = recorded.get(fact.id, (head, UNNAMED.name))
         own = published_values(fact)
         origin = own.get(PROMOTED_FROM)
@@ -480,7 +499,7 @@ def _line_numbers(index: Index, entities: Iterable[str]) -> dict[str, int]:
 def _recorded(there: Vault, ids: set[str]) -> dict[str, tuple[str, str]]:
     """Return the first commit that names each fact, and its author."""
     form = "%x1e%H%x1f%an <%ae>%x1f%(trailers:key=Fact,valueonly,separator=%x2C)"
-    few = [f"--grep=Fact: {one}" for one in sorted(ids)] if len(ids) <= _FEW else []
+    few = [f"--grep=Fact: {identifier}" for identifier in sorted(ids)] if len(ids) <= _FEW else []
     printed = there.git.run(
         "log", "--reverse", "--topo-order", "--fixed-strings", f"--format={form}", *few, "HEAD", "--"
     )

@@ -53,7 +53,9 @@ def verify(connection: HubConnection, org: str | None = None) -> Verified:
         for table, expected in wanted.items():
             there = table_rows(connection, table, of_org, vault)
             counts[table] = counts.get(table, 0) + len(there)
-            differences += (one._replace(org=of_org, vault=vault) for one in differing(table, expected, there))
+            differences += (
+                difference._replace(org=of_org, vault=vault) for difference in differing(table, expected, there)
+            )
         if state.head() != head:
             differences.append(Difference(of_org, vault, "vault", (vault,), DIFFERS, ("head",)))
     differences += (Difference(of_org, vault, table, (), EXTRA) for table, of_org, vault in orphans(connection, org))
@@ -79,8 +81,8 @@ def differing(
             yield Difference("", "", table, key, EXTRA)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(value: Any, other: Any) -> bool:
     """Return whether two values are equal; the database keeps some numbers with seven digits."""
-    if isinstance(one, float) and isinstance(other, int | float):
-        return isclose(one, other, rel_tol=1e-6, abs_tol=1e-9)
-    return bool(one == other)
+    if isinstance(value, float) and isinstance(other, int | float):
+        return isclose(value, other, rel_tol=1e-6, abs_tol=1e-9)
+    return bool(value == other)

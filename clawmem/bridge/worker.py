@@ -85,10 +85,14 @@ def work_on(
     """
     while True:
         try:
-            yield from (one for one in work_once(address, options) if one.commits or one.problem)
-            done = embed_missing(address, embed_seconds)
-            if done.vectors:
-                yield done
+            yield from (
+                other_report
+                for other_report in work_once(address, options)
+                if other_report.commits or other_report.problem
+            )
+            report = embed_missing(address, embed_seconds)
+            if report.vectors:
+                yield report
         except ClawmemError as problem:
             yield problem
         time.sleep(every)
@@ -123,15 +127,15 @@ def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) ->
     mirror = options.open_mirror(options.folder / f"{row.org}-{row.vault}")
     try:
         with mirror.locked(0):
-            done = _take_in_new(connection, row, mirror, options)
+            report = _take_in_new(connection, row, mirror, options)
     except Locked:
         return VaultReport(row.org, row.vault, row.address, row.head, busy=True)
     except ClawmemError as problem:
         set_problem(connection, row, problem.message)
         return VaultReport(row.org, row.vault, row.address, row.head, problem=problem.message)
-    if not done.busy:
+    if not report.busy:
         set_problem(connection, row, None)
-    return done
+    return report
 
 
 def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, options: WorkerOptions) -> VaultReport:
@@ -141,15 +145,15 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
         mirror.forget()
         return VaultReport(row.org, row.vault, row.address, busy=True)
     row = current
-    done = VaultReport(row.org, row.vault, row.address, row.head)
+    report = VaultReport(row.org, row.vault, row.address, row.head)
     head = mirror.fetch(row.address, options.fetch_seconds)
     if head is None or head == row.head:
-        return done
+        return report
     if row.head is not None and not mirror.contains(row.head, head):
         # Also from the cache must go what is no longer in the history.
         mirror.forget()
         head = mirror.fetch(row.address, options.fetch_seconds)
-        return done if head is None else _take_in_again(connection, row, mirror, head)
+        return report if head is None else _take_in_again(connection, row, mirror, head)
     commits = mirror.commits(row.head, head)
     with mirror.blobs() as reader:
         here = row
@@ -157,10 +161,12 @@ def _take_in_new(connection: HubConnection, row: VaultRow, mirror: Mirror, optio
         for batch in reading.batches(steps_between(row.head, commits)):
             written = take_in(connection, row, batch)
             if written is None:
-                return done._replace(busy=True)
+                return report._replace(busy=True)
             row = row._replace(head=batch.head)
-            done = done._replace(head=batch.head, rows=done.rows + written.rows, facts=done.facts + written.facts)
-    return done._replace(commits=len(commits))
+            report = report._replace(
+                head=batch.head, rows=report.rows + written.rows, facts=report.facts + written.facts
+            )
+    return report._replace(commits=len(commits))
 
 
 def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, head: str) -> VaultReport:
@@ -170,7 +176,7 @@ def _take_in_again(connection: HubConnection, row: VaultRow, mirror: Mirror, hea
         reading = Reading(mirror, reader, lambda path: facts_at(connection, row, path))
         batches = (batch.rows for batch in reading.batches(steps_between(None, commits)))
         written = take_in_again(connection, row, head, batches)
-    done = VaultReport(row.org, row.vault, row.address, row.head)
+    report = VaultReport(row.org, row.vault, row.address, row.head)
     if written is None:
-        return done._replace(busy=True)
-    return done._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)
+        return report._replace(busy=True)
+    return report._replace(head=head, commits=len(commits), rows=written.rows, facts=written.facts, rewritten=True)

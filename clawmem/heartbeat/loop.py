@@ -91,10 +91,10 @@ def run_heartbeat(
         return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), report)
     try:
         with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
-            done = _run_locked(steps, run, report, complete=not only)
-            write_last_run(vault, _last_run(caller, done))
-            _log_failures(vault, caller, done)
-            return done
+            result = _run_locked(steps, run, report, complete=not only)
+            write_last_run(vault, _last_run(caller, result))
+            _log_failures(vault, caller, result)
+            return result
     except ClawmemError as problem:
         record_failure(vault, caller, problem)
         raise
@@ -105,11 +105,13 @@ def run_heartbeat(
         raise
 
 
-def _log_failures(vault: Vault, caller: Caller, done: HeartbeatResult) -> None:
+def _log_failures(vault: Vault, caller: Caller, result: HeartbeatResult) -> None:
     """Add the errors of steps to the log of errors; a disk that does not take them is reported by the run itself."""
-    for name, one in done.failed:
+    for name, error in result.failed:
         with suppress(OSError):
-            entry = LoggedError(stamp(caller.now), f"heartbeat {name}", one.code, one.exit_code, redact(one.message))
+            entry = LoggedError(
+                stamp(caller.now), f"heartbeat {name}", error.code, error.exit_code, redact(error.message)
+            )
             log_error(vault.state, entry)
 
 
@@ -130,26 +132,29 @@ def _run_locked(
         edits = started.adopt()
         notices = tuple(started.notices)
     restored = restore_left_alone(vault, caller, edits)
-    edits = edits._replace(bad=tuple(one for one in edits.bad if one[0] not in restored.paths))
+    edits = edits._replace(bad=tuple(pair for pair in edits.bad if pair[0] not in restored.paths))
     left = [f"left alone: {problem}" for path, problem in edits.bad]
-    notices = (*(one for one in notices if not one.startswith("left alone") or one in left), *restored.notices)
+    notices = (
+        *(notice for notice in notices if not notice.startswith("left alone") or notice in left),
+        *restored.notices,
+    )
     run = run._replace(last=read_heartbeat_state(vault))
     if complete and _is_up_to_date(run):
         count_tokens(vault)  # a rebuilt index has no token counts
         return _with_edits(HeartbeatResult(notices=notices), edits)
     start = vault.head().commit
-    done = _run_steps(steps, run, report)
-    write_heartbeat_state(vault, _next_state(run, done, start, complete))
-    return _with_edits(done._replace(notices=tuple(dict.fromkeys((*notices, *done.notices)))), edits)
+    result = _run_steps(steps, run, report)
+    write_heartbeat_state(vault, _next_state(run, result, start, complete))
+    return _with_edits(result._replace(notices=tuple(dict.fromkeys((*notices, *result.notices)))), edits)
 
 
-def _last_run(caller: Caller, done: HeartbeatResult) -> HeartbeatRun:
-    learned = done.of("learn")
-    failed = tuple(StepFailure(name, one.code, one.message, one.hint) for name, one in done.failed)
+def _last_run(caller: Caller, result: HeartbeatResult) -> HeartbeatRun:
+    learned = result.of("learn")
+    failed = tuple(StepFailure(name, error.code, error.message, error.hint) for name, error in result.failed)
     if learned is None:
-        return HeartbeatRun(stamp(caller.now), commits=len(done.commits), failed=failed)
+        return HeartbeatRun(stamp(caller.now), commits=len(result.commits), failed=failed)
     facts = sum(learned.count(outcome) for outcome in KEPT)
-    return HeartbeatRun(stamp(caller.now), learned.events, learned.taught_nothing, facts, len(done.commits), failed)
+    return HeartbeatRun(stamp(caller.now), learned.events, learned.taught_nothing, facts, len(result.commits), failed)
 
 
 def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
@@ -170,17 +175,17 @@ def due_steps(vault: Vault, caller: Caller) -> tuple[tuple[Step, bool], ...]:
     return tuple((step, bool(step.due.is_due(run))) for step in all_steps())
 
 
-def step_reports(done: HeartbeatResult, explain: bool) -> tuple[Report, ...]:
+def step_reports(result: HeartbeatResult, explain: bool) -> tuple[Report, ...]:
     """Return the report of each step, in table order."""
-    return tuple(step.reporter.report(done.of(step.name), explain) for step in all_steps())
+    return tuple(step.reporter.report(result.of(step.name), explain) for step in all_steps())
 
 
-def _with_edits(done: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:
+def _with_edits(result: HeartbeatResult, edits: HandEdits) -> HeartbeatResult:
     """Move manual edits that could not be adopted from the notices to the failures."""
     left = {f"left alone: {problem}" for _, problem in edits.bad}
     failed = tuple(("edits", problem) for _, problem in edits.bad)
-    notices = tuple(one for one in done.notices if one not in left)
-    return done._replace(failed=(*failed, *done.failed), notices=notices)
+    notices = tuple(notice for notice in result.notices if notice not in left)
+    return result._replace(failed=(*failed, *result.failed), notices=notices)
 
 
 def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | None) -> HeartbeatResult:
@@ -200,26 +205,26 @@ def _run_steps(steps: tuple[Step, ...], run: StepContext, report: OnProgress | N
             continue
         try:
             with timer.timing():
-                done = results[step.name] = step.run(now)
+                result = results[step.name] = step.run(now)
         except ClawmemError as problem:
             failed.append((step.name, problem))
             locked = problem if isinstance(problem, Locked) else None
             continue
-        commits += _commits(done)
-        notices.update(dict.fromkeys(getattr(done, "notices", ())))
-        failed += [(name or step.name, problem) for name, problem in step.failures(done)]
+        commits += _commits(result)
+        notices.update(dict.fromkeys(getattr(result, "notices", ())))
+        failed += [(name or step.name, problem) for name, problem in step.failures(result)]
     if not run.dry_run:
         write_step_seconds(run.vault, timer.seconds)
     return HeartbeatResult(results, tuple(failed), tuple(notices), tuple(commits))
 
 
-def _commits(done: Any) -> Sequence[str]:
+def _commits(result: Any) -> Sequence[str]:
     """Return the commits named by a step's result, from its `commits` or its `commit`."""
-    several = getattr(done, "commits", None)
+    several = getattr(result, "commits", None)
     if isinstance(several, tuple):
         return several
-    one = getattr(done, "commit", None)
-    return [one] if one else []
+    other = getattr(result, "commit", None)
+    return [other] if other else []
 
 
 def _week(vault: Vault, caller: Caller) -> str:
@@ -242,16 +247,16 @@ def _is_up_to_date(run: StepContext) -> bool:
     )
 
 
-def _next_state(run: StepContext, done: HeartbeatResult, start: str | None, complete: bool) -> HeartbeatState:
+def _next_state(run: StepContext, result: HeartbeatResult, start: str | None, complete: bool) -> HeartbeatState:
     """Return the state to store. A heartbeat is complete if all steps were requested, none failed, and no other
     process wrote during the run."""
     vault, last = run.vault, run.last
-    failed = {name for name, _ in done.failed}
+    failed = {name for name, _ in result.failed}
     # A night whose promotion failed is due again; one that a reader judged before its hour is still due.
-    promoted = nights_due(run)[-1] if done.of("promote") and not failed & {"adapt", "promote"} else last.promoted
+    promoted = nights_due(run)[-1] if result.of("promote") and not failed & {"adapt", "promote"} else last.promoted
     head = vault.head().commit
     between = commits_between(vault, start, head) if start and head and start != head else frozenset()
-    if failed or not complete or between is None or not between <= set(done.commits):
+    if failed or not complete or between is None or not between <= set(result.commits):
         return last._replace(promoted=promoted)
     return HeartbeatState(head, __version__, stamp(run.caller.now)[:10], _week(vault, run.caller), promoted)
 

@@ -111,20 +111,27 @@ class QueueRun(NamedTuple):
         return self.results.get(kind, ())
 
 
-def _digested(done: DigestResult) -> list[str]:
-    rows = ((one.item.title, one.item.counts) for one in done.sources)
+def _digested(result: DigestResult) -> list[str]:
+    rows = ((source.item.title, source.item.counts) for source in result.sources)
     return [f"digested {title}: {', '.join(f'{number} {name}' for name, number in row.items())}" for title, row in rows]
 
 
-def _promoted(done: PromoteResult) -> list[str]:
-    kept = [f"promoted {one.candidate.fact.id} {one.candidate.fact.fact}  [{one.reason}]" for one in done.kept]
-    kept += [f"waits for a person as {one.id}: {one.says}" for one in done.proposals]
-    left = len(done.verdicts) - len(done.kept)
-    return [*kept, f"judged {counted(len(done.verdicts), 'fact')} of {done.on}: {left} not promoted", *done.notices]
+def _promoted(result: PromoteResult) -> list[str]:
+    kept = [
+        f"promoted {verdict.candidate.fact.id} {verdict.candidate.fact.fact}  [{verdict.reason}]"
+        for verdict in result.kept
+    ]
+    kept += [f"waits for a person as {proposal.id}: {proposal.says}" for proposal in result.proposals]
+    left = len(result.verdicts) - len(result.kept)
+    return [
+        *kept,
+        f"judged {counted(len(result.verdicts), 'fact')} of {result.on}: {left} not promoted",
+        *result.notices,
+    ]
 
 
-def _condensed(done: CondenseResult) -> list[str]:
-    joined = [f"joined {counted(len(done.archived), 'fact')}: {one.fact.fact}" for one in done.facts]
+def _condensed(result: CondenseResult) -> list[str]:
+    joined = [f"joined {counted(len(result.archived), 'fact')}: {placed.fact.fact}" for placed in result.facts]
     return joined or ["joined nothing; these facts are not asked about again"]
 
 
@@ -136,17 +143,24 @@ def digestion(only: str | None = None) -> QueueKind:
 
 def promotion(*days: str) -> QueueKind:
     """Return the kind of the tasks to judge and place the facts of these days, or of the last ones."""
-    return QueueKind(PROMOTE, "days of facts to judge and place",
-                     lambda vault, caller: [one[1] for one in promotion_tasks(vault, caller, days).values()],
-                     partial(apply_promotion, days=days), _promoted)  # fmt: skip
+    return QueueKind(
+        PROMOTE,
+        "days of facts to judge and place",
+        lambda vault, caller: [promotion_task[1] for promotion_task in promotion_tasks(vault, caller, days).values()],
+        partial(apply_promotion, days=days),
+        _promoted,
+    )
 
 
 def narration(*days: str) -> QueueKind:
     """Return the kind of the tasks to tell these days, or the last ones."""
-    return QueueKind("narrate", "days to tell",
-                     lambda vault, caller: [one[1] for one in narrating_tasks(vault, caller, days).values()],
-                     partial(apply_narrating, days=days),
-                     lambda done: [*(f"wrote {page}" for page in done.pages), *done.notices])  # fmt: skip
+    return QueueKind(
+        "narrate",
+        "days to tell",
+        lambda vault, caller: [narrating_task[1] for narrating_task in narrating_tasks(vault, caller, days).values()],
+        partial(apply_narrating, days=days),
+        lambda other: [*(f"wrote {page}" for page in other.pages), *other.notices],
+    )
 
 
 def condensation() -> QueueKind:
@@ -177,8 +191,8 @@ def next_task(
         found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere)
         if found.text or session or set_aside or kind:
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
-    count, others = exact_counter(), [(one.name, task) for one in QUEUE if kind in (None, one.name)
-                                      for task in _waiting(vault, caller, one)]  # fmt: skip
+    count, others = exact_counter(), [(other_kind.name, task) for other_kind in QUEUE if kind in (None, other_kind.name)
+                                      for task in _waiting(vault, caller, other_kind)]  # fmt: skip
     for name, task in others:
         size = count(task.text)
         if size <= limit_tokens:
@@ -199,19 +213,19 @@ def apply_task(vault: Vault, caller: Caller, text: str) -> QueueAnswer:
     answer = answer_in(text)
     key = str(answer.get("task", ""))
     name = key.partition("-")[0]
-    kind = next((one for one in QUEUE if one.name == name), None)
+    kind = next((other_kind for other_kind in QUEUE if other_kind.name == name), None)
     if kind is None:
         by = caller.agent or "agent"
         return QueueAnswer(READ, apply_reading(vault, caller, answer, digest_of(text), Reader(by, f"learn/{by}")))
     if digest_of(text) in read_reading_state(vault).applied:
         return QueueAnswer(name, lines=("nothing changed: this answer was applied before",))
-    done = kind.apply(vault, caller, key, answer)
-    if done is None:
+    result = kind.apply(vault, caller, key, answer)
+    if result is None:
         raise NotFound(f"No task {one_line(key)[:40]} waits; it may have been answered before.", _HINT)
     _keep_applied(vault, key, digest_of(text))
-    for problem in getattr(done, "problems", ()):
+    for problem in getattr(result, "problems", ()):
         raise problem
-    return QueueAnswer(name, lines=tuple(kind.lines(done)))
+    return QueueAnswer(name, lines=tuple(kind.lines(result)))
 
 
 def _keep_applied(vault: Vault, *names: str) -> None:
@@ -222,7 +236,7 @@ def _keep_applied(vault: Vault, *names: str) -> None:
 def _waiting(vault: Vault, caller: Caller, kind: QueueKind) -> list[ModelTask]:
     """Return the tasks of a kind, without those that were answered and left no trace: there was nothing to tell."""
     answered = frozenset(read_reading_state(vault).applied)
-    return [one for one in kind.tasks(vault, caller) if one.key not in answered]
+    return [task for task in kind.tasks(vault, caller) if task.key not in answered]
 
 
 def queue_counts(vault: Vault, caller: Caller) -> QueueCounts:
@@ -237,7 +251,7 @@ def queue_counts(vault: Vault, caller: Caller) -> QueueCounts:
             row["facts"] += int(run.get("facts", 0))
             row["tokens"] += int(run.get("prompt_tokens", 0)) + int(run.get("answer_tokens", 0))
             row["last"] = path.removeprefix("ledger/").removesuffix(".jsonl")
-    tasks = {one.name: len(_waiting(vault, caller, one)) for one in QUEUE}
+    tasks = {kind.name: len(_waiting(vault, caller, kind)) for kind in QUEUE}
     return QueueCounts(waiting_count(vault), tasks, readers)
 
 
@@ -249,7 +263,7 @@ def run_queue(
     `kinds` are the names of the kinds of tasks; none means all. What it does not reach waits. Nothing is lost if it is
     killed: each answer is a commit of its own.
     """
-    wanted = frozenset(kinds) or frozenset((READ, *(one.name for one in QUEUE)))
+    wanted = frozenset(kinds) or frozenset((READ, *(kind.name for kind in QUEUE)))
     model = _within(model, calls, tokens)
     run = QueueRun()
     if READ in wanted:
@@ -258,7 +272,7 @@ def run_queue(
         used = int(record.get("prompt_tokens", 0)) + int(record.get("answer_tokens", 0))
         made = int(record.get("calls", 0))
         run = QueueRun(made, made, used, float(record.get("cents", 0.0)), learned.extraction.problem)
-    rest = [one for one in QUEUE if one.name in wanted]
+    rest = [kind for kind in QUEUE if kind.name in wanted]
     if run.problem or not rest:
         return run
     after = answer_tasks(vault, caller, _within(model, calls - run.calls, tokens - run.tokens), rest)
@@ -288,9 +302,9 @@ def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[Que
                     problem = problem or unusable
                     continue
                 act = partial(kind.apply, judge=model.name) if kind.name == PROMOTE else kind.apply
-                done = act(vault, caller, task.key, answer)
+                result = act(vault, caller, task.key, answer)
                 _keep_applied(vault, task.key)
-                results[kind.name] = (*results.get(kind.name, ()), *([done] if done else []))
+                results[kind.name] = (*results.get(kind.name, ()), *([result] if result else []))
     except (BudgetSpent, ModelFailed) as stopped:
         problem = stopped
     if account is None:
@@ -313,15 +327,15 @@ def _recorded(
     outcome = RULES if by_rules else problem.code if problem else "done"
     event = answering_event(
         caller, model.name, spent, priced, outcome,
-        {kind: len(done) for kind, done in results.items()},
+        {kind: len(result) for kind, result in results.items()},
     )  # fmt: skip
-    commits = [one.commit for done in results.values() for one in done if getattr(one, "commit", None)]
-    commits += [one for done in results.values() for result in done for one in getattr(result, "commits", ())]
-    if is_worth_recording(spent, outcome, [one for one in earlier if "answers" in one]):
+    commits = [other.commit for result in results.values() for other in result if getattr(other, "commit", None)]
+    commits += [other for items in results.values() for result in items for other in getattr(result, "commits", ())]
+    if is_worth_recording(spent, outcome, [record for record in earlier if "answers" in record]):
         with writing(vault, caller, "learn") as work:
-            told = subject_line("learn", "ledger", f"the model answered {counted(answers, 'task')}")
-            commits += work.commit([add_event(Change(told, {}, trailers("learn")), event, work.read)])
-    notices = [one for done in results.values() for result in done for one in getattr(result, "notices", ())]
+            text = subject_line("learn", "ledger", f"the model answered {counted(answers, 'task')}")
+            commits += work.commit([add_event(Change(text, {}, trailers("learn")), event, work.read)])
+    notices = [other for items in results.values() for result in items for other in getattr(result, "notices", ())]
     if by_rules and problem:
         notices.append(f"{problem.message} The rules do the rest, as llm.fallback says.")
     if not priced and spent.calls:

@@ -52,69 +52,72 @@ from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
 
 
-def _notes(done: IngestResult | None, explain: bool) -> Report:
+def _notes(result: IngestResult | None, explain: bool) -> Report:
     """Return the number of note lines added to the ledger."""
-    return Report({"notes": done.added if done else 0})
+    return Report({"notes": result.added if result else 0})
 
 
-def _user(done: EntityChange | None, explain: bool) -> Report:
+def _user(change: EntityChange | None, explain: bool) -> Report:
     """Return the entity that what is known of the user was moved to."""
-    lines = (f"moved what is known of the user to {done.name}",) if done else ()
-    return Report({"user_entity": done.name if done else None}, lines)
+    lines = (f"moved what is known of the user to {change.name}",) if change else ()
+    return Report({"user_entity": change.name if change else None}, lines)
 
 
-def _relate(done: RelateResult | None, explain: bool) -> Report:
+def _relate(result: RelateResult | None, explain: bool) -> Report:
     """Return the facts that received a triple."""
-    facts = done.facts if done else ()
+    facts = result.facts if result else ()
     lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
-    details = tuple(f"{'related':<10} {one.fact.fact}  [{format_triple(one.fact)}]" for one in facts)
-    return Report({"related": [one.fact.id for one in facts]}, lines, details)
+    details = tuple(f"{'related':<10} {placed.fact.fact}  [{format_triple(placed.fact)}]" for placed in facts)
+    return Report({"related": [placed.fact.id for placed in facts]}, lines, details)
 
 
-def _wiki(done: WikiBuild | None, explain: bool) -> Report:
+def _wiki(build: WikiBuild | None, explain: bool) -> Report:
     """Return the number of wiki pages that were written or removed."""
-    pages = len(done.written) + len(done.removed) if done else 0
+    pages = len(build.written) + len(build.removed) if build else 0
     return Report({"wiki": pages}, (f"updated {counted(pages, 'page')} of the wiki",) if pages else ())
 
 
-def _curate(done: Curation | None, explain: bool) -> Report:
+def _curate(curation: Curation | None, explain: bool) -> Report:
     """Return the report of the week, and the proposals that were filed. With `explain`, list every finding."""
-    filed = [one.proposal for one in done.findings if one.outcome == FILED] if done else []
-    mended = done.mended if done else ()
-    lines = [f"wrote the report {done.report}"] if done and done.report else []
+    filed = [finding.proposal for finding in curation.findings if finding.outcome == FILED] if curation else []
+    mended = curation.mended if curation else ()
+    lines = [f"wrote the report {curation.report}"] if curation and curation.report else []
     lines += [f"mended {counted(len(mended), 'link')} of the wiki"] if mended else []
     wait = "waits" if len(filed) == 1 else "wait"
     lines += [f"{counted(len(filed), 'finding')} about the wiki {wait}: `clawmem review list`"] if filed else []
-    shown = done.findings if done else ()
+    shown = curation.findings if curation else ()
     details = tuple(
-        f"{one.finding.rule:<16}  {sentence(one.finding.says, one.finding.why)} ({one.outcome})" for one in shown
+        f"{curated.finding.rule:<16}  {sentence(curated.finding.says, curated.finding.why)} ({curated.outcome})"
+        for curated in shown
     )
-    return Report({"wiki_report": done.report if done else None, "wiki_proposals": filed}, tuple(lines), details)
+    return Report(
+        {"wiki_report": curation.report if curation else None, "wiki_proposals": filed}, tuple(lines), details
+    )
 
 
-def _learn(done: LearnResult | None, explain: bool) -> Report:
+def _learn(result: LearnResult | None, explain: bool) -> Report:
     """Return what was learned. With `explain`, list every candidate with its outcome."""
-    data: dict[str, Any] = {"learned": learn_data(done) if done else None}
-    if done is None:
+    data: dict[str, Any] = {"learned": learn_data(result) if result else None}
+    if result is None:
         return Report(data)
     if explain:
-        data["candidates"] = [candidate_data(one) for one in done.candidates]
+        data["candidates"] = [candidate_data(candidate) for candidate in result.candidates]
     # A dry run has no commit.
-    lines = tuple(learn_lines(done, dry_run=done.commit is None)) if done.events or done.extraction.run else ()
-    return Report(data, lines, tuple(map(candidate_line, done.candidates)))
+    lines = tuple(learn_lines(result, dry_run=result.commit is None)) if result.events or result.extraction.run else ()
+    return Report(data, lines, tuple(map(candidate_line, result.candidates)))
 
 
-def _settle(done: FutureValuesResult | None, explain: bool) -> Report:
+def _settle(result: FutureValuesResult | None, explain: bool) -> Report:
     """Return the announced facts that are now in effect."""
-    begun, kept = (done.effective, done.reopened) if done else ((), ())
-    lines = [f"took effect, as announced: {one.fact}" for one in begun]
-    lines += [f"remains valid, because its announced replacement was cancelled: {one.fact}" for one in kept]
-    return Report({"began": [one.id for one in begun]}, tuple(lines))
+    begun, kept = (result.effective, result.reopened) if result else ((), ())
+    lines = [f"took effect, as announced: {fact.fact}" for fact in begun]
+    lines += [f"remains valid, because its announced replacement was cancelled: {fact.fact}" for fact in kept]
+    return Report({"began": [fact.id for fact in begun]}, tuple(lines))
 
 
-def _fold(done: FoldResult | None, explain: bool) -> Report:
+def _fold(result: FoldResult | None, explain: bool) -> Report:
     """Return how many facts were accessed and which archived facts were restored."""
-    facts, restored = (done.facts, done.restored) if done else (0, ())
+    facts, restored = (result.facts, result.restored) if result else (0, ())
     lines = [f"counted accesses of {counted(facts, 'fact')}"] if facts else []
     if restored:
         was = "was" if len(restored) == 1 else "were"
@@ -122,84 +125,89 @@ def _fold(done: FoldResult | None, explain: bool) -> Report:
     return Report({"accesses": facts, "restored": list(restored)}, tuple(lines))
 
 
-def _sessions(done: FoldedSessions | None, explain: bool) -> Report:
+def _sessions(sessions: FoldedSessions | None, explain: bool) -> Report:
     """Return how many notes of sessions were committed, and which sessions are abandoned now."""
-    notes, abandoned = (done.notes, done.abandoned) if done else (0, ())
+    notes, abandoned = (sessions.notes, sessions.abandoned) if sessions else (0, ())
     lines = [f"committed {counted(notes, 'note')} of sessions"] if notes else []
-    lines += [f"no sign of life, so abandoned: session {one}" for one in abandoned]
+    lines += [f"no sign of life, so abandoned: session {text}" for text in abandoned]
     return Report({"session_notes": notes, "abandoned": list(abandoned)}, tuple(lines))
 
 
-def _digest(done: DigestResult | None, explain: bool) -> Report:
+def _digest(result: DigestResult | None, explain: bool) -> Report:
     """Return what became of the claims of each source that was worked on."""
-    sources = done.sources if done else ()
-    lines = [f"digested {one.item.title}: {counted(one.item.counts.get('claims', 0), 'claim')}" for one in sources]
-    return Report({"digested": [one.key for one in sources]}, tuple(lines))
+    sources = result.sources if result else ()
+    lines = [
+        f"digested {source.item.title}: {counted(source.item.counts.get('claims', 0), 'claim')}" for source in sources
+    ]
+    return Report({"digested": [source.key for source in sources]}, tuple(lines))
 
 
-def _condense(done: CondenseResult | None, explain: bool) -> Report:
+def _condense(result: CondenseResult | None, explain: bool) -> Report:
     """Return the facts that took the place of several cold ones. With `explain`, list them."""
-    facts = done.facts if done else ()
-    filed = done.proposals if done else ()
-    lines = [f"condensed {counted(len(done.archived), 'cold fact')} into {len(facts)}"] if done and facts else []
+    facts = result.facts if result else ()
+    filed = result.proposals if result else ()
+    lines = [f"condensed {counted(len(result.archived), 'cold fact')} into {len(facts)}"] if result and facts else []
     lines += [f"{counted(len(filed), 'group')} of cold facts to condense: `clawmem review list`"] if filed else []
-    details = tuple(f"{'condensed':<10} {one.fact.fact}" for one in facts)
-    return Report({"condensed": [one.fact.id for one in facts]}, tuple(lines), details)
+    details = tuple(f"{'condensed':<10} {placed.fact.fact}" for placed in facts)
+    return Report({"condensed": [placed.fact.id for placed in facts]}, tuple(lines), details)
 
 
-def _decay(done: DecayResult | None, explain: bool) -> Report:
+def _decay(result: DecayResult | None, explain: bool) -> Report:
     """Return the facts that were archived."""
-    facts = done.facts if done else ()
+    facts = result.facts if result else ()
     was = "was" if len(facts) == 1 else "were"
     lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for a long time",) if facts else ()
-    return Report({"archived": [one.fact.id for one in facts]}, lines)
+    return Report({"archived": [placed.fact.id for placed in facts]}, lines)
 
 
-def _premises(done: PremisesResult | None, explain: bool) -> Report:
+def _premises(result: PremisesResult | None, explain: bool) -> Report:
     """Return the deprecated facts that were archived, and the facts whose record of changed premises changed."""
-    marked, archived = (done.facts, done.archived) if done else ((), ())
+    marked, archived = (result.facts, result.archived) if result else ((), ())
     lines = [f"archived {counted(len(archived), 'deprecated fact')}"] * bool(archived)
-    lines += [f"{'in doubt' if in_doubt(one.fact) else 'not in doubt any more'}: {one.fact.id}" for one in marked[:20]]
-    data = {"in_doubt": [one.fact.id for one in marked if in_doubt(one.fact)]}
-    data |= {"not_in_doubt": [one.fact.id for one in marked if not in_doubt(one.fact)]}
-    return Report({**data, "deprecated": [one.fact.id for one in archived]}, tuple(lines))
+    lines += [
+        f"{'in doubt' if in_doubt(placed.fact) else 'not in doubt any more'}: {placed.fact.id}"
+        for placed in marked[:20]
+    ]
+    data = {"in_doubt": [placed.fact.id for placed in marked if in_doubt(placed.fact)]}
+    data |= {"not_in_doubt": [placed.fact.id for placed in marked if not in_doubt(placed.fact)]}
+    return Report({**data, "deprecated": [placed.fact.id for placed in archived]}, tuple(lines))
 
 
-def _synthesize(done: SynthesizeResult | None, explain: bool) -> Report:
+def _synthesize(result: SynthesizeResult | None, explain: bool) -> Report:
     """Return the daily notes that were written."""
-    pages = done.pages if done else ()
+    pages = result.pages if result else ()
     lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
     return Report({"daily": list(pages)}, lines)
 
 
-def _adapt(done: AdaptResult | None, explain: bool) -> Report:
+def _adapt(result: AdaptResult | None, explain: bool) -> Report:
     """How strict promotion is now, where that changed."""
-    data = {"adapted": done.after._asdict() if done and done.commit else None}
-    if done is None or done.after == done.before:
+    data = {"adapted": result.after._asdict() if result and result.commit else None}
+    if result is None or result.after == result.before:
         return Report(data)
-    return Report(data, (f"promotion takes a score of {done.after.score:g} now",))
+    return Report(data, (f"promotion takes a score of {result.after.score:g} now",))
 
 
-def _promote(done: PromotedNights | None, explain: bool) -> Report:
+def _promote(result: PromotedNights | None, explain: bool) -> Report:
     """Return what was promoted for each day. With `explain`, list every candidate."""
-    nights = done.nights if done else ()
+    nights = result.nights if result else ()
     lines: list[str] = []
-    for one in nights:
-        lines += [f"promoted {counted(len(one.kept), 'fact')} of {one.on}"] if one.kept else []
-        lines += map(promotion_line, one.verdicts if explain else [*one.kept, *one.waiting])
-    shown = [one for one in nights if explain or one.kept or one.waiting]
-    return Report({"promoted": [promotion_data(one, explain) for one in shown]}, tuple(lines))
+    for night in nights:
+        lines += [f"promoted {counted(len(night.kept), 'fact')} of {night.on}"] if night.kept else []
+        lines += map(promotion_line, night.verdicts if explain else [*night.kept, *night.waiting])
+    shown = [night for night in nights if explain or night.kept or night.waiting]
+    return Report({"promoted": [promotion_data(other_result, explain) for other_result in shown]}, tuple(lines))
 
 
-def _queue(done: QueueRun | None, explain: bool) -> Report:
+def _queue(run: QueueRun | None, explain: bool) -> Report:
     """Return what the answers of models to tasks of the queue cost."""
-    records = done.records if done else ()
-    return Report({"asked": [dict(one) for one in records]}, tuple(map(cost_line, records)))
+    records = run.records if run else ()
+    return Report({"asked": [dict(record) for record in records]}, tuple(map(cost_line, records)))
 
 
-def _candidates(done: CandidatesResult | None, explain: bool) -> Report:
+def _candidates(result: CandidatesResult | None, explain: bool) -> Report:
     """Return the candidates that wait for review."""
-    proposals = done.proposals if done else ()
+    proposals = result.proposals if result else ()
     from_ = f"{counted(len(proposals), 'message')} that nobody read"
     wait = "a candidate waits" if len(proposals) == 1 else "candidates wait"
     lines = (f"from {from_} {wait} for you: `clawmem review decide`",) if proposals else ()
@@ -207,46 +215,46 @@ def _candidates(done: CandidatesResult | None, explain: bool) -> Report:
     return Report({"proposed_unread": [each.id for each in proposals]}, lines, shown)
 
 
-def _tacit(done: TacitResult | None, explain: bool) -> Report:
+def _tacit(result: TacitResult | None, explain: bool) -> Report:
     """Return the patterns that wait for review."""
-    proposals = done.proposals if done else ()
+    proposals = result.proposals if result else ()
     wait = "waits" if len(proposals) == 1 else "wait"
     words = f"{counted(len(proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`"
-    return Report({"tacit": [one.id for one in proposals]}, (words,) if proposals else ())
+    return Report({"tacit": [proposal.id for proposal in proposals]}, (words,) if proposals else ())
 
 
-def _summaries(done: SummariesResult | None, explain: bool) -> Report:
+def _summaries(result: SummariesResult | None, explain: bool) -> Report:
     """Return the entities whose summaries changed."""
-    entities = done.entities if done else ()
+    entities = result.entities if result else ()
     lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
     return Report({"refreshed": list(entities)}, lines)
 
 
-def _memory(done: MemoryPageResult | None, explain: bool) -> Report:
+def _memory(result: MemoryPageResult | None, explain: bool) -> Report:
     """Return whether MEMORY.md changed."""
-    changed = bool(done and done.changed)
+    changed = bool(result and result.changed)
     return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
 
 
-def _guardrails(done: GuardrailPagesResult | None, explain: bool) -> Report:
+def _guardrails(result: GuardrailPagesResult | None, explain: bool) -> Report:
     """Return the pages of guardrails that changed."""
-    pages = done.changed if done else ()
+    pages = result.changed if result else ()
     return Report({"guardrails": list(pages)}, (f"refreshed {', '.join(pages)}",) if pages else ())
 
 
-def _upkeep(done: UpkeepResult | None, explain: bool) -> Report:
+def _upkeep(result: UpkeepResult | None, explain: bool) -> Report:
     """Return whether the repository was packed."""
-    repacked = bool(done and done.repacked)
+    repacked = bool(result and result.repacked)
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
-def _embed(done: EmbeddingRun | None, explain: bool) -> Report:
+def _embed(run: EmbeddingRun | None, explain: bool) -> Report:
     """Return how many texts were embedded and how many remain."""
-    if done is None:
+    if run is None:
         return Report({"embedded": None})
-    left = f", {done.left:,} left for the next heartbeat" if done.left else ""
-    lines = (f"embedded {counted(done.embedded, 'text')}{left}",) if done.embedded else ()
-    return Report({"embedded": {"texts": done.embedded, "left": done.left, "model": done.model}}, lines)
+    left = f", {run.left:,} left for the next heartbeat" if run.left else ""
+    lines = (f"embedded {counted(run.embedded, 'text')}{left}",) if run.embedded else ()
+    return Report({"embedded": {"texts": run.embedded, "left": run.left, "model": run.model}}, lines)
 
 
 NOTES = Reporter({"notes": int}, _notes)
@@ -296,15 +304,17 @@ def nights_due(run: StepContext) -> Sequence[str]:
 
 def promote_nights(run: StepContext, judged: Sequence[PromoteResult]) -> PromotedNights:
     """Promote each day that is due by the rules, after what a reader has `judged`."""
-    done: list[PromoteResult] = []
+    items: list[PromoteResult] = []
     failed: list[tuple[str | None, ClawmemError]] = []
     days = nights_due(run)
-    for day in sorted({*days, *(one.on for one in judged)}):
-        results = [one for one in judged if one.on == day]
+    for day in sorted({*days, *(result.on for result in judged)}):
+        results = [result for result in judged if result.on == day]
         try:
             results += [promote(run.vault, run.caller, day, run.dry_run)] if day in days else []
         except ClawmemError as problem:
             failed.append((None, problem))
-        done += [joined_results(results)] if results else []
-    commits = tuple(night.commit for night in done if night.commit)
-    return PromotedNights(tuple(done), tuple(failed), commits, tuple(one for night in done for one in night.notices))
+        items += [joined_results(results)] if results else []
+    commits = tuple(night.commit for night in items if night.commit)
+    return PromotedNights(
+        tuple(items), tuple(failed), commits, tuple(notice for night in items for notice in night.notices)
+    )

@@ -54,8 +54,8 @@ def _learn(run: StepContext) -> LearnResult:
     return learn(run.vault, run.caller, run.dry_run, run.model, days, run.report)
 
 
-def _learn_failures(done: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
-    return [("model", done.extraction.problem)] if done.extraction.problem else []
+def _learn_failures(result: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
+    return [("model", result.extraction.problem)] if result.extraction.problem else []
 
 
 def _adapt(run: StepContext) -> AdaptResult:
@@ -78,15 +78,15 @@ def _ask(run: StepContext) -> QueueRun:
         if model is None or model.name in failed:
             continue
         left = model._replace(limits=model.limits._replace(cents=max(0.0, model.limits.cents - cents)))
-        one = answer_tasks(run.vault, run.caller, left, kinds)
-        cents += one.cents
-        failed |= {model.name} if isinstance(one.problem, ModelFailed) else set()
+        other_run = answer_tasks(run.vault, run.caller, left, kinds)
+        cents += other_run.cents
+        failed |= {model.name} if isinstance(other_run.problem, ModelFailed) else set()
         whole = QueueRun(
-            problem=whole.problem or one.problem,
-            results={**whole.results, **one.results},
-            records=(*whole.records, *one.records),
-            notices=(*whole.notices, *one.notices),
-            commits=(*whole.commits, *one.commits),
+            problem=whole.problem or other_run.problem,
+            results={**whole.results, **other_run.results},
+            records=(*whole.records, *other_run.records),
+            notices=(*whole.notices, *other_run.notices),
+            commits=(*whole.commits, *other_run.commits),
         )
     return whole
 
@@ -97,16 +97,18 @@ def _asked(run: StepContext, kind: str) -> tuple[Any, ...]:
 
 
 def _digest(run: StepContext) -> DigestResult:
-    done = digest(run.vault, run.caller, report=run.report)
-    return done._replace(sources=(*(one for read in _asked(run, "digest") for one in read.sources), *done.sources))
+    result = digest(run.vault, run.caller, report=run.report)
+    return result._replace(
+        sources=(*(source for read in _asked(run, "digest") for source in read.sources), *result.sources)
+    )
 
 
 def _condense(run: StepContext) -> CondenseResult:
-    done = condense(run.vault, run.caller, run.dry_run, asks=run.model is None)
+    result = condense(run.vault, run.caller, run.dry_run, asks=run.model is None)
     read = _asked(run, "condense")
-    return done._replace(
-        facts=(*(fact for one in read for fact in one.facts), *done.facts),
-        archived=(*(fact for one in read for fact in one.archived), *done.archived),
+    return result._replace(
+        facts=(*(fact for other in read for fact in other.facts), *result.facts),
+        archived=(*(fact for other in read for fact in other.archived), *result.archived),
     )
 
 
@@ -117,8 +119,8 @@ def _upkeep(run: StepContext) -> UpkeepResult:
     return pack_repository(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
 
 
-def _embed_failures(done: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
-    return [(None, done.problem)] if done.problem else []
+def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
+    return [(None, run.problem)] if run.problem else []
 
 
 _ALWAYS = Due("at every heartbeat", lambda run: True)
@@ -142,7 +144,7 @@ STEPS = (
     Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", _ALWAYS,
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("queue", "Let the model answer the queue: digest, promote, tell days, join cold facts.",
-         _ASKING, _ask, reports.QUEUE, lambda done: [("model", done.problem)] if done.problem else []),
+         _ASKING, _ask, reports.QUEUE, lambda other: [("model", other.problem)] if other.problem else []),
     # After every reader of this heartbeat.
     Step("candidates", "File candidates from messages that nobody has read.", _ALWAYS,
          lambda run: propose_unread(run.vault, run.caller, run.dry_run), reports.CANDIDATES),
@@ -159,7 +161,7 @@ STEPS = (
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY,
          lambda run: promote_nights(run, _asked(run, "promote")),
-         reports.PROMOTE, lambda done: done.failed),
+         reports.PROMOTE, lambda other: other.failed),
     Step("tacit", "Propose patterns for TACIT.md.", _ALWAYS,
          lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
     Step("summaries", "Refresh the summaries of changed entities.", _ALWAYS,

@@ -125,49 +125,49 @@ def digest_of(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def apply_reading(vault: Vault, caller: Caller, given: Mapping[str, Any], digest: str, reader: Reader) -> ApplyResult:
+def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], digest: str, reader: Reader) -> ApplyResult:
     """Learn from an answer of a reader. See `apply_answer`."""
     state = read_reading_state(vault)
-    answer = _named(checked_reading(given), state, reader)
+    answer = _named(checked_reading(record), state, reader)
     again = digest in state.applied
     named = _named_events(vault, answer, state)
     if not named.events:
         return _nothing(vault, answer, named, state, again)
     pieces = pieces_to_read(vault, named.events, state)
     task = _task(vault, caller, answer, pieces)
-    asked = [state.events.get(one.event.id, _UNREAD).asked for one in pieces]
-    affirmed = frozenset(number for number, one in enumerate(asked) if one and one != digest)
+    asked = [state.events.get(piece.event.id, _UNREAD).asked for piece in pieces]
+    affirmed = frozenset(number for number, text in enumerate(asked) if text and text != digest)
     read = parse_answer(answer, task, vault.catalog, affirmed)
-    doubtful = tuple(one for one in read.doubtful if _is_worth_asking(one, pieces, affirmed))
-    done = _outcomes(answer, read, pieces, doubtful, state, digest)
+    doubtful = tuple(fact for fact in read.doubtful if _is_worth_asking(fact, pieces, affirmed))
+    items = _outcomes(answer, read, pieces, doubtful, state, digest)
     if not again:
         state = state._replace(applied=(*state.applied, digest)[-MOST_APPLIED:])
         keep_reading_state(vault, state)  # before the commit, so that a killed run is known as the same answer
     # The facts of refused events are named with their events.
     known = {event_of_label(label) for label in named.refused}
-    final = [one for one in read.rejected if one not in doubtful and event_of_label(one.detail) not in known]
+    final = [fact for fact in read.rejected if fact not in doubtful and event_of_label(fact.detail) not in known]
     facts = sum(map(len, read.by_piece))
-    dropped = Counter(one.reason for one in read.rejected if one not in doubtful)
+    dropped = Counter(fact.reason for fact in read.rejected if fact not in doubtful)
     spent = (reader.spent or Spent(calls=1))._replace(facts=facts)
     run = reading_event(
         caller, reader.name, spent, reader.priced, "done", len(named.events), dropped,
         read.unmapped, None if reader.spent else digest,
     )  # fmt: skip
     meant = answer.get("meant", {})
-    forget = {event_of_label(one): tuple(meant.get(one, ())) for one in answer.get("forget", ())}
-    extraction = _extraction(vault, reader, read, done, state)._replace(
+    forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}
+    extraction = _extraction(vault, reader, read, items, state)._replace(
         forget=forget,
         lines=_lines(answer, task, caller),
-        rejected=tuple(refused_candidate(one, task) for one in final),
+        rejected=tuple(refused_candidate(fact, task) for fact in final),
         telemetry=None if again else run,
         dropped=dropped,
     )
-    days = frozenset(day_of(one.timestamp) for one in named.events)
+    days = frozenset(day_of(event.timestamp) for event in named.events)
     learned = learn_from(vault, caller, extraction, days=days)
     waiting = _forget_what_was_read(vault)
-    made = {one.proposition.key: one.fact.id for one in learned.candidates if one.fact}
+    made = {candidate.proposition.key: candidate.fact.id for candidate in learned.candidates if candidate.fact}
     follow_up = _follow_up(vault, caller, task, doubtful, made, digest) if doubtful else ""
-    asked_about = tuple(refused_candidate(one, task) for one in doubtful)
+    asked_about = tuple(refused_candidate(fact, task) for fact in doubtful)
     refused = {} if again else named.refused
     return ApplyResult(learned, asked_about, follow_up, refused, waiting, again, facts)
 
@@ -179,30 +179,30 @@ def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[
     facts has given only the first ones: the events of the others wait.
     """
     key = answer.pop("task", None)
-    given = state.tasks.get(str(key)) if key is not None else None
-    if key is not None and given is None:
+    task = state.tasks.get(str(key)) if key is not None else None
+    if key is not None and task is None:
         raise NotFound(f"The task {one_line(str(key))[:40]} is not known here.", _ASK_AGAIN)
-    if given is not None:
-        answer = _by_ids(answer, given)
-        several = len(given.shown) > 1
-        left = {*answer.get("unread", ()), *(given.shown if reader.cut and several else ())}
-        answer.setdefault("read", [one for one in given.shown if one not in left])
+    if task is not None:
+        answer = _by_ids(answer, task)
+        several = len(task.shown) > 1
+        left = {*answer.get("unread", ()), *(task.shown if reader.cut and several else ())}
+        answer.setdefault("read", [text for text in task.shown if text not in left])
         if reader.cut and not several:
-            answer["more"] = list(given.shown)  # it waits if something new was found in it
+            answer["more"] = list(task.shown)  # it waits if something new was found in it
     facts = answer["facts"]
     if reader.room is not None and len(facts) > reader.room:
-        more = [one["event"] for one in facts[reader.room :] if isinstance(one, Mapping) and "event" in one]
+        more = [fact["event"] for fact in facts[reader.room :] if isinstance(fact, Mapping) and "event" in fact]
         answer |= {"facts": facts[: reader.room], "more": [*answer.get("more", ()), *map(str, more)]}
     answer.pop("unread", None)
     return answer
 
 
-def _by_ids(answer: Mapping[str, Any], given: GivenTask) -> dict[str, Any]:
-    labels = {str(number): label for number, label in enumerate(given.shown, 1)}
-    known = {f"k{number}": fact_id for number, fact_id in enumerate(given.known, 1)}
-    facts = [_fact_by_ids(one, labels, known) for one in answer["facts"]]
+def _by_ids(answer: Mapping[str, Any], task: GivenTask) -> dict[str, Any]:
+    labels = {str(number): label for number, label in enumerate(task.shown, 1)}
+    known = {f"k{number}": fact_id for number, fact_id in enumerate(task.known, 1)}
+    facts = [_fact_by_ids(fact, labels, known) for fact in answer["facts"]]
     marks = {
-        key: [labels.get(one.removeprefix("e"), one) for one in answer[key]]
+        key: [labels.get(other.removeprefix("e"), other) for other in answer[key]]
         for key in ("more", "read", "unread", "forget")
         if key in answer
     }
@@ -231,9 +231,9 @@ def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str])
     return found
 
 
-def _is_worth_asking(one: DroppedFact, pieces: Sequence[EventPiece], affirmed: Collection[int]) -> bool:
+def _is_worth_asking(fact: DroppedFact, pieces: Sequence[EventPiece], affirmed: Collection[int]) -> bool:
     """Return whether to ask about a dropped fact: once, and not about a text with orders."""
-    return one.number is not None and one.number not in affirmed and not pieces[one.number].orders
+    return fact.number is not None and fact.number not in affirmed and not pieces[fact.number].orders
 
 
 def _lines(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> tuple[Event, ...]:
@@ -241,8 +241,8 @@ def _lines(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> tupl
     texts = answer.get("lines", {})
     found = []
     for number, piece in enumerate(task.shown):
-        given = texts.get(piece_label(piece), "") if piece_label(piece) not in answer.get("forget", ()) else ""
-        line = usable_line(given, task, number)
+        value = texts.get(piece_label(piece), "") if piece_label(piece) not in answer.get("forget", ()) else ""
+        line = usable_line(value, task, number)
         if line is not None:
             found.append(event_of_line(piece.event, line, caller.agent))
     return tuple(found)
@@ -251,24 +251,24 @@ def _lines(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> tupl
 def _forget_what_was_read(vault: Vault) -> int:
     """Remove the progress of events that the cursor has passed. Return the number of events that still wait."""
     state = read_reading_state(vault)
-    left = {one.id for one in after_cursor(vault)}
-    keep_reading_state(vault, state._replace(events={key: one for key, one in state.events.items() if key in left}))
+    left = {event.id for event in after_cursor(vault)}
+    keep_reading_state(vault, state._replace(events={key: event for key, event in state.events.items() if key in left}))
     return waiting_count(vault)
 
 
 def _labels(answer: Mapping[str, Any]) -> list[str]:
     """Return the labels of events that an answer names, each once."""
-    given = [one.get("event") for one in answer["facts"] if isinstance(one, Mapping)]
-    marked = (one for key in ("read", "more", "forget", "lines") for one in answer.get(key, ()))
-    labels = [one for one in (*given, *marked) if isinstance(one, str)]
+    items = [fact.get("event") for fact in answer["facts"] if isinstance(fact, Mapping)]
+    marked = (other for key in ("read", "more", "forget", "lines") for other in answer.get(key, ()))
+    labels = [text for text in (*items, *marked) if isinstance(text, str)]
     return list(dict.fromkeys(label.strip() for label in labels))
 
 
 def _named_events(vault: Vault, answer: Mapping[str, Any], state: ReadingState) -> _Named:
     wanted = {event_of_label(label): label for label in _labels(answer)}
     user = vault.settings.words("user.name")
-    waits = (one for one in after_cursor(vault, state) if one.id in wanted)
-    unread = {one.id: said_by_user(one, user) for one in waits if is_readable(one)}
+    waits = (event for event in after_cursor(vault, state) if event.id in wanted)
+    unread = {wait.id: said_by_user(wait, user) for wait in waits if is_readable(wait)}
     found: dict[str, Event] = {}
     refused: dict[str, str] = {}
     index = open_index(vault)
@@ -283,13 +283,13 @@ def _named_events(vault: Vault, answer: Mapping[str, Any], state: ReadingState) 
                 refused[label[:_LONGEST_LABEL]] = _READ if day else "it is not in the ledger"
     finally:
         index.close()
-    order = {one: place for place, one in enumerate(unread)}
-    return _Named(sorted(found.values(), key=lambda one: order.get(one.id, -1)), refused)
+    order = {text: place for place, text in enumerate(unread)}
+    return _Named(sorted(found.values(), key=lambda event: order.get(event.id, -1)), refused)
 
 
 def _event(vault: Vault, day: str, event_id: str) -> Event:
     path = f"ledger/{day}.jsonl"
-    return next(one for one in parse_events(vault.read(path) or b"", path) if one.id == event_id)
+    return next(event for event in parse_events(vault.read(path) or b"", path) if event.id == event_id)
 
 
 def _nothing(vault: Vault, answer: Mapping[str, Any], named: _Named, state: ReadingState, again: bool) -> ApplyResult:
@@ -297,7 +297,7 @@ def _nothing(vault: Vault, answer: Mapping[str, Any], named: _Named, state: Read
     waiting = waiting_count(vault)
     if again or (not answer["facts"] and not named.refused):
         return ApplyResult(LearnResult(0, (), (), None, AGENT), refused={}, waiting=waiting, again=again)
-    names = ", ".join(one_line(one) for one in list(named.refused)[:_SHOWN])
+    names = ", ".join(one_line(text) for text in list(named.refused)[:_SHOWN])
     hint = "`clawmem learn pending` shows the events that wait."
     if named.refused and all(why == _READ for why in named.refused.values()):
         raise Refused(f"The events of this answer were read before: {names}.", hint)
@@ -306,20 +306,24 @@ def _nothing(vault: Vault, answer: Mapping[str, Any], named: _Named, state: Read
 
 def _task(vault: Vault, caller: Caller, answer: Mapping[str, Any], pieces: Sequence[EventPiece]) -> ReadingTask:
     """Return the task that an answer belongs to, with each fact and entity that the answer names by id."""
-    task = Surroundings(vault, caller.agent).task(pieces, [piece_label(one) for one in pieces])
-    facts = [one for one in answer["facts"] if isinstance(one, Mapping)]
-    rows = [row for one in facts for row in (one.get("changes") or ()) if isinstance(row, Mapping)]
-    ids = {str(row.get("id", "")).strip() for row in rows} - {one.target for one in task.known}
-    about = [one.get("about") for one in facts]
-    names = {one.get("id") if isinstance(one, Mapping) else one for one in about} - {one.name for one in task.entities}
+    task = Surroundings(vault, caller.agent).task(pieces, [piece_label(piece) for piece in pieces])
+    facts = [fact for fact in answer["facts"] if isinstance(fact, Mapping)]
+    rows = [row for fact in facts for row in (fact.get("changes") or ()) if isinstance(row, Mapping)]
+    ids = {str(row.get("id", "")).strip() for row in rows} - {fact.target for fact in task.known}
+    about = [fact.get("about") for fact in facts]
+    names = {record.get("id") if isinstance(record, Mapping) else record for record in about} - {
+        entity.name for entity in task.entities
+    }
     index = open_index(vault)
     try:
-        named = [KnownFact(key, key, one.fact.fact, one.fact.subject) for key, one in by_ids(index, ids).items()]
-        others = [one for one in entities(index) if one.name in names] if names - {None} else []
+        named = [
+            KnownFact(key, key, placed.fact.fact, placed.fact.subject) for key, placed in by_ids(index, ids).items()
+        ]
+        others = [entity for entity in entities(index) if entity.name in names] if names - {None} else []
     finally:
         index.close()
     # What a task calls k1 was named by its id already: here the same label may mean another fact.
-    own = (one._replace(label=one.target) for one in task.known)
+    own = (fact._replace(label=fact.target) for fact in task.known)
     return task._replace(known=(*own, *named), entities=(*task.entities, *others))
 
 
@@ -337,12 +341,12 @@ def _outcomes(
     are not listed as read, and those of doubtful facts, about which the reader is asked once more.
     """
     listed = answer.get("read")
-    asked = {one.number for one in doubtful if one.number is not None}
+    asked = {fact.number for fact in doubtful if fact.number is not None}
     rows = []
     for number, piece in enumerate(pieces):
         before = state.events.get(piece.event.id, _UNREAD).told
-        found = [one.statement for one in read.by_piece[number]]
-        new = tuple(one for one in found if one not in before)
+        found = [proposition.statement for proposition in read.by_piece[number]]
+        new = tuple(text for text in found if text not in before)
         unread = listed is not None and piece_label(piece) not in listed
         left = number in read.more and (bool(new) or digest in state.applied)
         waits = unread or left or number in asked
@@ -351,38 +355,38 @@ def _outcomes(
 
 
 def _extraction(
-    vault: Vault, reader: Reader, read: ParsedAnswer, done: Sequence[EventOutcome], state: ReadingState
+    vault: Vault, reader: Reader, read: ParsedAnswer, items: Sequence[EventOutcome], state: ReadingState
 ) -> Extraction:
     found: dict[str, tuple[Proposition, ...]] = {}
     progress = dict(state.events)
     unfinished = set()
-    for one, propositions in zip(done, read.by_piece, strict=True):
-        key, piece = one.piece.event.id, one.piece
+    for outcome, propositions in zip(items, read.by_piece, strict=True):
+        key, piece = outcome.piece.event.id, outcome.piece
         found[key] = propositions
         before = progress.get(key, _UNREAD)
-        whole = one.finished and piece.last
+        whole = outcome.finished and piece.last
         if not whole:
             unfinished.add(key)
-        offset = piece.start + len(piece.text) if one.finished else piece.start
+        offset = piece.start + len(piece.text) if outcome.finished else piece.start
         progress[key] = before._replace(
-            offset=offset, done=whole, told=() if one.finished else one.told, asked=one.asked, failed=0
+            offset=offset, done=whole, told=() if outcome.finished else outcome.told, asked=outcome.asked, failed=0
         )
-    passed = frozenset(key for key, one in progress.items() if one.done)
-    silent = frozenset(_silent(vault, [one.piece.event for one in done]))
-    aside = tuple(one for one in state.set_aside if one not in found or one in unfinished)
+    passed = frozenset(key for key, other_progress in progress.items() if other_progress.done)
+    silent = frozenset(_silent(vault, [outcome.piece.event for outcome in items]))
+    aside = tuple(text for text in state.set_aside if text not in found or text in unfinished)
     return Extraction(
         reader.name, False, found, unfinished=frozenset(unfinished),
         progress=state._replace(events=progress, set_aside=aside), by_caller=True, workflow=reader.workflow,
         passed=passed | silent | frozenset(state.set_aside),
-        again=frozenset(one for one in state.set_aside if one in found),
+        again=frozenset(text for text in state.set_aside if text in found),
     )  # fmt: skip
 
 
 def _silent(vault: Vault, events: Iterable[Event]) -> Iterable[str]:
     """Yield the events of the same days that no model is shown."""
-    for day in {day_of(one.timestamp) for one in events}:
+    for day in {day_of(event.timestamp) for event in events}:
         path = f"ledger/{day}.jsonl"
-        yield from (one.id for one in parse_events(vault.read(path) or b"", path) if not is_readable(one))
+        yield from (event.id for event in parse_events(vault.read(path) or b"", path) if not is_readable(event))
 
 
 def _follow_up(
@@ -396,7 +400,9 @@ def _follow_up(
     """Return the task about doubtful facts, and keep what it calls 1, 2, ... `made` are the ids of the facts that the
     answer made, by the keys of their propositions."""
     rows = [
-        DoubtfulFact(one.number, _with_ids(one.given, made), one.says) for one in doubtful if one.number is not None
+        DoubtfulFact(fact.number, _with_ids(fact.given, made), fact.says)
+        for fact in doubtful
+        if fact.number is not None
     ]
     key = follow_up_key(digest)
     shown = tuple(task.labels[number] for number in asked_again(rows))
@@ -405,11 +411,11 @@ def _follow_up(
     return follow_up_text(task, key, rows, stamp(caller.now)[:10])
 
 
-def _with_ids(given: Any, made: Mapping[str, str]) -> Any:
+def _with_ids(record: Any, made: Mapping[str, str]) -> Any:
     """Return a fact as given, with what it changes as the task writes it, by id."""
-    if not isinstance(given, Mapping) or not given.get("changes"):
-        return given
-    return {**given, "changes": {made.get(one["id"], one["id"]): one["how"] for one in given["changes"]}}
+    if not isinstance(record, Mapping) or not record.get("changes"):
+        return record
+    return {**record, "changes": {made.get(change["id"], change["id"]): change["how"] for change in record["changes"]}}
 
 
 def refused_notice(refused: Mapping[str, str]) -> str:
@@ -421,8 +427,8 @@ def refused_notice(refused: Mapping[str, str]) -> str:
 GATE = "grounding"
 
 
-def refused_candidate(one: DroppedFact, task: ReadingTask) -> LearningCandidate:
+def refused_candidate(fact: DroppedFact, task: ReadingTask) -> LearningCandidate:
     """Return a dropped fact as a refused candidate with its reason."""
-    event = task.shown[one.number].event.id if one.number is not None else ""
-    proposition = Proposition(one.statement or "(no statement)", event, (0, 0), one.quote)
-    return LearningCandidate(proposition, REFUSED, GATE, f"{one.says[:1].upper()}{one.says[1:]}.")
+    event = task.shown[fact.number].event.id if fact.number is not None else ""
+    proposition = Proposition(fact.statement or "(no statement)", event, (0, 0), fact.quote)
+    return LearningCandidate(proposition, REFUSED, GATE, f"{fact.says[:1].upper()}{fact.says[1:]}.")

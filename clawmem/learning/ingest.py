@@ -153,7 +153,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
-            self.requests += [one for one in fresh if _ASKS.search(one.text) and is_of_person(one)]
+            self.requests += [event for event in fresh if _ASKS.search(event.text) and is_of_person(event)]
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:
@@ -189,24 +189,24 @@ def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats:
     """
     now, most = stamp(caller.now), "agent" if caller.agent and not caller.unattended else None
     events = []
-    for one in messages:
-        key = (one.session, one.role, one.speaker, one.timestamp, one.external_id, one.text)
-        number = 1 if one.external_id else repeats.number(*key)
+    for message in messages:
+        key = (message.session, message.role, message.speaker, message.timestamp, message.external_id, message.text)
+        number = 1 if message.external_id else repeats.number(*key)
         events.append(
             Event(
                 event_id(*key, str(number)),
-                one.timestamp or now,
-                one.role,
-                one.text,
-                one.speaker,
-                one.session or caller.session,
+                message.timestamp or now,
+                message.role,
+                message.text,
+                message.speaker,
+                message.session or caller.session,
                 caller.agent,
-                one.source or source,
-                one.external_id,
-                "note" if one.role == "note" else one.kind,
-                one.recalled or is_recalled(one.text, parts_of(one.metadata)),
-                one.metadata,
-                least_trust(one.trust, most),
+                message.source or source,
+                message.external_id,
+                "note" if message.role == "note" else message.kind,
+                message.recalled or is_recalled(message.text, parts_of(message.metadata)),
+                message.metadata,
+                least_trust(message.trust, most),
             )
         )
     return events
@@ -244,9 +244,9 @@ def _digest(parts: Sequence[str | None]) -> bytes:
 def _parts(messages: Iterable[Message]) -> Iterator[list[Message]]:
     part: list[Message] = []
     size = 0
-    for one in messages:
-        part.append(one)
-        size += len(one.text)
+    for message in messages:
+        part.append(message)
+        size += len(message.text)
         if len(part) >= PART or size >= PART_CHARACTERS:
             yield part
             part, size = [], 0
@@ -280,8 +280,8 @@ def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
 
 def _clean(messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine]) -> Iterator[Message]:
     """Yield the messages without credentials, and add the others to `skipped`."""
-    for one in messages:
-        safe = one if isinstance(one, SkippedLine) else _without_secret(one, vault)
+    for message in messages:
+        safe = message if isinstance(message, SkippedLine) else _without_secret(message, vault)
         if isinstance(safe, SkippedLine):
             skipped.append(safe)
         else:

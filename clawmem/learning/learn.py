@@ -61,12 +61,14 @@ class LearnResult(NamedTuple):
 
     def count(self, outcome: str) -> int:
         """Return the number of candidates with this outcome."""
-        return sum(1 for one in self.candidates if one.outcome == outcome)
+        return sum(1 for candidate in self.candidates if candidate.outcome == outcome)
 
     @property
     def taught_nothing(self) -> int:
         """Return the number of events read from which no fact came: none new, known, changed or proposed."""
-        useful = {one.proposition.event_id for one in self.candidates if one.outcome not in (NOTED, REFUSED)}
+        useful = {
+            candidate.proposition.event_id for candidate in self.candidates if candidate.outcome not in (NOTED, REFUSED)
+        }
         return max(0, self.events - len(useful))
 
 
@@ -143,7 +145,9 @@ def learn_from(
         speakers = people_of(events)
         for event in counting(events, "learn", "events", report):
             learning.consider(event, tuple(speakers[session_of(event)]))
-        for event in (one for one in events if one.id in read.forget and is_of_person(one)):
+        for event in (
+            other_event for other_event in events if other_event.id in read.forget and is_of_person(other_event)
+        ):
             learning.candidates.append(learning.forget(event, read.forget[event.id]))
         if not read.by_rules:
             state.close_candidates(event.id for event in events if event.id not in read.unfinished)
@@ -152,7 +156,7 @@ def learn_from(
         commit = None
         if not dry_run:
             change = _change(state, learning.candidates, len(events), after)
-            written = {path: data for one in state.hidden for path, data in one.writes.items()}
+            written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))
             commit = work.commit([*state.hidden, recorded])[-1]
@@ -229,13 +233,13 @@ def _limits(work: WriteScope) -> RoundLimits:
 
 def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:
     """Return the round as one change: facts, new entities, daily notes, proposals and the learning cursor."""
-    kept = [one for one in candidates if one.outcome in KEPT and one.fact]
-    said = trailers(
+    kept = [candidate for candidate in candidates if candidate.outcome in KEPT and candidate.fact]
+    items = trailers(
         "learn",
-        facts=[one.fact.id for one in kept if one.fact],
+        facts=[candidate.fact.id for candidate in kept if candidate.fact],
         entities=sorted(state.touched),
-        supersedes=[link.to for one in kept if one.fact for link in one.fact.links],
-        events=list(dict.fromkeys(one.proposition.event_id for one in kept)),
+        supersedes=[link.to for candidate in kept if candidate.fact for link in candidate.fact.links],
+        events=list(dict.fromkeys(candidate.proposition.event_id for candidate in kept)),
     )
     words = f"{counted(len(kept), 'fact')} from {counted(events, 'event')}"
     if state.proposals:
@@ -243,13 +247,13 @@ def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: 
     return Change(
         subject_line("learn", "ledger", words),
         {**state.writes(), CURSOR_PATH: render_cursor(after._replace(mentions=state.mentions()))},
-        (*said, *proposal_trailers(state.proposals)),
+        (*items, *proposal_trailers(state.proposals)),
         body=_body(kept, state.proposals),
     )
 
 
 def _body(kept: Sequence[LearningCandidate], proposals: Sequence[Proposal]) -> str:
-    lines = [f"- {one.entity}: {one.proposition.statement}" for one in kept]
-    lines += [f"- {one.id} waits for review: {one.says}" for one in proposals]
+    lines = [f"- {candidate.entity}: {candidate.proposition.statement}" for candidate in kept]
+    lines += [f"- {proposal.id} waits for review: {proposal.says}" for proposal in proposals]
     more = len(lines) - _SHOWN_IN_BODY
     return "\n".join([*lines[:_SHOWN_IN_BODY], *([f"- and {more} more"] if more > 0 else [])])

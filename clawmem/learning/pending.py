@@ -80,13 +80,13 @@ def pending(
     state = read_reading_state(vault)
     waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
     user = vault.settings.words("user.name")
-    wanted = [said_by_user(one, user) for one in waits if session in (None, one.session) and one.id not in skip]
-    failing = {key for key, one in state.events.items() if one.failed}
-    whole = (one for one in wanted if one.id not in failing)
+    wanted = [said_by_user(wait, user) for wait in waits if session in (None, wait.session) and wait.id not in skip]
+    failing = {key for key, event in state.events.items() if event.failed}
+    whole = (event for event in wanted if event.id not in failing)
     events = list(islice(filter(is_readable, whole), most_events))
     # Whether a text may be shown is slow to say, and nobody needs it of what comes later.
     more = sum(1 for _ in filter(has_words, whole))
-    failed = [one for one in wanted if one.id in failing and is_readable(one)]
+    failed = [event for event in wanted if event.id in failing and is_readable(event)]
     if not events and not failed:
         return PendingTask()
     pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
@@ -94,9 +94,9 @@ def pending(
     surroundings = Surroundings(vault, caller.agent)
     today = stamp(caller.now)[:10]
     task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, most_facts, count)
-    given = GivenTask(task.labels, tuple(one.target for one in task.known))
+    value = GivenTask(task.labels, tuple(fact.target for fact in task.known))
     if keep:
-        keep_reading_state(vault, state.with_task(task.key, given))
+        keep_reading_state(vault, state.with_task(task.key, value))
     return PendingTask(
         text, task.labels, len(task.known), count(text), len(events) + more + len(failed), task.key, task
     )
@@ -143,15 +143,15 @@ def by_conversation(events: Iterable[Event]) -> list[Event]:
 def pieces_to_read(vault: Vault, events: Sequence[Event], state: ReadingState) -> list[EventPiece]:
     """Return the next piece of each event, in order: the whole event unless it is long."""
     surroundings = Surroundings(vault)
-    done = {key: one.offset for key, one in state.events.items()}
+    record = {key: event.offset for key, event in state.events.items()}
     days = {day: people_of(surroundings.events_of(day)) for day in {event.timestamp[:10] for event in events}}
     found = ((event, days[event.timestamp[:10]].get(session_of(event), ())) for event in events)
-    return [next(split_events([event], speakers, done)) for event, speakers in found]
+    return [next(split_events([event], speakers, record)) for event, speakers in found]
 
 
 def _of_set_aside(vault: Vault, state: ReadingState) -> Iterator[Event]:
     for path in ledger_paths(vault, None) if state.set_aside else ():
-        yield from (one for one in parse_events(vault.read(path) or b"", path) if one.id in state.set_aside)
+        yield from (event for event in parse_events(vault.read(path) or b"", path) if event.id in state.set_aside)
 
 
 def _fitting(
@@ -168,12 +168,14 @@ def _fitting(
     number = _first_guess(pieces, limit, count)
     while True:
         shown = pieces[:number]
-        told = [words for one in shown for words in state.events.get(one.event.id, _UNREAD).told]
-        task = surroundings.task(shown, [piece_label(one) for one in shown], told, most_facts)
+        items = [words for piece in shown for words in state.events.get(piece.event.id, _UNREAD).told]
+        task = surroundings.task(shown, [piece_label(piece) for piece in shown], items, most_facts)
         # A provider that refuses an event would refuse every task that shows it.
-        task = task._replace(before=tuple(one for one in task.before if not state.events.get(one.id, _UNREAD).failed))
+        task = task._replace(
+            before=tuple(event for event in task.before if not state.events.get(event.id, _UNREAD).failed)
+        )
         text = task_text(task, vault.catalog, today)
-        size, most = count(text), _most_tokens(sum(count(one.text) for one in shown), len(task.known))
+        size, most = count(text), _most_tokens(sum(count(piece.text) for piece in shown), len(task.known))
         while task.before and size > most:
             task = task._replace(before=task.before[1:])
             text = task_text(task, vault.catalog, today)

@@ -64,7 +64,7 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
     """
     found = run_query(vault, lambda index: _missing_triples(vault, index, since))
     if dry_run or not found:
-        return RelateResult(tuple(PlacedFact(one.after, one.entity) for one in found))
+        return RelateResult(tuple(PlacedFact(fact.after, fact.entity) for fact in found))
     with writing(vault, caller, "learn") as work:
         by_entity = {entity: each for entity, each in _by_entity(found).items() if work.is_readable(entity)}
         writes, kept = apply_triples(work, by_entity)
@@ -72,9 +72,12 @@ def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = Fals
             return RelateResult(notices=work.notices)
         asked = conflicts_of_triples(work, kept)
         change = _change(writes, kept)
-        for one in asked:
-            change = with_question(change, one)
-        notices = (*work.notices, *(f"{one.proposal.says}: {one.proposal.why}" for one in asked if one.proposal))
+        for conflict in asked:
+            change = with_question(change, conflict)
+        notices = (
+            *work.notices,
+            *(f"{conflict.proposal.says}: {conflict.proposal.why}" for conflict in asked if conflict.proposal),
+        )
         return RelateResult(tuple(kept), work.commit([change])[-1], notices)
 
 
@@ -88,13 +91,13 @@ def _missing_triples(vault: Vault, index: Index, since: str | None) -> list[Rela
     for name in entity_names(index) if past is None else past.entities:
         for fact, entity in facts_of(index, name):
             old = past.facts.get(fact.id) if past else None
-            said = partial(triple_of, entity=entity, called=called, catalog=vault.catalog)
-            if old is None and _needs_triple(index, fact) and (triple := said(fact)):
+            message = partial(triple_of, entity=entity, called=called, catalog=vault.catalog)
+            if old is None and _needs_triple(index, fact) and (triple := message(fact)):
                 new.append(RelatedFact(fact, _dated(_with(fact, triple)), entity))
-            elif old is not None and _only_words_changed(old, fact) and _triple(old) == said(old):
-                reworded.append(RelatedFact(fact, _with(fact, said(fact)), entity))
-    done = _related_before(vault, since if past else None) if new else frozenset()
-    return [*(one for one in new if one.before.id not in done), *reworded]
+            elif old is not None and _only_words_changed(old, fact) and _triple(old) == message(old):
+                reworded.append(RelatedFact(fact, _with(fact, message(fact)), entity))
+    group = _related_before(vault, since if past else None) if new else frozenset()
+    return [*(other_fact for other_fact in new if other_fact.before.id not in group), *reworded]
 
 
 class _FactsSince(NamedTuple):
@@ -113,7 +116,7 @@ def _past(vault: Vault, since: str | None) -> _FactsSince | None:
     paths = {path: name for path in changed if file_kind(path) is ITEMS_FILE and (name := name_of_path(path))}
     contents = vault.contents_at(since, paths) if paths else {}
     return _FactsSince(
-        list(paths.values()), {one.id: one for path, data in contents.items() for one in _parsed(data, path)}
+        list(paths.values()), {fact.id: fact for path, data in contents.items() for fact in _parsed(data, path)}
     )
 
 
@@ -134,7 +137,7 @@ def _needs_triple(index: Index, fact: Fact) -> bool:
     if not (fact.subject or fact.predicate or fact.relation_phrase):
         return True
     olds = by_ids(index, [link.to for link in fact.links if link.type == "supersedes"])
-    return any(_relation(one.fact) == _relation(fact) for one in olds.values())
+    return any(_relation(placed.fact) == _relation(fact) for placed in olds.values())
 
 
 def _only_words_changed(old: Fact, fact: Fact) -> bool:
@@ -155,8 +158,8 @@ def _triple(fact: Fact) -> StatementTriple:
     return StatementTriple(fact.subject or "", fact.predicate or "", fact.object or "", fact.relation_phrase)
 
 
-def _with(fact: Fact, said: StatementTriple | None) -> Fact:
-    subject, predicate, value, phrase = said or (None, None, None, None)
+def _with(fact: Fact, triple: StatementTriple | None) -> Fact:
+    subject, predicate, value, phrase = triple or (None, None, None, None)
     return fact._replace(subject=subject, predicate=predicate, object=value, relation_phrase=phrase)
 
 
@@ -180,8 +183,8 @@ def _related_before(vault: Vault, since: str | None) -> frozenset[str]:
 
 def _by_entity(found: Iterable[RelatedFact]) -> dict[str, dict[str, RelatedFact]]:
     by_entity: dict[str, dict[str, RelatedFact]] = defaultdict(dict)
-    for one in found:
-        by_entity[one.entity][one.before.id] = one
+    for fact in found:
+        by_entity[fact.entity][fact.before.id] = fact
     return by_entity
 
 
@@ -206,14 +209,14 @@ def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[V
     A fact without a triple states no value that `remember` could compare. The question proposes the fact of the
     highest trust, and of these the latest. A question that was asked before, about the same facts, is not repeated."""
     finder = RivalValueFinder(work)
-    new = {one.fact.id: one.fact for one in kept}
+    new = {placed.fact.id: placed.fact for placed in kept}
     found: dict[str, ValueConflict] = {}
     for fact, entity in kept:
-        known = [new.get(one.id, one) for one in work.facts(entity) if one.id != fact.id]
+        known = [new.get(other_fact.id, other_fact) for other_fact in work.facts(entity) if other_fact.id != fact.id]
         rivals = finder.find(fact, entity, known) if fact.is_current else ()
         if not rivals:
             continue
-        *others, best = sorted((*rivals, fact), key=lambda one: (trust_rank(one.trust), one.timestamp, one.id))
+        *others, best = sorted((*rivals, fact), key=lambda rival: (trust_rank(rival.trust), rival.timestamp, rival.id))
         unsettled = Settlement(None, ASK, "the triples were read after both facts were stored")
         asked = ask_about(work, best, entity, others, unsettled, finder.relation(fact))
         if asked.proposal and work.read(proposal_path(asked.proposal.id)) is None:
@@ -222,14 +225,16 @@ def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[V
 
 
 def _change(writes: Mapping[str, bytes | None], kept: Sequence[PlacedFact]) -> Change:
-    places = sorted({one.entity for one in kept})
-    triples = ", ".join(format_triple(one.fact) for one in kept[:_SHOWN_IN_SUBJECT])
+    places = sorted({placed.entity for placed in kept})
+    triples = ", ".join(format_triple(placed.fact) for placed in kept[:_SHOWN_IN_SUBJECT])
     words = f"{counted(len(kept), 'triple')} read from the words: {triples}"
     return Change(
         subject_line(OP, places[0] if len(places) == 1 else "facts", words),
         writes,
-        trailers(OP, facts=[one.fact.id for one in kept], entities=places),
-        body="\n".join(f"- {one.entity}: {one.fact.fact} {format_triple(one.fact)}" for one in kept[:_SHOWN_IN_BODY]),
+        trailers(OP, facts=[placed.fact.id for placed in kept], entities=places),
+        body="\n".join(
+            f"- {placed.entity}: {placed.fact.fact} {format_triple(placed.fact)}" for placed in kept[:_SHOWN_IN_BODY]
+        ),
     )
 
 

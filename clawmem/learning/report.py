@@ -84,22 +84,25 @@ def learn_data(learned: LearnResult) -> dict[str, Any]:
         **{outcome: learned.count(outcome) for outcome in OUTCOMES},
         "entities": list(learned.entities),
         "model": learned.extraction.run,
-        "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in learned.proposals],
+        "proposals": [
+            {"id": proposal.id, "kind": proposal.kind, "says": proposal.says, "why": proposal.why}
+            for proposal in learned.proposals
+        ],
     }
 
 
-def candidate_data(one: LearningCandidate) -> dict[str, Any]:
+def candidate_data(candidate: LearningCandidate) -> dict[str, Any]:
     """Return a candidate as JSON, with its outcome, the step that decided, and the reason."""
     return {
-        "statement": one.proposition.statement,
-        "outcome": one.outcome,
-        "gate": one.gate,
-        "reason": one.reason,
-        "event": one.proposition.event_id,
-        "evidence": one.proposition.source_text,
-        "fact": one.fact.id if one.fact else None,
-        "entity": one.entity,
-        "proposal": one.proposal,
+        "statement": candidate.proposition.statement,
+        "outcome": candidate.outcome,
+        "gate": candidate.gate,
+        "reason": candidate.reason,
+        "event": candidate.proposition.event_id,
+        "evidence": candidate.proposition.source_text,
+        "fact": candidate.fact.id if candidate.fact else None,
+        "entity": candidate.entity,
+        "proposal": candidate.proposal,
     }
 
 
@@ -125,59 +128,62 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
             + (by_agent if learned.extractor == RULES else "")
         )
     yield from _not_kept(learned)
-    for one in learned.proposals:
-        name = "" if dry_run else f"{one.id}  "
-        yield f"waits for review: {name}{one.says}  [{one.kind}: {one.why}]"
+    for proposal in learned.proposals:
+        name = "" if dry_run else f"{proposal.id}  "
+        yield f"waits for review: {name}{proposal.says}  [{proposal.kind}: {proposal.why}]"
 
 
 def _not_kept(learned: LearnResult) -> Iterator[str]:
     """Yield what was noted only or refused, with the reason and its event, and how many more there are."""
     for outcome, words in _NOT_KEPT.items():
-        found = [one for one in learned.candidates if one.outcome == outcome]
-        for one in found[:_MOST_NOT_KEPT]:
-            yield f"{words}: {redact(one.proposition.statement)}  [{one.reason} {one.proposition.event_id}]"
+        found = [doubt for doubt in learned.candidates if doubt.outcome == outcome]
+        for doubt in found[:_MOST_NOT_KEPT]:
+            yield f"{words}: {redact(doubt.proposition.statement)}  [{doubt.reason} {doubt.proposition.event_id}]"
         if len(found) > _MOST_NOT_KEPT:
             yield f"{words}: {len(found) - _MOST_NOT_KEPT:,} more; `clawmem heartbeat --explain` lists all of a run"
 
 
-def candidate_line(one: LearningCandidate) -> str:
+def candidate_line(candidate: LearningCandidate) -> str:
     """Return a candidate on one line: outcome, statement, the step that decided, and the reason."""
-    return f"{one.outcome:<9}  {one.proposition.statement}  [{one.gate}: {one.reason}]"
+    return f"{candidate.outcome:<9}  {candidate.proposition.statement}  [{candidate.gate}: {candidate.reason}]"
 
 
-def promotion_data(done: PromoteResult, explain: bool, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def promotion_data(result: PromoteResult, explain: bool, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the promotion of one day as JSON, with the record of a model's run. With `explain`, include every
     candidate."""
-    shown = done.verdicts if explain else [*done.kept, *done.waiting]
+    shown = result.verdicts if explain else [*result.kept, *result.waiting]
     return {
-        "date": done.on,
-        "promoted": [one.candidate.fact.id for one in done.kept],
-        "candidates": [_promotion_verdict(one) for one in shown],
-        "proposals": [{"id": one.id, "kind": one.kind, "says": one.says, "why": one.why} for one in done.proposals],
-        "judge": done.judge,
+        "date": result.on,
+        "promoted": [verdict.candidate.fact.id for verdict in result.kept],
+        "candidates": [_promotion_verdict(verdict) for verdict in shown],
+        "proposals": [
+            {"id": proposal.id, "kind": proposal.kind, "says": proposal.says, "why": proposal.why}
+            for proposal in result.proposals
+        ],
+        "judge": result.judge,
         "model": run,
-        "commit": done.commit,
+        "commit": result.commit,
     }
 
 
-def promotion_line(one: PromotionVerdict) -> str:
+def promotion_line(verdict: PromotionVerdict) -> str:
     """Return a promotion candidate on one line: outcome, fact and reason."""
-    word = "promoted" if one.promoted else "waits" if one.waits else "left"
-    proposal = f"{one.proposal}: " if one.waits and one.proposal else ""
-    return f"{word:<8}  {fact_line(one.candidate.fact, one.candidate.entity)}  [{proposal}{one.reason}]"
+    word = "promoted" if verdict.promoted else "waits" if verdict.waits else "left"
+    proposal = f"{verdict.proposal}: " if verdict.waits and verdict.proposal else ""
+    return f"{word:<8}  {fact_line(verdict.candidate.fact, verdict.candidate.entity)}  [{proposal}{verdict.reason}]"
 
 
-def _promotion_verdict(one: PromotionVerdict) -> dict[str, Any]:
-    fact, entity, judgement = one.candidate[:3]
+def _promotion_verdict(verdict: PromotionVerdict) -> dict[str, Any]:
+    fact, entity, judgement = verdict.candidate[:3]
     return {
         "id": fact.id,
         "fact": fact.fact,
         "entity": entity,
         "para": para_class(entity),
         "score": judgement.score,
-        "promoted": one.promoted,
-        "waits": one.waits,
-        "proposal": one.proposal,
-        "reason": one.reason,
+        "promoted": verdict.promoted,
+        "waits": verdict.waits,
+        "proposal": verdict.proposal,
+        "reason": verdict.reason,
         "reasons": list(judgement.reasons),
     }

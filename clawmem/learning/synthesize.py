@@ -104,9 +104,9 @@ def _days_to_narrate(
         facts = {day: by_day[day].get(None) or _DayFacts([], []) for day in days}
         known = {day: narrative_of(work.text(daily_path(day))).of for day in days}
     return {
-        day: (one.stated, one.withdrawn)
-        for day, one in facts.items()
-        if (one.stated or one.withdrawn) and facts_checksum(one.stated, one.withdrawn) != known[day]
+        day: (fact.stated, fact.withdrawn)
+        for day, fact in facts.items()
+        if (fact.stated or fact.withdrawn) and facts_checksum(fact.stated, fact.withdrawn) != known[day]
     }
 
 
@@ -131,8 +131,8 @@ def apply_narrating(
         return None
     facts = _days_to_narrate(vault, caller, [day])[day]
     narrative, notices = narrative_of_answer(checked_answer(task, answer), *facts)
-    done = synthesize(vault, caller, [day], narratives={day: narrative})
-    return done._replace(notices=(*done.notices, *(f"narrative of {day}: {one}" for one in notices)))
+    result = synthesize(vault, caller, [day], narratives={day: narrative})
+    return result._replace(notices=(*result.notices, *(f"narrative of {day}: {notice}" for notice in notices)))
 
 
 def fact_day(index: Index, fact: Fact) -> str:
@@ -157,11 +157,11 @@ def _touched(work: WriteScope, since: str | None) -> set[str] | None:
 def _changed(before: bytes | None, after: bytes | None, path: str) -> list[Fact]:
     """Return the facts that changed, both versions. Changed access counts are ignored."""
     try:
-        old, new = ({one.id: _unused(one) for one in parse_items(data or b"[]", path)} for data in (before, after))
+        old, new = ({item.id: _unused(item) for item in parse_items(data or b"[]", path)} for data in (before, after))
     except ClawmemError:
         return []  # opening the vault already reported this file
     moved = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    return [one for key in moved for one in (old.get(key), new.get(key)) if one]
+    return [fact for key in moved for fact in (old.get(key), new.get(key)) if fact]
 
 
 def _unused(fact: Fact) -> Fact:
@@ -185,11 +185,11 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
         known = list(all_facts(index))
     else:
         found = [*facts_of_days(index, wanted), *facts_containing(index, '"retracted"')] if wanted else []
-        known = list({(one.fact.id, one.entity): one for one in found}.values())
+        known = list({(placed.fact.id, placed.entity): placed for placed in found}.values())
     statements = _replaced(index, known)
     days: dict[str, dict[str | None, _DayFacts]] = defaultdict(lambda: defaultdict(lambda: _DayFacts([], [])))
     for fact, entity in known:
-        before = tuple(statements[one] for one in replaced_by(fact) if one in statements)
+        before = tuple(statements[text] for text in replaced_by(fact) if text in statements)
         days[fact_day(index, fact)][owner_of(entity)].stated.append(DayFact(fact, entity, before))
         withdrawn = _withdrawn_on(fact)
         if withdrawn:
@@ -199,8 +199,8 @@ def _by_day(index: Index, wanted: set[str] | None) -> dict[str, dict[str | None,
 
 def _replaced(index: Index, known: Iterable[PlacedFact]) -> dict[str, str]:
     """Return the statements of replaced facts by id, without those of revoked ones."""
-    ids = {one for placed in known for one in replaced_by(placed.fact)}
-    return {fact_id: one.fact.fact for fact_id, one in by_ids(index, ids).items() if not is_revoked(one.fact)}
+    ids = {text for placed in known for text in replaced_by(placed.fact)}
+    return {fact_id: placed.fact.fact for fact_id, placed in by_ids(index, ids).items() if not is_revoked(placed.fact)}
 
 
 def _every_day(work: WriteScope, by_day: Mapping[str, object]) -> set[str]:
@@ -209,7 +209,7 @@ def _every_day(work: WriteScope, by_day: Mapping[str, object]) -> set[str]:
 
 
 def _pages(
-    work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts], told: DayNarrative | None
+    work: WriteScope, day: str, owners: Mapping[str | None, _DayFacts], message: DayNarrative | None
 ) -> dict[str, bytes | None]:
     ledger = ledger_path(day)
     data = work.read(ledger)
@@ -222,9 +222,9 @@ def _pages(
         refuse_conflict_markers(page, path)
         written = {normal(line.text) for line in note_lines(page)}
         of_day = owners.get(owner) or _DayFacts([], [])
-        stated = [one for one in of_day.stated if normal(one.fact.fact) not in written]
-        cited = (one.fact.id for one in (*of_day.stated, *of_day.withdrawn))
-        narrative = told if told and owner is None else still_grounded(narrative_of(page), cited)
+        stated = [day_fact for day_fact in of_day.stated if normal(day_fact.fact.fact) not in written]
+        cited = (day_fact.fact.id for day_fact in (*of_day.stated, *of_day.withdrawn))
+        narrative = message if message and owner is None else still_grounded(narrative_of(page), cited)
         block = day_block(stated, of_day.withdrawn, () if owner else events, mentions_of(page), narrative)
         after = with_day_block(page, day, block)
         if after != page:

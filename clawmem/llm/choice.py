@@ -190,10 +190,10 @@ def _with_command(model: Model, settings: Settings, environment: Mapping[str, st
             f"The model is {model.name}, but no program is set.",
             f"Choose one with `clawmem config set llm.preset NAME` ({', '.join(PRESETS)}), or set llm.command.",
         )
-    given = scrubbed_environment(environment, [*variables, *([model.key_name] if model.key_name else [])])
-    given.update(PRESETS[program].settings if harness else {})
+    record = scrubbed_environment(environment, [*variables, *([model.key_name] if model.key_name else [])])
+    record.update(PRESETS[program].settings if harness else {})
     name = f"{program}/{chosen}" if chosen else program
-    return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), given), harness=harness)
+    return model._replace(name=name, api_base=None, command=ModelCommand(tuple(words), record), harness=harness)
 
 
 def _filled(word: str, places: Mapping[str, str]) -> str:
@@ -295,10 +295,10 @@ def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: st
     """Return a limit: from the environment, else from `own`, a setting for one task, else from the setting `key`."""
     for prefix in _PREFIXES:
         variable = prefix + _OVERRIDES[key]
-        given = environment.get(variable, "")
-        if given.strip():
+        value = environment.get(variable, "")
+        if value.strip():
             try:
-                return float(parse_value(key, given))
+                return float(parse_value(key, value))
             except InvalidInput as problem:
                 raise InvalidInput(f"{variable}: {problem.message}", problem.hint) from None
     return settings.number(own or key)

@@ -131,7 +131,7 @@ def call(model: Model, messages: Sequence[Message], schema: Mapping[str, Any], s
     litellm = _litellm()
     request: dict[str, Any] = {
         "model": model.name,
-        "messages": [dict(one) for one in messages],
+        "messages": [dict(message) for message in messages],
         "api_base": model.api_base,
         # A server at a custom address never gets another provider's key.
         "api_key": model.api_key or (NO_KEY if model.api_base else None),
@@ -160,21 +160,21 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
 
     assert model.command
     try:
-        done = run_command(model.command, render_prompt(messages, schema), seconds)
+        result = run_command(model.command, render_prompt(messages, schema), seconds)
     except OSError as problem:
         reason = f"the program {model.command.words[0]} cannot be started: {problem.strerror}."
         raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT) from None
-    if done.too_long:
+    if result.too_long:
         reason = f"its program wrote more than {MAX_ANSWER_BYTES:,} bytes."
-        raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, done.milliseconds)
-    if done.code is None:
-        raise ModelTimeout(done.milliseconds)
-    if done.code != 0:
-        said = next((one for one in (done.errors, done.output) if one.strip()), "it said nothing").strip()
-        reason = _shortened_reason(said.splitlines()[-1], model)
-        message = f"The model {model.name} did not answer: its program ended with exit code {done.code}: {reason}"
-        raise ModelUnreachable(message, _COMMAND_HINT, done.milliseconds)
-    return Reply(done.output, None, None, False, done.milliseconds)
+        raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, result.milliseconds)
+    if result.code is None:
+        raise ModelTimeout(result.milliseconds)
+    if result.code != 0:
+        other_text = next((text for text in (result.errors, result.output) if text.strip()), "it said nothing").strip()
+        reason = _shortened_reason(other_text.splitlines()[-1], model)
+        message = f"The model {model.name} did not answer: its program ended with exit code {result.code}: {reason}"
+        raise ModelUnreachable(message, _COMMAND_HINT, result.milliseconds)
+    return Reply(result.output, None, None, False, result.milliseconds)
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:
@@ -215,8 +215,8 @@ def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
 def _vectors(response: Any) -> tuple[tuple[float, ...], ...] | None:
     """Return the vectors of an answer in text order, all of one size, or None if it contains something else."""
     try:
-        rows = sorted(response.data, key=lambda one: one["index"])
-        vectors = tuple(tuple(float(number) for number in one["embedding"]) for one in rows)
+        rows = sorted(response.data, key=lambda other: other["index"])
+        vectors = tuple(tuple(float(number) for number in row["embedding"]) for row in rows)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
     fine = all(vector and all(map(isfinite, vector)) for vector in vectors)
@@ -235,13 +235,13 @@ def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
     """
     import warnings  # litellm's dependencies warn about each other
 
-    done: list[_Outcome] = []
+    items: list[_Outcome] = []
 
     def run() -> None:
         try:
-            done.append(_Outcome(act(), None))
+            items.append(_Outcome(act(), None))
         except Exception as problem:  # noqa: BLE001 - passed to the caller's thread
-            done.append(_Outcome(None, problem))
+            items.append(_Outcome(None, problem))
 
     worker = threading.Thread(target=run, daemon=True)
     with ExitStack() as after:
@@ -250,9 +250,9 @@ def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
         warnings.simplefilter("ignore")
         worker.start()
         worker.join(seconds)
-        if not done:
+        if not items:
             after.pop_all()  # the worker still runs and may warn
-    return done[0] if done else None
+    return items[0] if items else None
 
 
 def _reply(response: Any, took: int) -> Reply:
@@ -261,7 +261,7 @@ def _reply(response: Any, took: int) -> Reply:
         text = choice.message.content or ""
         usage = getattr(response, "usage", None)
         counted = [getattr(usage, name, None) for name in ("prompt_tokens", "completion_tokens")]
-        prompt, answer = (one if isinstance(one, int) and one > 0 else None for one in counted)
+        prompt, answer = (number if isinstance(number, int) and number > 0 else None for number in counted)
         return Reply(str(text), prompt, answer, choice.finish_reason == "length", took)
     except (AttributeError, IndexError, TypeError):
         return Reply("", None, None, False, took)

@@ -28,7 +28,7 @@ class CommandResult(NamedTuple):
 
 def render_prompt(messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> str:
     """Return the messages as one text, with the schema of the answer at the end."""
-    parts = [f"{_TITLES.get(one['role'], '')}{one['content']}" for one in messages]
+    parts = [f"{_TITLES.get(message['role'], '')}{message['content']}" for message in messages]
     form = f"The answer is one JSON document that is valid under this JSON Schema:\n{json.dumps(schema)}"
     return "\n\n".join([*parts, form]) + "\n"
 
@@ -37,6 +37,6 @@ def run_command(command: ModelCommand, prompt: str, seconds: float) -> CommandRe
     """Run the program once, as `run_within_limits` does. Raise OSError if it cannot be started."""
     words = tuple(prompt if word == PROMPT_PLACE else word for word in command.words)
     stdin = b"" if PROMPT_PLACE in command.words else prompt.encode()
-    done = run_within_limits(words, stdin, seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES)
-    output, errors = (part.decode(errors="replace") for part in (done.output, done.errors))
-    return CommandResult(output, errors, done.code, done.too_long, done.milliseconds)
+    run = run_within_limits(words, stdin, seconds, dict(command.environment), MAX_ANSWER_BYTES, MAX_ERROR_BYTES)
+    output, errors = (part.decode(errors="replace") for part in (run.output, run.errors))
+    return CommandResult(output, errors, run.code, run.too_long, run.milliseconds)

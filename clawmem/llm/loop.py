@@ -118,7 +118,7 @@ def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
 
 def prompt_tokens(messages: Sequence[Message]) -> int:
     """Return the highest number of tokens that the messages can have."""
-    return sum(token_bound(one["content"]) + _MESSAGE_TOKENS for one in messages)
+    return sum(token_bound(message["content"]) + _MESSAGE_TOKENS for message in messages)
 
 
 def _once(model: Model, account: Account, talk: Sequence[Message], schema: Mapping[str, Any], retry: bool) -> Reply:
@@ -178,9 +178,9 @@ def _from_purse(
 
 def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | ModelFailed:
     if seconds < model.timeout_seconds:
-        given = account.limits.milliseconds / 1000
+        value = account.limits.milliseconds / 1000
         return LateForTheRun(
-            f"The model did not answer in what was left of its {given:g} seconds for one run (llm.max_ms).",
+            f"The model did not answer in what was left of its {value:g} seconds for one run (llm.max_ms).",
             "The rest waits for the next run.",
         )
     return LateAnswer(
@@ -219,7 +219,7 @@ def without_reasoning(text: str) -> str:
     if bare.startswith(("{", "[")):
         return bare
     bare = bare.rpartition(_ANSWER_CHANNEL)[2]
-    ends = [one.end() for one in _END_OF_REASONING.finditer(bare)]
+    ends = [match.end() for match in _END_OF_REASONING.finditer(bare)]
     if not ends:
         return "" if _START_OF_REASONING.match(bare) else bare.rpartition(_MESSAGE)[2].strip()
     rest = bare[ends[-1] :]
@@ -332,7 +332,9 @@ def ask_grounded(
 
 def data_lines(heading: str, shown: Mapping[str, Mapping[str, Any]]) -> str:
     """Return records as data, by id, one a line."""
-    lines = [_data({"id": key, **{name: one for name, one in record.items() if one}}) for key, record in shown.items()]
+    lines = [
+        _data({"id": key, **{name: other for name, other in record.items() if other}}) for key, record in shown.items()
+    ]
     return "\n".join([heading, "<lines>", *lines, "</lines>", "JSON only."])
 
 
@@ -340,10 +342,10 @@ def grounded(answer: Mapping[str, Any], parts: Sequence[str], shown: Iterable[st
     """Return the sentences of an answer that cite something shown. Other ids and other sentences are dropped."""
     known, sentences, unknown, dropped = frozenset(shown), list[CitedSentence](), dict[str, None](), 0
     for part in parts:
-        for given in answer[part]:
-            cites = tuple(one for one in dict.fromkeys(map(str.strip, given["facts"])) if one in known)
-            unknown.update(dict.fromkeys(one_line(one)[:40] for one in given["facts"] if one.strip() not in known))
-            text = one_line(given["text"])[:_LONGEST].rstrip()
+        for other in answer[part]:
+            cites = tuple(name for name in dict.fromkeys(map(str.strip, other["facts"])) if name in known)
+            unknown.update(dict.fromkeys(one_line(fact)[:40] for fact in other["facts"] if fact.strip() not in known))
+            text = one_line(other["text"])[:_LONGEST].rstrip()
             if cites and text.isprintable() and text and not find_secret(text) and len(sentences) < MOST_SENTENCES:
                 sentences.append(CitedSentence(part, text, cites))
             else:

@@ -31,8 +31,8 @@ class ModelTask(NamedTuple):
     @property
     def text(self) -> str:
         """Return the task as one self-contained text."""
-        told = f'{self.how}\nGive also "task": "{self.key}".\n\n{self.data}'
-        return wrap_task(self.key, told)
+        message = f'{self.how}\nGive also "task": "{self.key}".\n\n{self.data}'
+        return wrap_task(self.key, message)
 
 
 class UnusableAnswer(ModelFailed):
@@ -54,8 +54,8 @@ def answer_by_model(model: Model, account: Account, task: ModelTask) -> Mapping[
     messages = [{"role": "system", "content": task.how}, {"role": "user", "content": task.data}]
     answer = ask(model, account, messages, task.schema)
     if answer.value is None:
-        told = f"The model {model.name} gave no usable answer. {answer.problem}"
-        raise UnusableAnswer(told, "It is tried again later.")
+        text = f"The model {model.name} gave no usable answer. {answer.problem}"
+        raise UnusableAnswer(text, "It is tried again later.")
     value: Mapping[str, Any] = answer.value
     return value
 
@@ -64,7 +64,7 @@ def checked_answer(task: ModelTask, answer: Mapping[str, Any]) -> dict[str, Any]
     """Return an agent's answer to a task, without its id. Raise InvalidInput if it has the wrong form."""
     import jsonschema  # only needed for answers
 
-    value = {name: one for name, one in answer.items() if name != "task"}
+    value = {name: other for name, other in answer.items() if name != "task"}
     wrong = next(iter(jsonschema.Draft202012Validator(task.schema).iter_errors(value)), None)
     if wrong is not None:
         place = "/".join(str(part) for part in wrong.absolute_path) or "the whole answer"

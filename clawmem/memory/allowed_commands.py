@@ -62,8 +62,8 @@ def plan_command(vault: Vault, caller: Caller, text: str, folder: Path, pins: Se
     path = _search_path(vault)
     program = find_program(words[0], folder, path)
     started = [program, *_scripts(words, folder), *pins]
-    named = dict.fromkeys(each for one in started for each in (one, *_interpreters(one, folder, path, 0)))
-    files = tuple(_pinned(vault, one, folder) for one in named)
+    named = dict.fromkeys(each for name in started for each in (name, *_interpreters(name, folder, path, 0)))
+    files = tuple(_pinned(vault, name, folder) for name in named)
     environment = {"PATH": path, "HOME": vault.environment.get("HOME", os.sep)}
     identity = personal_identity(vault.git)
     by = f"{identity.name} <{identity.email}>" if identity else ""
@@ -78,19 +78,23 @@ def checksum_of(command: AllowedCommand) -> str:
 
 def allow_command(vault: Vault, command: AllowedCommand) -> None:
     """Allow a planned command on this machine. It replaces an allowance of the same words in the same place."""
-    change_allowed(vault, "evaluate allow", lambda held: [*(one for one in held if one.id != command.id), command])
+    change_allowed(
+        vault,
+        "evaluate allow",
+        lambda items: [*(other_command for other_command in items if other_command.id != command.id), command],
+    )
 
 
 def remove_command(vault: Vault, reference: str) -> AllowedCommand:
     """Withdraw the allowance of a command, by its id or its words. Agents may do that, too. Raise NotFound."""
-    found = [one for one in read_allowed(vault) if reference == one.id]
-    found = found or [one for one in read_allowed(vault) if one.words == words_of(reference)]
+    found = [command for command in read_allowed(vault) if reference == command.id]
+    found = found or [command for command in read_allowed(vault) if command.words == words_of(reference)]
     if len(found) != 1:
         raise NotFound(
             f"{'More than one' if found else 'No'} allowed command is '{reference}'.",
             "`clawmem evaluate allow --list` shows the ids.",
         )
-    change_allowed(vault, "evaluate allow", lambda now: [one for one in now if one.id != found[0].id])
+    change_allowed(vault, "evaluate allow", lambda now: [command for command in now if command.id != found[0].id])
     return found[0]
 
 
@@ -102,7 +106,7 @@ def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = Non
     words = words_of(text)
     where = _place_of(vault, folder if place is None else place)
     _place_of(vault, folder)
-    found = {one.id: one for one in read_allowed(vault)}.get(command_id(words, str(where)))
+    found = {command.id: command for command in read_allowed(vault)}.get(command_id(words, str(where)))
     if found is None:
         raise Refused(f"The command {shown_words(words)} is not allowed in this place on this machine.", _hint(words))
     changed = _changed_file(vault, found, folder)
@@ -116,13 +120,13 @@ def is_allowed_place(vault: Vault, folder: Path) -> bool:
     or in the folder itself."""
     if top_of_checkout(folder) != folder.resolve():
         return False
-    return str(_place_of(vault, folder)) in {one.place for one in read_allowed(vault)}
+    return str(_place_of(vault, folder)) in {command.place for command in read_allowed(vault)}
 
 
 def top_of_checkout(folder: Path) -> Path:
     """Return the top of the checkout that a folder is in, or the folder itself."""
     here = folder.resolve()
-    return next((one for one in (here, *here.parents) if git_dir_of(one) is not None), here)
+    return next((parent for parent in (here, *here.parents) if git_dir_of(parent) is not None), here)
 
 
 def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None, given: bytes = b"") -> CommandRun:
@@ -141,7 +145,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
             "TMPDIR": temporary, "CLAWMEM_AGENT": AS_AGENT, **start.environment,
         }  # fmt: skip
         try:
-            done = run_in_folder(
+            run = run_in_folder(
                 start.words, start.folder, seconds, environment, most, _MOST_ERRORS, given, start.program
             )
         except OSError as problem:
@@ -150,11 +154,11 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
     changed = _changed_file(vault, allowed, folder)
     if changed is not None:
         raise Refused(f"A file of the command changed while it ran, so its result does not count: {changed}", _START)
-    ended = f"it wrote more than {most:,} bytes" if done.too_long else ""
-    if not ended and done.code is None:
+    ended = f"it wrote more than {most:,} bytes" if run.too_long else ""
+    if not ended and run.code is None:
         ended = f"it took more than {seconds:g} seconds"
-    output, errors = (part.decode(errors="replace") for part in (done.output, done.errors))
-    return CommandRun(allowed.words, output, errors, None if ended else done.code, ended, done.milliseconds)
+    output, errors = (part.decode(errors="replace") for part in (run.output, run.errors))
+    return CommandRun(allowed.words, output, errors, None if ended else run.code, ended, run.milliseconds)
 
 
 def _place_of(vault: Vault, folder: Path) -> Path:
@@ -194,7 +198,7 @@ def _search_path(vault: Vault) -> str:
     """Return the absolute folders of PATH, without those of the vault."""
     root = vault.root.resolve()
     folders = vault.environment.get("PATH", os.defpath).split(os.pathsep)
-    kept = [one for one in folders if one.startswith("/") and not Path(one).resolve().is_relative_to(root)]
+    kept = [folder for folder in folders if folder.startswith("/") and not Path(folder).resolve().is_relative_to(root)]
     return os.pathsep.join(dict.fromkeys(kept))
 
 
@@ -206,7 +210,7 @@ def _interpreters(script: str, folder: Path, path: str, depth: int) -> Iterator[
         return  # `_pinned` names the problem
     if first is None or depth >= _DEEPEST:
         return
-    words = [one for one in first.split() if not one.startswith("-") and "=" not in one]
+    words = [other_word for other_word in first.split() if not other_word.startswith("-") and "=" not in other_word]
     for word in words[:2] if words and words[0].rpartition("/")[2] == "env" else words[:1]:
         found = find_program(word, folder, path)
         yield found
@@ -238,21 +242,21 @@ def _pinned(vault: Vault, named: str, folder: Path) -> PinnedFile:
 
 def _changed_file(vault: Vault, allowed: AllowedCommand, folder: Path) -> str | None:
     """Return which file is not what was allowed, or None."""
-    for one in allowed.files:
+    for file in allowed.files:
         try:
-            now = _pinned(vault, one.path, folder)
+            now = _pinned(vault, file.path, folder)
         except ClawmemError as problem:
             return problem.message
-        if now.real != one.real:
-            return f"{one.path} leads to {now.real}, not to {one.real}."
-        if now.checksum != one.checksum:
-            return f"the content of {one.path} has changed."
+        if now.real != file.real:
+            return f"{file.path} leads to {now.real}, not to {file.real}."
+        if now.checksum != file.checksum:
+            return f"the content of {file.path} has changed."
     return None
 
 
 def _hint(words: Sequence[str]) -> str:
-    said = shlex.quote(shlex.join(words))
-    return f"A person looks at it, and then allows it: `clawmem evaluate allow {said} --work FOLDER`."
+    text = shlex.quote(shlex.join(words))
+    return f"A person looks at it, and then allows it: `clawmem evaluate allow {text} --work FOLDER`."
 
 
 _START = "Try it by hand in the folder of the work."

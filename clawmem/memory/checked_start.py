@@ -229,8 +229,8 @@ def find_program(word: str, folder: Path, path: str) -> str:
     if "/" in word:
         found = word
     else:
-        candidates = (str(Path(one, word)) for one in path.split(os.pathsep))
-        found = next((one for one in candidates if _is_executable(Path(one))), "")
+        candidates = (str(Path(other_word, word)) for other_word in path.split(os.pathsep))
+        found = next((candidate for candidate in candidates if _is_executable(Path(candidate))), "")
         if not found:
             raise NotFound(
                 f"There is no program {shown_words([word])} in PATH.",

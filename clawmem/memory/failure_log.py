@@ -34,22 +34,22 @@ def mode_of(placed: PlacedFact) -> str | None:
 
 def evidence_of(placed: PlacedFact) -> tuple[str, ...]:
     """Return the ids of what led to a guardrail."""
-    held = (placed.fact.details or {}).get("evidence")
-    return tuple(one for one in held if isinstance(one, str)) if isinstance(held, list) else ()
+    items = (placed.fact.details or {}).get("evidence")
+    return tuple(text for text in items if isinstance(text, str)) if isinstance(items, list) else ()
 
 
 def came_back(placed: PlacedFact, records: Sequence[FailureRecord]) -> list[FailureRecord]:
     """Return the failures of a guardrail's mode and agents since it holds, oldest first."""
     fact, led = placed.fact, evidence_of(placed)
     found = [
-        one
-        for one in records
-        if one.mode == mode_of(placed)
-        and holds_for(fact, one.agent)
-        and one.timestamp >= fact.timestamp
-        and one.id not in led
+        record
+        for record in records
+        if record.mode == mode_of(placed)
+        and holds_for(fact, record.agent)
+        and record.timestamp >= fact.timestamp
+        and record.id not in led
     ]
-    return sorted(found, key=lambda one: (one.timestamp, one.id))
+    return sorted(found, key=lambda record: (record.timestamp, record.id))
 
 
 def failures_in(data: bytes | None) -> tuple[FailureRecord, ...]:

@@ -46,12 +46,12 @@ def claims_in_force(vault: Vault, caller: Caller, read: Read | None = None) -> C
     minutes, found, notices = vault.settings.number(MINUTES), list[LiveClaim](), list[str]()
     for path in sorted((vault.root / "agents").glob("*/claims.json")):
         try:
-            for one in read_claims(read or vault.read, path.parent.name):
-                signs = [str(entry["at"]) for entry in read_entries(vault, one.session) if "at" in entry]
-                found += live_claims(one, signs, caller.now, minutes)
+            for claim in read_claims(read or vault.read, path.parent.name):
+                signs = [str(entry["at"]) for entry in read_entries(vault, claim.session) if "at" in entry]
+                found += live_claims(claim, signs, caller.now, minutes)
         except ClawmemError as problem:
             notices.append(problem.message)
-    return ClaimsInForce(tuple(sorted(found, key=lambda one: (one.claim.since, one.session))), tuple(notices))
+    return ClaimsInForce(tuple(sorted(found, key=lambda claim: (claim.claim.since, claim.session))), tuple(notices))
 
 
 def read_claims(read: Read, agent: str) -> tuple[SessionClaims, ...]:
@@ -60,14 +60,14 @@ def read_claims(read: Read, agent: str) -> tuple[SessionClaims, ...]:
     return parse_claims(read(path) or b"{}", path, parse_yaml)
 
 
-def is_own(one: LiveClaim, caller: Caller) -> bool:
+def is_own(claim: LiveClaim, caller: Caller) -> bool:
     """Return whether a claim is the caller's: of its session, or of its agent where it names no session."""
-    return one.session == caller.session if caller.session else one.agent == caller.agent
+    return claim.session == caller.session if caller.session else claim.agent == caller.agent
 
 
 def rivals(found: Iterable[LiveClaim], claim: Claim, caller: Caller) -> list[LiveClaim]:
     """Return the claims of other sessions that overlap one."""
-    return [one for one in found if not is_own(one, caller) and overlap(one.claim, claim)]
+    return [live_claim for live_claim in found if not is_own(live_claim, caller) and overlap(live_claim.claim, claim)]
 
 
 def check_claims(work: WriteScope, paths: Collection[str], only_say: bool = False) -> None:
@@ -76,17 +76,17 @@ def check_claims(work: WriteScope, paths: Collection[str], only_say: bool = Fals
 
     A write is a sign of life of the caller's session, so it renews its own claims."""
     caller, found = work.caller, claims_in_force(work.vault, work.caller, work.read)
-    mine = [one for one in found.claims if is_own(one, caller)]
+    mine = [claim for claim in found.claims if is_own(claim, caller)]
     if caller.session and mine:
         record_entry(work.vault, caller.session, {"kind": SEEN, "at": stamp(caller.now)}, durable=False)
     hit = _hit(found.claims, caller, paths)
     if hit is None:
         return
-    one, path = hit
+    other_claim, path = hit
     if only_say or _is_warned(work.vault, caller):
-        work.transaction.notices.append(f"collision: {one.words}, and {path} was written")
+        work.transaction.notices.append(f"collision: {other_claim.words}, and {path} was written")
         return
-    raise refused(work.vault, one, caller, f"{path} is not written")
+    raise refused(work.vault, other_claim, caller, f"{path} is not written")
 
 
 def collision_with_entity(work: WriteScope, paths: Collection[str]) -> QuarantineReason | None:
@@ -103,19 +103,19 @@ def collision_with_entity(work: WriteScope, paths: Collection[str]) -> Quarantin
     return QuarantineReason("fact", f"{hit[0].words[0].upper()}{hit[0].words[1:]}.")
 
 
-def refused(vault: Vault, one: LiveClaim, caller: Caller, what: str) -> Refused:
+def refused(vault: Vault, claim: LiveClaim, caller: Caller, what: str) -> Refused:
     """Record a collision for the session of the caller, and return the error that names the holder."""
-    mark_collision(vault, one, caller)
+    mark_collision(vault, claim, caller)
     return Refused(
-        f"{one.words[0].upper()}{one.words[1:]}, so {what}.",
-        f"Wait, work on something else, or ask {one.agent} to run `clawmem session release '{one.claim.what}'`.",
+        f"{claim.words[0].upper()}{claim.words[1:]}, so {what}.",
+        f"Wait, work on something else, or ask {claim.agent} to run `clawmem session release '{claim.claim.what}'`.",
     )
 
 
-def mark_collision(vault: Vault, one: LiveClaim, caller: Caller) -> None:
+def mark_collision(vault: Vault, claim: LiveClaim, caller: Caller) -> None:
     """Record in the journal of the caller's session that it met a claim of another one."""
     if is_registered(vault, "*", caller.session):
-        entry = {"at": stamp(caller.now), "what": one.claim.what, "holder": one.agent, "session": one.session}
+        entry = {"at": stamp(caller.now), "what": claim.claim.what, "holder": claim.agent, "session": claim.session}
         record_entry(vault, caller.session or "", {"kind": COLLISION, **entry}, durable=False)
 
 
@@ -138,7 +138,7 @@ def with_claims(
 ) -> dict[str, bytes | None]:
     """Return the write that gives a session these claims, as of its last sign of life `seen` (default: now); without
     claims, the session is left out. Empty if that is recorded already."""
-    sessions = [one for one in read_claims(work.read, agent) if one.session != session]
+    sessions = [claim for claim in read_claims(work.read, agent) if claim.session != session]
     if claims:
         sessions.append(SessionClaims(session, agent, seen or stamp(work.caller.now), tuple(claims)))
     path = claims_path(agent)
@@ -149,11 +149,21 @@ def with_claims(
 def own_claims(work: WriteScope, agent: str, session: str) -> tuple[Claim, ...]:
     """Return the claims of a session that are still in force."""
     caller = work.caller._replace(agent=agent, session=session)
-    return tuple(one.claim for one in claims_in_force(work.vault, caller, work.read).claims if one.session == session)
+    return tuple(
+        live_claim.claim
+        for live_claim in claims_in_force(work.vault, caller, work.read).claims
+        if live_claim.session == session
+    )
 
 
 def _hit(found: Iterable[LiveClaim], caller: Caller, paths: Collection[str]) -> tuple[LiveClaim, str] | None:
-    pairs = ((one, path) for one in found if not is_own(one, caller) for path in paths if covers(one.claim, path))
+    pairs = (
+        (live_claim, path)
+        for live_claim in found
+        if not is_own(live_claim, caller)
+        for path in paths
+        if covers(live_claim.claim, path)
+    )
     return next(pairs, None)
 
 

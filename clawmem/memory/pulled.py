@@ -39,4 +39,4 @@ def _compare(before: dict[str, Fact], after: dict[str, Fact]) -> None:
 
 def _pulled(data: bytes | None, path: str) -> dict[str, Fact]:
     facts = parse_items(data, path) if data is not None else ()
-    return {one.id: one._replace(access_count=0, last_accessed=None) for one in facts if origin_of(one) is not None}
+    return {fact.id: fact._replace(access_count=0, last_accessed=None) for fact in facts if origin_of(fact) is not None}

@@ -82,7 +82,7 @@ class WriteScope:
         """Keep the facts whose record of changed premises was written, and say so to the caller who may read them."""
         from clawmem.memory.facts.marked_words import marked_notices  # few changes change a premise
 
-        seen = [one for one in marked if may_read(self.caller, one.entity)]
+        seen = [placed for placed in marked if may_read(self.caller, placed.entity)]
         self.marked += seen
         self._premise_notices += marked_notices(seen)
 

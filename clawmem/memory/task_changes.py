@@ -44,13 +44,13 @@ def move_task(
 
     With `evaluator`, an evaluation decides in that name, also where an agent runs it. Raise NotFound, AmbiguousId,
     Unreadable, Refused or NotPermitted before anything is written."""
-    said = allowed(vault.settings, check_statement(reason, "reason"), "The reason") if reason is not None else None
+    text = allowed(vault.settings, check_statement(reason, "reason"), "The reason") if reason is not None else None
     with writing(vault, caller, f"task {move}") as work:
         before = find_task(vault, reference)
         who = Mover(evaluator, True, stamp(caller.now)) if evaluator else mover(work)
-        task = with_move(before, move, who, said, move == TAKE and holder_is_gone(work, before))
+        task = with_move(before, move, who, text, move == TAKE and holder_is_gone(work, before))
         writes = _claim_writes(work, task, move)
-        change = task_change(work.caller, move, task, move_words(task, move, said))
+        change = task_change(work.caller, move, task, move_words(task, move, text))
         answered = answered_escalations(work, task) if task.ruling is not None else []
         written = {**(change.writes if task != before else {}), **writes, **proposal_writes(answered)}
         change = change._replace(writes=written, trailers=(*change.trailers, *proposal_trailers(answered)))
@@ -65,14 +65,14 @@ def _claim_writes(work: WriteScope, task: Task, move: str) -> dict[str, bytes | 
     if agent is None:
         return {}
     if move == TAKE:
-        held = own_claims(work, agent, session) if is_registered(work.vault, agent, session) else None
-        if held is None or any(_is_about(one, task) for one in held):
+        items = own_claims(work, agent, session) if is_registered(work.vault, agent, session) else None
+        if items is None or any(_is_about(claim, task) for claim in items):
             return {}
-        return with_claims(work, agent, session, (*held, claim_on(task, work.caller)))
-    for one in read_claims(work.read, agent):
-        left = tuple(claim for claim in one.claims if not _is_about(claim, task))
-        if left != one.claims:
-            return with_claims(work, agent, one.session, left, one.seen)
+        return with_claims(work, agent, session, (*items, claim_on(task, work.caller)))
+    for session_claims in read_claims(work.read, agent):
+        left = tuple(claim for claim in session_claims.claims if not _is_about(claim, task))
+        if left != session_claims.claims:
+            return with_claims(work, agent, session_claims.session, left, session_claims.seen)
     return {}
 
 
@@ -111,8 +111,8 @@ def holder_is_gone(work: WriteScope, task: Task) -> bool:
     except ValueError:
         return False
     is_claimed = any(
-        one.claim.kind == CLAIMED and one.claim.what == task.slug
-        for one in claims_in_force(work.vault, work.caller, work.read).claims
+        live_claim.claim.kind == CLAIMED and live_claim.claim.what == task.slug
+        for live_claim in claims_in_force(work.vault, work.caller, work.read).claims
     )
     return not is_claimed and since + timedelta(minutes=work.vault.settings.number(MINUTES)) < work.caller.now
 
@@ -124,15 +124,15 @@ def with_values(task: Task, keys: Mapping[str, Any]) -> Task:
 
 def task_change(caller: Caller, move: str, task: Task, words: str, verb: str = "task") -> Change:
     """Return the change that writes a task. Its trailers let plain git find it, and the verdict."""
-    said = (*trailers(f"{verb}-{move}", agent=caller.agent, session=caller.session), ("Task", task.slug))
+    items = (*trailers(f"{verb}-{move}", agent=caller.agent, session=caller.session), ("Task", task.slug))
     if task.verdict is not None and task.state in CLOSED:
-        said = (*said, ("Verdict", task.verdict), ("Decided-By", task.decided_by or ""))
+        items = (*items, ("Verdict", task.verdict), ("Decided-By", task.decided_by or ""))
     subject = subject_line(f"{verb} {move}", task.path.removesuffix(".md"), words)
-    return Change(subject, {task.path: task.page.encode()}, said, author=agent_author(caller.agent))
+    return Change(subject, {task.path: task.page.encode()}, items, author=agent_author(caller.agent))
 
 
 def _unchecked(task: Task, move: str) -> tuple[str, ...]:
-    left = sum(not one.checked for one in task.acceptance)
+    left = sum(not item.checked for item in task.acceptance)
     if move != CLOSE or not left:
         return ()
     return (f"criteria that are not checked: {left} of {len(task.acceptance)}",)

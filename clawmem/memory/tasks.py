@@ -28,7 +28,7 @@ def list_tasks(vault: Vault) -> TaskList:
             found.append(_read(vault, name))
         except ClawmemError as problem:
             notices.append(IncompleteAnswer(problem.message))
-    return TaskList(tuple(sorted(found, key=lambda one: (one.priority, one.slug))), tuple(notices))
+    return TaskList(tuple(sorted(found, key=lambda task: (task.priority, task.slug))), tuple(notices))
 
 
 def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
@@ -43,7 +43,7 @@ def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
     if len(same) == 1:
         return _read(vault, same[0])
     near = [name for name in names if slug(wanted) and name.startswith(slug(wanted)) and not exact]
-    titled = [one.slug for one in list_tasks(vault).tasks if slug(one.title) == slug(wanted) != ""]
+    titled = [task.slug for task in list_tasks(vault).tasks if slug(task.title) == slug(wanted) != ""]
     matches = titled or near
     if len(matches) > 1:
         raise AmbiguousId(reference, matches)

@@ -104,10 +104,10 @@ def _complete_git_merges(work: WriteScope) -> None:
         from clawmem.memory.sync.complete_merges import complete_merges
 
         point = merge_point(work.vault)
-        done = complete_merges(work, new_merges(work.vault, point) if merged and point else ())
-        if done.commits:
+        merges = complete_merges(work, new_merges(work.vault, point) if merged and point else ())
+        if merges.commits:
             work.update_index()
-        if point and not done.postponed:
+        if point and not merges.postponed:
             mark_merges_complete(work.vault, point)
 
 

@@ -50,12 +50,12 @@ def with_items(text: str, section: str, key: str, items: Sequence[str]) -> str:
 
     entry = _value(yaml.compose(text, Loader=yaml.SafeLoader), section)
     known = _value(entry, key)
-    added = [json.dumps(one, ensure_ascii=False) for one in items]
+    added = [json.dumps(item, ensure_ascii=False) for item in items]
     if isinstance(known, yaml.SequenceNode) and known.value:
         last = known.value[-1]
         before = ", " if known.flow_style else "\n" + " " * (last.start_mark.column - 2) + "- "
         place = last.end_mark.index
-        return text[:place] + "".join(before + one for one in added) + text[place:]
+        return text[:place] + "".join(before + name for name in added) + text[place:]
     if known is None and isinstance(entry, yaml.MappingNode) and entry.value and not entry.flow_style:
         first = entry.value[0][0].start_mark
         line = f"{key}: [{', '.join(added)}]\n{' ' * first.column}"

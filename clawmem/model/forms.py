@@ -105,7 +105,7 @@ def read_record(kind: Callable[..., _Record], value: Any, **known: Any) -> _Reco
             values[field.name] = None
     if _EXTRA in kind._fields:  # type: ignore[attr-defined]
         names = {field.key for field in fields}
-        values[_EXTRA] = {key: one for key, one in value.items() if key not in names}
+        values[_EXTRA] = {key: other for key, other in value.items() if key not in names}
     return kind(**values)
 
 
@@ -134,9 +134,9 @@ def to_record(value: Any, left_out: Collection[Any] = (None, ())) -> dict[str, A
     Values in `left_out` of fields that may be missing are left out."""
     found = {}
     for field in fields_of(type(value)):  # type: ignore[arg-type]
-        held = getattr(value, field.name)
-        if field.is_needed or held not in left_out:
-            found[field.key] = _plain(held, left_out)
+        record = getattr(value, field.name)
+        if field.is_needed or record not in left_out:
+            found[field.key] = _plain(record, left_out)
     return found | dict(getattr(value, _EXTRA, {}))
 
 
@@ -291,7 +291,7 @@ def _list(arguments: tuple[Any, ...]) -> _Form:
     def read(value: Any) -> Any:
         if not isinstance(value, list | tuple) or len(value) != (length or len(value)):
             raise wrong(words, value)
-        return tuple(_below(place, item.read, one) for place, one in enumerate(value))
+        return tuple(_below(place, item.read, other) for place, other in enumerate(value))
 
     return _Form((list, tuple), words, read)
 
@@ -300,7 +300,7 @@ def _by_name(item: _Form) -> _Form:
     def read(value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise wrong("an object", value)
-        return {str(key): _below(str(key), item.read, one) for key, one in value.items()}
+        return {str(key): _below(str(key), item.read, other) for key, other in value.items()}
 
     return _Form((Mapping,), "an object", read)
 
@@ -321,5 +321,5 @@ def _plain(value: Any, left_out: Collection[Any]) -> Any:
     if hasattr(value, "_fields"):
         return to_record(value, left_out)
     if isinstance(value, Mapping):
-        return {key: _plain(one, left_out) for key, one in value.items()}
-    return [_plain(one, left_out) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _plain(other, left_out) for key, other in value.items()}
+    return [_plain(other, left_out) for other in value] if isinstance(value, list | tuple) else value

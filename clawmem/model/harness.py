@@ -43,7 +43,7 @@ TRANSCRIPTS = {
 """The formats in which a harness writes down its conversations."""
 HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
 """The formats of conversations that a harness hands in by `clawmem ingest` after each turn: it writes no transcript."""
-PLAIN = {one: one for one in (START, PROMPT, COMPACT, END)}
+PLAIN = {text: text for text in (START, PROMPT, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
 
 # Who asks says so before or after what is pasted: of a longer prompt, so many characters of each end are kept.
@@ -73,22 +73,22 @@ def native_events(harness: str) -> tuple[str, ...]:
 def read_call(data: bytes) -> HookCall:
     """Read what a harness writes to a hook's stdin. What is missing or wrong is left out."""
     try:
-        given = json.loads(data or b"{}")
+        record = json.loads(data or b"{}")
     except (ValueError, RecursionError):
         return HookCall()
-    if not isinstance(given, dict):
+    if not isinstance(record, dict):
         return HookCall()
-    roots = given.get("workspace_roots")
-    folder = given.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
-    session = given.get("session_id") or given.get("conversation_id")
+    roots = record.get("workspace_roots")
+    folder = record.get("cwd") or (roots[0] if isinstance(roots, list) and roots else None)
+    session = record.get("session_id") or record.get("conversation_id")
     # The transcript of a sub-agent stands beside that of its session.
-    transcript = given.get("agent_transcript_path") or given.get("transcript_path")
-    prompt = _text(given.get("prompt")) or ""
+    transcript = record.get("agent_transcript_path") or record.get("transcript_path")
+    prompt = _text(record.get("prompt")) or ""
     if "<" in prompt:
         prompt = mask_recalled(prompt).strip()  # Gemini CLI puts what a hook gave before the words of the person
     if len(prompt) > 2 * _END_CHARACTERS:
         prompt = f"{prompt[:_END_CHARACTERS]}\n{prompt[-_END_CHARACTERS:]}"
-    source = _text(given.get("source")) or ""
+    source = _text(record.get("source")) or ""
     return HookCall(_text(session), _text(folder), _text(transcript), prompt, source)
 
 

@@ -351,30 +351,30 @@ def _by_ending(path: str) -> FileKind:
 @lru_cache
 def rows_for(first: str) -> tuple[FileKind, ...]:
     """The rows whose paths begin with a folder, or are a file in the vault's root."""
-    return tuple(kind for kind in KINDS if any(one.partition("/")[0] == first for one in kind.patterns))
+    return tuple(kind for kind in KINDS if any(pattern.partition("/")[0] == first for pattern in kind.patterns))
 
 
 @lru_cache
 def indexed_roots() -> tuple[str, ...]:
     """The folders and files in the vault's root below which the index takes anything in."""
-    firsts = (one.partition("/")[0] for kind in KINDS if kind.indexed_as != NONE for one in kind.patterns)
+    firsts = (pattern.partition("/")[0] for kind in KINDS if kind.indexed_as != NONE for pattern in kind.patterns)
     return tuple(dict.fromkeys(firsts))
 
 
 def fits(pattern: str, path: str) -> bool:
     """Whether a path is one that a pattern describes."""
-    wanted, given = pattern.split("/"), path.split("/")
+    wanted, items = pattern.split("/"), path.split("/")
     if "**" in wanted:
         at = wanted.index("**")
         after = len(wanted) - at - 1
-        if len(given) < at + after:
+        if len(items) < at + after:
             return False
-        return _each_fits(wanted[:at], given[:at]) and _each_fits(wanted[at + 1 :], given[len(given) - after :])
-    return len(wanted) == len(given) and _each_fits(wanted, given)
+        return _each_fits(wanted[:at], items[:at]) and _each_fits(wanted[at + 1 :], items[len(items) - after :])
+    return len(wanted) == len(items) and _each_fits(wanted, items)
 
 
-def _each_fits(wanted: list[str], given: list[str]) -> bool:
-    return all(one == other or _name_fits(one, other) for one, other in zip(wanted, given, strict=True))
+def _each_fits(wanted: list[str], items: list[str]) -> bool:
+    return all(text == other or _name_fits(text, other) for text, other in zip(wanted, items, strict=True))
 
 
 def _name_fits(wanted: str, name: str) -> bool:

@@ -99,25 +99,35 @@ def kinds_decided(
 ) -> tuple[KindAgreement, ...]:
     """Return the agreement for each kind that has proposals, in the order of the table of kinds."""
     of_kind: dict[str, list[Proposal]] = defaultdict(list)
-    for one in proposals:
-        of_kind[one.kind].append(one)
+    for proposal in proposals:
+        of_kind[proposal.kind].append(proposal)
     return tuple(_of_kind(kind, of_kind[kind], least, delegations) for kind in BY_KIND if kind in of_kind)
 
 
 def _of_kind(kind: str, proposals: Sequence[Proposal], least: int, delegations: Sequence[Delegation]) -> KindAgreement:
-    by_people = sorted(_decided_by_people(proposals), key=lambda one: one.decided.at if one.decided else "")
-    approved = [one.status == APPROVED for one in by_people]
-    in_a_row = next((n for n, said in enumerate(reversed(approved)) if not said), len(approved))
+    by_people = sorted(
+        _decided_by_people(proposals), key=lambda proposal: proposal.decided.at if proposal.decided else ""
+    )
+    approved = [by_person.status == APPROVED for by_person in by_people]
+    in_a_row = next((n for n, flag in enumerate(reversed(approved)) if not flag), len(approved))
     place = last_match(delegations, RoutedItem(kind))
     agent = delegations[place].agent if place is not None else None
     propose = BY_KIND[kind].delegable and agent is None and in_a_row >= least
-    waiting = sum(one.status == OPEN for one in proposals)
+    waiting = sum(proposal.status == OPEN for proposal in proposals)
     return KindAgreement(kind, waiting, sum(approved), len(approved) - sum(approved), in_a_row, agent, propose)
 
 
 def _decided_by_people(proposals: Iterable[Proposal]) -> list[Proposal]:
-    decided = [one for one in proposals if one.status != OPEN and one.decided and not one.decided.delegated_by]
-    return [one for one in decided if one.decided and not one.decided.by.startswith((BY_EVALUATION, BY_STRATEGY))]
+    decided = [
+        proposal
+        for proposal in proposals
+        if proposal.status != OPEN and proposal.decided and not proposal.decided.delegated_by
+    ]
+    return [
+        proposal
+        for proposal in decided
+        if proposal.decided and not proposal.decided.by.startswith((BY_EVALUATION, BY_STRATEGY))
+    ]
 
 
 def conflicts_decided(
@@ -125,13 +135,13 @@ def conflicts_decided(
 ) -> tuple[ConflictAgreement, ...]:
     """Return how conflicts were decided, for each relation and workflow."""
     groups: dict[str, list[Proposal]] = defaultdict(list)
-    for one in _decided_by_people(proposals):
-        if one.kind == "conflict" and one.does == SUPERSEDE:
-            relation = relation_of(one)
-            workflow = item_of(index, one).workflow
+    for proposal in _decided_by_people(proposals):
+        if proposal.kind == "conflict" and proposal.does == SUPERSEDE:
+            relation = relation_of(proposal)
+            workflow = item_of(index, proposal).workflow
             for name, value in (("relation", relation), ("workflow", workflow)):
                 if value:
-                    groups[f"{name}:{value}"].append(one)
+                    groups[f"{name}:{value}"].append(proposal)
     return tuple(_of_group(index, of, groups[of], catalog, workflows) for of in sorted(groups))
 
 
@@ -144,8 +154,8 @@ def relation_of(proposal: Proposal) -> str | None:
 def _of_group(
     index: Index, of: str, decided: Sequence[Proposal], catalog: Catalog, workflows: Mapping[str, str]
 ) -> ConflictAgreement:
-    newest = sum(_newest_won(one) for one in decided)
-    confident = [won for one in decided if (won := _confident_won(index, one)) is not None]
+    newest = sum(_newest_won(proposal) for proposal in decided)
+    confident = [won for proposal in decided if (won := _confident_won(index, proposal)) is not None]
     kind, _, name = of.partition(":")
     if kind == "relation":
         entry = catalog.predicates.get(name)
@@ -158,21 +168,21 @@ def _of_group(
         for name, (won, of_all) in shares.items()
         if of_all >= LEAST_CONFLICTS and won >= LEAST_SHARE * of_all and name != strategy
     ]
-    best = max(fitting, key=lambda one: shares[one][0] / shares[one][1]) if fitting and strategy == ASK else None
+    best = max(fitting, key=lambda text: shares[text][0] / shares[text][1]) if fitting and strategy == ASK else None
     return ConflictAgreement(of, len(decided), newest, sum(confident), len(confident), strategy, best)
 
 
 def _newest_won(proposal: Proposal) -> bool:
     """Return whether a conflict was decided for its newest fact: the last target, or one that was not stored before."""
     winner = proposal.decided.winner if proposal.decided and proposal.status == APPROVED else None
-    known = [one.id for one in proposal.targets]
+    known = [target.id for target in proposal.targets]
     return winner is not None and (winner not in known or winner == known[-1])
 
 
 def _confident_won(index: Index, proposal: Proposal) -> bool | None:
     """Return whether a conflict was decided for its most confident fact, or None if there is no such fact."""
     winner = proposal.decided.winner if proposal.decided else None
-    ids = dict.fromkeys((*(one.id for one in proposal.targets), *([winner] if winner else [])))
-    found = [one.fact for one in by_ids(index, ids).values()]
+    ids = dict.fromkeys((*(target.id for target in proposal.targets), *([winner] if winner else [])))
+    found = [placed.fact for placed in by_ids(index, ids).values()]
     best = confident_winner(found) if len(found) == len(ids) else None
     return best.id == winner if best is not None else None

@@ -96,7 +96,7 @@ def plan_approval(
         return _line(work, proposal.line)
     if proposal.does == DECIDE:
         return ApprovalPlan((), (), {}, proposal.entity or proposal.id)
-    targets = [_target(work, one, proposal) for one in proposal.targets]
+    targets = [_target(work, target, proposal) for target in proposal.targets]
     if keep is not None:
         return _keeping(work, proposal, targets, keep, reason)
     if proposal.does == PROMOTE and proposal.worth and targets:
@@ -114,7 +114,7 @@ def plan_approval(
     if proposal.does == PROMOTE and proposal.worth:
         fact = mark_promoted(fact, proposal.worth.on, _judgement(proposal.worth), proposal.id)
     place = ApprovalPlace(latest.entity, {}) if latest else _place(work, proposal.fact, proposal)
-    others = [one for one in targets if one is not latest]
+    others = [placed for placed in targets if placed is not latest]
     if beside:
         return _beside(work, proposal, fact, others, place, reason)
     return _addition(work, proposal, fact, others, place, reason)
@@ -128,13 +128,13 @@ def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> 
     if proposal.kind != "conflict" or proposal.does != SUPERSEDE or len(proposal.targets) != 2:
         return nothing
     try:
-        targets = [_target(work, one, proposal) for one in proposal.targets]
+        targets = [_target(work, target, proposal) for target in proposal.targets]
     except Refused:
         return nothing  # one of them was changed since: there is nothing to decide any more
     rejected = _existing(proposal, targets)
     if rejected is None:
         return nothing
-    kept = next(one for one in targets if one is not rejected)
+    kept = next(placed for placed in targets if placed is not rejected)
     return _keeping(work, proposal, targets, kept.fact.id, reason)
 
 
@@ -146,7 +146,7 @@ def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact |
     if proposal.does != SUPERSEDE or proposal.fact is None or len(targets) < 2:
         return None
     says = normal(proposal.fact.fact)
-    return next((one for one in reversed(targets) if normal(one.fact.fact) == says), None)
+    return next((target for target in reversed(targets) if normal(target.fact.fact) == says), None)
 
 
 def _new_fact(work: WriteScope, fact: Fact) -> Fact:
@@ -165,22 +165,25 @@ def _addition(
 ) -> ApprovalPlan:
     at, why = stamp(work.caller.now), reason or proposal.why
     if targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
-        done = correct(fact, (one.fact for one in targets), why, at)
+        succession = correct(fact, (placed.fact for placed in targets), why, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
-        done = succeed(fact, (one.fact for one in targets), link, why, at, _said_day(fact))
+        succession = succeed(fact, (placed.fact for placed in targets), link, why, at, _said_day(fact))
     else:
-        done = Succession(fact, ())
-    homes = {one.fact.id: one.entity for one in targets}
-    new = done.new._replace(links=merge_links((), done.new.links, ()))
-    facts = [PlacedFact(new, place.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
+        succession = Succession(fact, ())
+    homes = {placed.fact.id: placed.entity for placed in targets}
+    new = succession.new._replace(links=merge_links((), succession.new.links, ()))
+    facts = [
+        PlacedFact(new, place.entity),
+        *(PlacedFact(other_fact, homes[other_fact.id]) for other_fact in succession.closed),
+    ]
     return ApprovalPlan(
         tuple(facts),
-        _outcomes(proposal, fact, len(done.closed)),
+        _outcomes(proposal, fact, len(succession.closed)),
         {**place.writes, **_items(work, facts)},
         place.entity,
-        tuple(one.id for one in done.closed if one.superseded_by),
-        new.id if proposal.kind == "conflict" and done.closed else None,
+        tuple(other_fact.id for other_fact in succession.closed if other_fact.superseded_by),
+        new.id if proposal.kind == "conflict" and succession.closed else None,
     )
 
 
@@ -196,13 +199,13 @@ def _beside(
     the conflict."""
     at, why = stamp(work.caller.now), reason or proposal.why
     everyone = [*targets, PlacedFact(fact, place.entity)]
-    ids = [one.fact.id for one in everyone]
+    ids = [placed.fact.id for placed in everyone]
     changed = []
-    for number, one in enumerate(everyone):
-        kept = (link for link in one.fact.links if link.type != "contradicts" or link.to not in ids)
+    for number, placed in enumerate(everyone):
+        kept = (link for link in placed.fact.links if link.type != "contradicts" or link.to not in ids)
         links = (*kept, *(FactLink(BESIDE, other, why, at) for other in ids[:number]))
-        if links != one.fact.links:
-            changed.append(PlacedFact(one.fact._replace(links=merge_links((), links, ())), one.entity))
+        if links != placed.fact.links:
+            changed.append(PlacedFact(placed.fact._replace(links=merge_links((), links, ())), placed.entity))
     changed.reverse()  # the fact of the proposal comes first
     outcome = (*_outcomes(proposal, fact, 0), *("updated",) * (len(changed) - 1))
     return ApprovalPlan(tuple(changed), outcome, {**place.writes, **_items(work, changed)}, place.entity)
@@ -212,23 +215,23 @@ def _keeping(
     work: WriteScope, proposal: Proposal, targets: Sequence[PlacedFact], keep: str, reason: str | None
 ) -> ApprovalPlan:
     """Return the decision of a conflict for one of its facts: the others were never true."""
-    found = [one for one in targets if keep in (one.fact.id, one.fact.id.partition("_")[2])]
+    found = [placed for placed in targets if keep in (placed.fact.id, placed.fact.id.partition("_")[2])]
     exact = bool(found)
     prefix = keep if keep.startswith(FACT_PREFIX) else f"{FACT_PREFIX}{keep}"
-    found = found or [one for one in targets if one.fact.id.startswith((keep, prefix))]
+    found = found or [placed for placed in targets if placed.fact.id.startswith((keep, prefix))]
     kept = found[0] if len(found) == 1 else None
     if kept is not None and not exact:
         check_prefix(keep, keep if kept.fact.id.startswith(keep) else prefix, kept.fact.id, FACT_PREFIX)
     if kept is None:
-        names = " or ".join(one.fact.id for one in targets)
+        names = " or ".join(placed.fact.id for placed in targets)
         raise Refused(f"{keep} is no fact of this conflict.", f"Keep {names}." if names else "Reject the proposal.")
-    others = [one for one in targets if one is not kept]
+    others = [placed for placed in targets if placed is not kept]
     if not others:
         raise Refused(f"Nothing that is stored stands against {kept.fact.id}.", "Reject the proposal to keep it.")
-    done = correct(kept.fact, (one.fact for one in others), reason or proposal.why, stamp(work.caller.now))
-    homes = {one.fact.id: one.entity for one in targets}
-    facts = [PlacedFact(done.new, kept.entity), *(PlacedFact(one, homes[one.id]) for one in done.closed)]
-    gone = tuple(one.id for one in done.closed)
+    succession = correct(kept.fact, (placed.fact for placed in others), reason or proposal.why, stamp(work.caller.now))
+    homes = {placed.fact.id: placed.entity for placed in targets}
+    facts = [PlacedFact(succession.new, kept.entity), *(PlacedFact(fact, homes[fact.id]) for fact in succession.closed)]
+    gone = tuple(fact.id for fact in succession.closed)
     outcome = ("updated",) * len(facts)
     return ApprovalPlan(tuple(facts), outcome, dict(_items(work, facts)), kept.entity, gone, kept.fact.id)
 
@@ -254,8 +257,8 @@ def _judgement(worth: PromotionWorth) -> PromotionScore:
 
 def _said_day(fact: Fact) -> str:
     """Return the day the fact was said, or else the day it was recorded."""
-    said = (fact.metadata or {}).get("said_at")
-    return day_of(said if isinstance(said, str) else fact.timestamp)
+    text = (fact.metadata or {}).get("said_at")
+    return day_of(text if isinstance(text, str) else fact.timestamp)
 
 
 def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
@@ -265,17 +268,17 @@ def _is_fixed(catalog: Catalog, predicate: str | None) -> bool:
 
 def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
     if not closed:
-        return ("updated" if fact.id in (one.id for one in proposal.targets) else "added",)
+        return ("updated" if fact.id in (target.id for target in proposal.targets) else "added",)
     first = {MERGE: "merged", END: "added"}.get(proposal.does, "updated")
     return (first, *(["merged" if proposal.does == MERGE else "updated"] * closed))
 
 
 def _items(work: WriteScope, changed: Sequence[PlacedFact]) -> dict[str, bytes | None]:
     by_entity: dict[str, dict[str, Fact]] = {}
-    for one in changed:
-        if one.entity not in by_entity:
-            by_entity[one.entity] = {fact.id: fact for fact in work.facts(one.entity)}
-        by_entity[one.entity][one.fact.id] = one.fact
+    for placed in changed:
+        if placed.entity not in by_entity:
+            by_entity[placed.entity] = {fact.id: fact for fact in work.facts(placed.entity)}
+        by_entity[placed.entity][placed.fact.id] = placed.fact
     return {items_path(entity): render_items(facts.values()) for entity, facts in by_entity.items()}
 
 
@@ -283,7 +286,11 @@ def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> Pla
     """Return the current state of a target. Raise Refused if it changed since the proposal was made."""
     hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` shows what happened."
     found = by_ids(work.index, [target.id]).get(target.id)
-    fact = next((one for one in work.facts(found.entity) if one.id == target.id), None) if found else None
+    fact = (
+        next((other_fact for other_fact in work.facts(found.entity) if other_fact.id == target.id), None)
+        if found
+        else None
+    )
     if found is None or fact is None:
         raise Refused(f"The proposal would change {target.id}, which no longer exists.", hint)
     if fact.superseded_by:
@@ -310,18 +317,18 @@ _REJECT = "Reject it, or record the fact again with `clawmem remember`."
 
 def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool) -> None:
     """Refuse if a current fact outside the targets says the same or holds the only value of the predicate."""
-    named = {one.id for one in proposal.targets}
-    for one in facts_about(work.index, fact.subject) if fact.subject else ():
-        if not one.fact.is_current or one.fact.id in named:
+    named = {target.id for target in proposal.targets}
+    for placed in facts_about(work.index, fact.subject) if fact.subject else ():
+        if not placed.fact.is_current or placed.fact.id in named:
             continue
-        if normal(one.fact.fact) == normal(fact.fact):
+        if normal(placed.fact.fact) == normal(fact.fact):
             raise Refused(
-                f"The fact is already known as {one.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
+                f"The fact is already known as {placed.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
             )
-        if one.fact.predicate == fact.predicate and is_single(work.vault.catalog, fact.predicate) and not beside:
+        if placed.fact.predicate == fact.predicate and is_single(work.vault.catalog, fact.predicate) and not beside:
             raise Refused(
-                f"{one.fact.id}, which is newer, contradicts it: {one.fact.fact}",
-                f"Reject it, or replace that fact: `clawmem supersede {one.fact.id} ...`.",
+                f"{placed.fact.id}, which is newer, contradicts it: {placed.fact.fact}",
+                f"Reject it, or replace that fact: `clawmem supersede {placed.fact.id} ...`.",
             )
 
 
@@ -339,9 +346,10 @@ def _retraction(
     remark: dict[str, Any] = {"at": stamp(work.caller.now), "reason": reason or proposal.why}
     gone = [
         PlacedFact(
-            one.fact._replace(status=RETRACTED, metadata={**(one.fact.metadata or {}), "retracted": remark}), one.entity
+            placed.fact._replace(status=RETRACTED, metadata={**(placed.fact.metadata or {}), "retracted": remark}),
+            placed.entity,
         )
-        for one in targets
+        for placed in targets
     ]
     return ApprovalPlan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
 

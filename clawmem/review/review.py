@@ -123,7 +123,7 @@ def list_proposals(
     who = user_identity(vault)
 
     def of_person(index: Index) -> ProposalList:
-        own = tuple(one for one in found if may_decide(vault, who, item_of(index, one)))
+        own = tuple(proposal for proposal in found if may_decide(vault, who, item_of(index, proposal)))
         return ProposalList(own, (*filed.unreadable, *index.notices), filed.proposals)
 
     return run_query(vault, of_person)
@@ -156,7 +156,7 @@ def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
     filed = read_proposals(vault)
 
     def shown(index: Index) -> OpenProposals:
-        details = tuple(_details(vault, index, one) for one in filed.open[first : first + most])
+        details = tuple(_details(vault, index, proposal) for proposal in filed.open[first : first + most])
         return OpenProposals(details, len(filed.open), (*filed.unreadable, *index.notices))
 
     return run_query(vault, shown)
@@ -167,13 +167,13 @@ def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False
     with writing(vault, caller, "review", dry_run=True) as work:
         proposal = read_proposal(vault, proposal_id, work.read)
         plan = plan_approval(work, proposal, None, beside)
-        before = by_ids(work.index, (one.fact.id for one in plan.facts))
-        facts = [(before.get(one.fact.id), one) for one in plan.facts]
+        before = by_ids(work.index, (placed.fact.id for placed in plan.facts))
+        facts = [(before.get(placed.fact.id), placed) for placed in plan.facts]
         decided = proposal._replace(status=APPROVED, decided=ReviewDecision("a person", stamp(caller.now)))
         writes = with_effects(work, decided, plan).writes
         if facts:  # the facts say what the plan itself writes
             writes = {path: data for path, data in writes.items() if path not in plan.writes}
-        for path in [one for one in writes if file_kind(one) is ITEMS_FILE]:
+        for path in [write for write in writes if file_kind(write) is ITEMS_FILE]:
             facts += _changed_facts(work, path, writes.pop(path))
         texts = {path: (work.text(path), (data or b"").decode()) for path, data in writes.items()}
         return DecisionPreview(tuple(facts), texts)
@@ -182,7 +182,7 @@ def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False
 def _changed_facts(work: WriteScope, path: str, data: bytes | None) -> Iterator[tuple[PlacedFact | None, PlacedFact]]:
     """Yield the facts that a new content of an `items.json` adds or changes, each before and after."""
     entity = name_of_path(path) or path
-    before = {one.id: one for one in work.facts(entity)}
+    before = {other_fact.id: other_fact for other_fact in work.facts(entity)}
     for fact in parse_items(data, path) if data is not None else ():
         old = before.get(fact.id)
         if old != fact:
@@ -194,10 +194,10 @@ def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:
     proposal = read_proposal(vault, proposal_id)
 
     def cited(index: Index) -> tuple[CitedEvent, ...]:
-        targets = [one.fact for one in by_ids(index, (one.id for one in proposal.targets)).values()]
+        targets = [placed.fact for placed in by_ids(index, (target.id for target in proposal.targets)).values()]
         facts = [*([proposal.fact] if proposal.fact else []), *targets]
-        found = (CitedEvent(one, _event_of(vault, index, one)) for one in facts)
-        return tuple(one for one in found if one.event or one.fact.source_text)
+        found = (CitedEvent(fact, _event_of(vault, index, fact)) for fact in facts)
+        return tuple(cited_event for cited_event in found if cited_event.event or cited_event.fact.source_text)
 
     return run_query(vault, cited)
 
@@ -207,7 +207,7 @@ def _event_of(vault: Vault, index: Index, fact: Fact) -> Event | None:
 
 
 def _details(vault: Vault, index: Index, proposal: Proposal) -> ProposalDetails:
-    targets = tuple(by_ids(index, (one.id for one in proposal.targets)).values())
+    targets = tuple(by_ids(index, (target.id for target in proposal.targets)).values())
     reviewers = reviewers_of(vault, item_of(index, proposal))
     return ProposalDetails(proposal, targets, (), reviewers, _version(proposal, targets))
 
@@ -216,7 +216,7 @@ def _version(proposal: Proposal, targets: Sequence[PlacedFact]) -> str:
     """Return a checksum of a proposal and of what its target facts say; accesses of these change nothing."""
     from hashlib import sha256  # only where a decision says what it is about
 
-    facts = [(one.entity, fact_to_record(bare(one.fact))) for one in targets]
+    facts = [(placed.entity, fact_to_record(bare(placed.fact))) for placed in targets]
     return sha256(json.dumps((proposal_to_record(proposal), facts), sort_keys=True).encode()).hexdigest()
 
 
@@ -311,8 +311,8 @@ def _find(work: WriteScope, reference: str, wanted: str, seen: str | None) -> Pr
 
 
 def _decision_note(proposal: Proposal) -> str:
-    one = proposal.decided
-    return f", by {one.by} at {one.at}" if one else ""
+    decision = proposal.decided
+    return f", by {decision.by} at {decision.at}" if decision else ""
 
 
 def _already_decided(work: WriteScope, proposal: Proposal) -> ReviewOutcome:
@@ -329,14 +329,14 @@ def _decided(
 
 def _decision_trailers(proposal: Proposal) -> tuple[tuple[str, str], ...]:
     """Return the trailers that say who decided what, and why."""
-    one = proposal.decided
-    if one is None:
+    decision = proposal.decided
+    if decision is None:
         return ()
     rows = (
         ("Decision", proposal.status),
-        ("Reviewed-by", one.by),
-        ("Delegated-by", one.delegated_by),
-        ("Reason", one.reason),
+        ("Reviewed-by", decision.by),
+        ("Delegated-by", decision.delegated_by),
+        ("Reason", decision.reason),
     )
     return tuple((key, one_line(value)) for key, value in rows if value)
 
@@ -349,17 +349,17 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
         plan.place,
         f"{word}: {proposal.says}" + (f" (because: {because})" if because else ""),
         {**plan.writes, **proposal_writes([proposal])},
-        [one.fact for one in plan.facts],
-        entities=[one.entity for one in plan.facts],
+        [placed.fact for placed in plan.facts],
+        entities=[placed.entity for placed in plan.facts],
         supersedes=plan.supersedes,
     )
     rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
-    said = (*rows, *proposal_trailers([proposal]), *_decision_trailers(proposal))
-    return change._replace(trailers=said, body=f"It waited because: {proposal.why}")
+    items = (*rows, *proposal_trailers([proposal]), *_decision_trailers(proposal))
+    return change._replace(trailers=items, body=f"It waited because: {proposal.why}")
 
 
 def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(one for one in rows if one != row)
+    return tuple(pair for pair in rows if pair != row)
 
 
 class TrustResult(NamedTuple):
@@ -379,7 +379,7 @@ def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (
     """
     before = read_acceptance(vault)
     if authors or keys:
-        named = tuple(check_statement(one, "author") for one in authors)
+        named = tuple(check_statement(author, "author") for author in authors)
         write_acceptance(vault, _changed(before, named, keys, remove))
         refresh_outside_facts(vault)
     index = open_index(vault)
@@ -392,5 +392,5 @@ def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (
 def _changed(before: Acceptance, authors: tuple[str, ...], keys: tuple[str, ...], remove: bool) -> Acceptance:
     pairs = ((before.authors, authors), (before.keys, keys))
     if remove:
-        return Acceptance(*(tuple(one for one in had if one not in given) for had, given in pairs))
-    return Acceptance(*(tuple(dict.fromkeys((*had, *given))) for had, given in pairs))
+        return Acceptance(*(tuple(text for text in had if text not in items) for had, items in pairs))
+    return Acceptance(*(tuple(dict.fromkeys((*had, *items))) for had, items in pairs))

@@ -64,8 +64,8 @@ def item_of(index: Index, proposal: Proposal) -> RoutedItem:
 
 
 def _first_target(index: Index, proposal: Proposal) -> PlacedFact | None:
-    found = by_ids(index, (one.id for one in proposal.targets))
-    return next((found[one.id] for one in proposal.targets if one.id in found), None)
+    found = by_ids(index, (target.id for target in proposal.targets))
+    return next((found[target.id] for target in proposal.targets if target.id in found), None)
 
 
 def reviewers_of(vault: Vault, item: RoutedItem) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ def _described(item: RoutedItem) -> str:
 
 def _check_content(index: Index, proposal: Proposal, agent: str) -> None:
     """Raise NotPermitted if the content comes from outside or has instructions: the agent may be manipulated by it."""
-    changed = [one.fact for one in by_ids(index, (one.id for one in proposal.targets)).values()]
+    changed = [placed.fact for placed in by_ids(index, (target.id for target in proposal.targets)).values()]
     for fact in (proposal.fact, *changed):
         if fact is not None and (is_low_trust(fact.trust) or orders_in(fact)):
             raise NotPermitted(
@@ -189,7 +189,7 @@ def delegate(
         raise InvalidInput("The agent is missing.", "Example: clawmem review delegate promotion night-clerk")
     check_agent(agent)
     pattern = f"kind:{kind}" + (f"&{entity}" if entity else "")
-    others = tuple(one for one in before if (one.pattern, one.agent) != (pattern, agent))
+    others = tuple(delegation for delegation in before if (delegation.pattern, delegation.agent) != (pattern, agent))
     if remove:
         if others == before:
             raise NotFound(
@@ -204,5 +204,5 @@ def delegate(
         who = user_identity(vault)
         by = A_PERSON if who == UNNAMED else f"{who.name} <{who.email}>"
         after = (*others, Delegation(pattern, agent, by))
-    done = change_setting(vault, caller, DELEGATIONS, written(after))
-    return DelegationChange(after, done.file)
+    change = change_setting(vault, caller, DELEGATIONS, written(after))
+    return DelegationChange(after, change.file)

@@ -24,8 +24,8 @@ def watch_proposals(vault: Vault, seconds: float | None) -> Iterator[dict[str, A
         if now == signature:
             continue
         signature, current = now, _by_id(vault)
-        for one in current.values():
-            yield from _changes(known.get(one.id), one)
+        for proposal in current.values():
+            yield from _changes(known.get(proposal.id), proposal)
         known = current
 
 
@@ -42,7 +42,7 @@ def _signature(vault: Vault) -> tuple[tuple[str, int, int], ...]:
 
 
 def _by_id(vault: Vault) -> Mapping[str, Proposal]:
-    return {one.id: one for one in read_proposals(vault).proposals}
+    return {proposal.id: proposal for proposal in read_proposals(vault).proposals}
 
 
 def _changes(before: Proposal | None, after: Proposal) -> Iterator[dict[str, Any]]:
@@ -53,8 +53,10 @@ def _changes(before: Proposal | None, after: Proposal) -> Iterator[dict[str, Any
     elif before.status != OPEN and after.status == OPEN:
         yield _entry("reopened", after.created, about, why=after.why)
     if after.decided and after.status != OPEN and (before is None or before.status != after.status):
-        one = after.decided
-        yield _entry(after.status, one.at, about, by=one.by, reason=one.reason, delegated_by=one.delegated_by)
+        decision = after.decided
+        yield _entry(
+            after.status, decision.at, about, by=decision.by, reason=decision.reason, delegated_by=decision.delegated_by
+        )
 
 
 def _entry(event: str, at: str, about: Mapping[str, Any], **more: Any) -> dict[str, Any]:

@@ -50,18 +50,22 @@ def analytics(vault: Vault, caller: Caller, limit: int) -> Analytics:
 def _analytics(vault: Vault, index: Index, caller: Caller, limit: int) -> Analytics:
     owners, unkept = visible_owners(caller.agent), count_accesses(unfolded_accesses(vault))
     facts = [
-        PlacedFact(add_accesses(counted_fact(index, one.fact), unkept), one.entity)
-        for one in all_facts(index)
-        if one.fact.status == "active" and (owner_of(one.entity) or "") in owners
+        PlacedFact(add_accesses(counted_fact(index, placed.fact), unkept), placed.entity)
+        for placed in all_facts(index)
+        if placed.fact.status == "active" and (owner_of(placed.entity) or "") in owners
     ]
-    asked = sorted((one for one in facts if one.fact.access_count), key=lambda one: -one.fact.access_count)
-    never = sorted((one for one in facts if not one.fact.access_count), key=lambda one: one.fact.timestamp)
+    asked = sorted(
+        (placed for placed in facts if placed.fact.access_count), key=lambda placed: -placed.fact.access_count
+    )
+    never = sorted(
+        (placed for placed in facts if not placed.fact.access_count), key=lambda placed: placed.fact.timestamp
+    )
     by_entity: dict[str, list[int]] = defaultdict(list)
-    for one in facts:
-        by_entity[one.entity].append(one.fact.access_count)
+    for placed in facts:
+        by_entity[placed.entity].append(placed.fact.access_count)
     uses = [EntityUse(name, len(counts), sum(map(bool, counts)), sum(counts)) for name, counts in by_entity.items()]
-    uses.sort(key=lambda one: (-one.accesses, one.entity))
-    total = sum(one.fact.access_count for one in asked)
+    uses.sort(key=lambda use: (-use.accesses, use.entity))
+    total = sum(placed.fact.access_count for placed in asked)
     notices = index.notices
     return Analytics(
         len(facts), len(asked), total, tuple(asked[:limit]), tuple(never[:limit]), tuple(uses[:limit]), notices

@@ -23,7 +23,7 @@ def statements_answering(vault: Vault, question: str, caller: Caller, limit: int
     wanted = FactFilter(owners=visible_owners(caller.agent, None))
     query = RecallQuery(question, caller, wanted, limit, (FACTS,), least=LEAST_SCORE)
     found = run_query(vault, lambda index: recall_in(vault, index, query)).found
-    return tuple(one.fact.fact for one in found)
+    return tuple(hit.fact.fact for hit in found)
 
 
 def hidden_notices(vault: Vault, question: str | None, caller: Caller, wanted: FactFilter) -> list[str]:
@@ -37,7 +37,7 @@ def hidden_notices(vault: Vault, question: str | None, caller: Caller, wanted: F
 
     def places(index: Index) -> Counter[str]:
         found = () if is_all_in_reach(index, reach) else recall_in(vault, index, query).found
-        return Counter(one.entity for one in found if one.share and not reach.sees(realm_of(one.fact)))
+        return Counter(hit.entity for hit in found if hit.share and not reach.sees(realm_of(hit.fact)))
 
-    told = [f"{count} more in {entity}" for entity, count in sorted(run_query(vault, places).items())]
-    return [f"{', '.join(told)}, of another project or scope: --scope all"] if told else []
+    items = [f"{count} more in {entity}" for entity, count in sorted(run_query(vault, places).items())]
+    return [f"{', '.join(items)}, of another project or scope: --scope all"] if items else []

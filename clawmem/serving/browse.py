@@ -81,8 +81,8 @@ def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: st
     reason = untrue_reason(placed.fact, as_of)
     instead = None
     if reason:
-        chain = {one.fact.id: one for one in find_chain(index, placed.fact.id)}
-        then = last_true((one.fact for one in chain.values()), as_of)
+        chain = {other_placed.fact.id: other_placed for other_placed in find_chain(index, placed.fact.id)}
+        then = last_true((other_placed.fact for other_placed in chain.values()), as_of)
         instead = chain[then.id] if then else None
     lacks = unreadable_notices(index) if reason else []
     return FactDetails(placed.fact, placed.entity, TruthAt(as_of, reason, instead), (*index.notices, *lacks))
@@ -118,14 +118,16 @@ def list_facts(
         bases = plain_importances(index) if policy == SCORE_POLICY else {}
         passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
         chosen = [
-            (n, one.tier)
-            for n, one in _ranked(passing, caller, wanted, counted, policy, bases)
-            if tier in (None, one.tier) and status in (None, passing[n].fact.status)
+            (n, features.tier)
+            for n, features in _ranked(passing, caller, wanted, counted, policy, bases)
+            if tier in (None, features.tier) and status in (None, passing[n].fact.status)
         ]
         whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
-        given = ((whole[n], heat) for n, heat in chosen[:limit])
-        facts = tuple((PlacedFact(add_accesses(one.fact, counted), one.entity), heat) for one, heat in given)
-        conflicts = conflicts_of_facts(vault, index, caller, [one.fact.id for one, _ in facts], wanted.as_of)
+        generator = ((whole[n], heat) for n, heat in chosen[:limit])
+        facts = tuple(
+            (PlacedFact(add_accesses(placed.fact, counted), placed.entity), heat) for placed, heat in generator
+        )
+        conflicts = conflicts_of_facts(vault, index, caller, [placed.fact.id for placed, _ in facts], wanted.as_of)
         notices = (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners))
         return FactList(facts, len(chosen), notices, conflicts)
 
@@ -140,15 +142,15 @@ def _ranked(
     policy: str,
     bases: Mapping[str, float],
 ) -> list[tuple[int, RankingFeatures]]:
-    place = {one.fact.id: n for n, one in passing.items()}
+    place = {placed.fact.id: n for n, placed in passing.items()}
     facts = ((add_accesses(passing[n].fact, counted), passing[n].entity) for n in place.values())
     asked = caller.now, caller.agent, wanted.as_of
     features = (features_of(fact, entity, *asked, policy=policy, base=bases.get(fact.id)) for fact, entity in facts)
-    return [(place[one.id], one) for one in ordered(features)]
+    return [(place[other_features.id], other_features) for other_features in ordered(features)]
 
 
-def _counted(index: Index, one: PlacedFact) -> PlacedFact:
-    return PlacedFact(counted_fact(index, one.fact), one.entity)
+def _counted(index: Index, placed: PlacedFact) -> PlacedFact:
+    return PlacedFact(counted_fact(index, placed.fact), placed.entity)
 
 
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:

@@ -32,9 +32,9 @@ class ExportedMemory(NamedTuple):
 
     def facts(self) -> Iterator[PlacedFact]:
         """Yield the facts, each with its entity."""
-        for one in self.concepts:
-            for fact in one.facts:
-                yield PlacedFact(fact, one.entity.name)
+        for concept in self.concepts:
+            for fact in concept.facts:
+                yield PlacedFact(fact, concept.entity.name)
 
 
 def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
@@ -45,10 +45,17 @@ def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> Ex
 
     def act(index: Index) -> ExportedMemory:
         name = find_entity(index, entity, caller) if entity else None
-        chosen = (one for one in entities(index) if may_read(caller, one.name) and name in (None, one.name))
+        chosen = (
+            other_entity
+            for other_entity in entities(index)
+            if may_read(caller, other_entity.name) and name in (None, other_entity.name)
+        )
         concepts = tuple(
-            Concept(one, tuple(placed.fact for placed in facts_of(index, one.name) if _is_exported(placed)))
-            for one in chosen
+            Concept(
+                other_entity,
+                tuple(placed.fact for placed in facts_of(index, other_entity.name) if _is_exported(placed)),
+            )
+            for other_entity in chosen
         )
         return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index)))
 

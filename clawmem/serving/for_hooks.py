@@ -72,9 +72,9 @@ def start_text(
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
     hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]
     head = "".join((*hints, _unread_hint(vault, caller, *unread, turns_on), earlier_part(earlier, brief=True)))
-    done = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
-    text = done.text.replace(CLOSING, f"{head}{CLOSING}")
-    return HookText(text if "\n- " in text else "", done.facts)
+    result = context(vault, caller, START_TOKENS - token_bound(head), about[:QUESTION_CHARACTERS] or None, reach=reach)
+    text = result.text.replace(CLOSING, f"{head}{CLOSING}")
+    return HookText(text if "\n- " in text else "", result.facts)
 
 
 def _rename_hint(vault: Vault, project: str | None, namesake: str, facts: int) -> str:
@@ -121,10 +121,10 @@ def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
             "watch for": (session.reflection or {}).get("watch_for", ()),
             "warning": session.warnings,
         }
-        told = f"{(session.ended or '')[:10]}, {session.agent or DEFAULT_AGENT}"
+        message = f"{(session.ended or '')[:10]}, {session.agent or DEFAULT_AGENT}"
         judged = session.extra.get(JUDGED) == judged_mark(session)
         for field in ("summary",) if brief and place else texts:
-            named = told if field == "summary" else f"{told}, {field}"
+            named = message if field == "summary" else f"{message}, {field}"
             lines += [
                 f"- {servable(named)}: {_handed_on(text, judged)} ({UNREVIEWED})\n"
                 for text in texts[field][: _BRIEFLY if brief else None]
@@ -170,8 +170,8 @@ def prompt_text(
         return HookText(short.text, short.facts)
     from clawmem.serving.recall.budgeted import recalled_context  # only where more than plain facts was found
 
-    done = recalled_context(vault, caller, question, wanted, result, budget)
-    return HookText(done.text, done.facts)
+    outcome = recalled_context(vault, caller, question, wanted, result, budget)
+    return HookText(outcome.text, outcome.facts)
 
 
 def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:
@@ -206,8 +206,8 @@ def _tells(hit: RecallHit) -> bool:
     if not isinstance(hit.hit, EventHit):
         return True
     event = hit.hit.event
-    said = event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
-    return said and len(_telling(event.text)) >= _LEAST_WORDS
+    flag = event.kind == "message" and event.role in ("user", "assistant") and not event.text.rstrip().endswith("?")
+    return flag and len(_telling(event.text)) >= _LEAST_WORDS
 
 
 def _is_new(hit: RecallHit, session: str | None, shown: Collection[str]) -> bool:

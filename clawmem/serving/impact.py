@@ -51,7 +51,7 @@ class Impact(NamedTuple):
     @property
     def categories(self) -> dict[str, int]:
         """Return the number of dependents by category, the most frequent first."""
-        return dict(Counter(one.placed.fact.category for one in self.dependents).most_common())
+        return dict(Counter(dependent.placed.fact.category for dependent in self.dependents).most_common())
 
 
 def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = None) -> Impact:
@@ -63,14 +63,14 @@ def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = Non
         start = find_fact(index, reference)
         check_may_read(caller, start.entity)
         found = list(_resting(index, start, depth))
-        shown = [one for one in found if may_read(caller, one.placed.entity)]
+        shown = [dependent for dependent in found if may_read(caller, dependent.placed.entity)]
         return start, shown, len(found) - len(shown), (*index.notices, *unreadable_notices(index))
 
     start, shown, hidden, notices = run_query(vault, read)
-    ids = {start.fact.id, *(one.placed.fact.id for one in shown)}
+    ids = {start.fact.id, *(dependent.placed.fact.id for dependent in shown)}
     pages = tuple(_pages(vault, caller, ids))
     filed = read_proposals(vault)
-    waiting = tuple(one for one in filed.open if _is_about(one, ids))
+    waiting = tuple(proposal for proposal in filed.open if _is_about(proposal, ids))
     return Impact(start, tuple(shown), hidden, pages, waiting, (*notices, *filed.unreadable))
 
 
@@ -82,8 +82,18 @@ def _resting(index: Index, start: PlacedFact, depth: int | None) -> Iterator[Dep
         at += 1
         edges = _edges(index, level, seen)
         if at == 1:
-            named = [one for one in facts_naming(index, start.fact.id) if _only_named(one, start.fact.id)]
-            edges.update({one.fact.id: (start.fact.id, NAMED) for one in named if one.fact.id not in edges})
+            named = [
+                other_placed
+                for other_placed in facts_naming(index, start.fact.id)
+                if _only_named(other_placed, start.fact.id)
+            ]
+            edges.update(
+                {
+                    other_placed.fact.id: (start.fact.id, NAMED)
+                    for other_placed in named
+                    if other_placed.fact.id not in edges
+                }
+            )
         facts = served_facts(index, edges)
         seen |= edges.keys()
         level = []
@@ -111,9 +121,9 @@ def _edges(index: Index, level: Collection[str], seen: Collection[str]) -> dict[
     return found
 
 
-def _only_named(one: PlacedFact, fact_id: str) -> bool:
+def _only_named(placed: PlacedFact, fact_id: str) -> bool:
     """Return whether a current fact names another one in its details and not in a link."""
-    fact = one.fact
+    fact = placed.fact
     linked = fact.superseded_by == fact_id or any(link.to == fact_id for link in fact.links)
     return fact.is_current and not linked and f"'{fact_id}'" in str(fact.details)
 
@@ -127,11 +137,11 @@ def _pages(vault: Vault, caller: Caller, ids: Collection[str]) -> Iterator[tuple
             if path.is_symlink() or not path.is_file():
                 continue
             shown = dict.fromkeys(_ID.findall(path.read_text("utf-8", errors="replace")))
-            held = tuple(one for one in shown if one in ids)
-            if held:
-                yield path.relative_to(vault.root).as_posix(), held
+            items = tuple(other for other in shown if other in ids)
+            if items:
+                yield path.relative_to(vault.root).as_posix(), items
 
 
-def _is_about(one: Proposal, ids: Collection[str]) -> bool:
-    linked = (link.to for link in one.fact.links) if one.fact else ()
-    return any(target.id in ids for target in one.targets) or any(to in ids for to in linked)
+def _is_about(proposal: Proposal, ids: Collection[str]) -> bool:
+    linked = (link.to for link in proposal.fact.links) if proposal.fact else ()
+    return any(target.id in ids for target in proposal.targets) or any(to in ids for to in linked)

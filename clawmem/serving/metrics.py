@@ -76,7 +76,7 @@ def _counted(
     tiers[COLD] += tiers.pop(PAST)
     catalog = vault.catalog_or_none() or Catalog({})
     against = conflicting_ids(index, owners, catalog, stamp(caller.now), active_rows(index))
-    pairs = {frozenset((one, other)) for one, others in against.items() for other in others}
+    pairs = {frozenset((text, other)) for text, others in against.items() for other in others}
     return tiers, active_by_workflow(index), owners, len(pairs), index.notices
 
 

@@ -36,12 +36,12 @@ class Narrative(NamedTuple):
     @property
     def text(self) -> str:
         """Return the answer with the ids in brackets after each sentence."""
-        return " ".join(f"{one.text} [{', '.join(one.cites)}]" for one in self.sentences)
+        return " ".join(f"{sentence.text} [{', '.join(sentence.cites)}]" for sentence in self.sentences)
 
     @property
     def cites(self) -> tuple[str, ...]:
         """Return the ids that the answer cites, each once."""
-        return tuple(dict.fromkeys(one for sentence in self.sentences for one in sentence.cites))
+        return tuple(dict.fromkeys(cite for sentence in self.sentences for cite in sentence.cites))
 
 
 def check_model_set(model: Model | None) -> Model:
@@ -67,29 +67,38 @@ def narrate(
     try:
         check_model(model)
         account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
-        done = ask_grounded(model, account, "answer", PARTS, f"The question: {question}", shown)
+        text = ask_grounded(model, account, "answer", PARTS, f"The question: {question}", shown)
     except (BudgetSpent, ModelFailed) as problem:
         return Narrative(problem=problem)
     finally:
         if account is not None:
             record_spending(vault, day, account.spent.cents)
-    return Narrative(done.sentences, done.notices)
+    return Narrative(text.sentences, text.notices)
 
 
 def facts_named(vault: Vault, ids: Sequence[str]) -> list[PlacedFact]:
     """Return the facts with these ids, in their order."""
     found = run_query(vault, lambda index: by_ids(index, ids))
-    return [found[one] for one in ids if one in found]
+    return [found[identifier] for identifier in ids if identifier in found]
 
 
 def _records(facts: Iterable[PlacedFact], events: Sequence[Event]) -> Mapping[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
-    for one in facts:
-        if quarantine_rule(one.fact) is None:
-            day = said_on(one.fact) or day_of(one.fact.timestamp)
-            found[one.fact.id] = {"fact": one.fact.fact, "about": one.entity, "day": day, "until": one.fact.valid_to}
+    for placed in facts:
+        if quarantine_rule(placed.fact) is None:
+            day = said_on(placed.fact) or day_of(placed.fact.timestamp)
+            found[placed.fact.id] = {
+                "fact": placed.fact.fact,
+                "about": placed.entity,
+                "day": day,
+                "until": placed.fact.valid_to,
+            }
     for event in events:
         text = event.text[:_LONGEST_TEXT]
         found[event.id] = {"said": text, "by": display_speaker(event), "day": day_of(event.timestamp)}
-    safe = {key: one for key, one in found.items() if find_secret(str(one.get("fact") or one.get("said"))) is None}
+    safe = {
+        key: record
+        for key, record in found.items()
+        if find_secret(str(record.get("fact") or record.get("said"))) is None
+    }
     return dict(list(safe.items())[:MOST_SHOWN])

@@ -31,9 +31,11 @@ def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> 
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
         # No other fact can have a reason.
         placed = passing_with_more(index, wanted)
-        sources = sources_of(index, (one.fact for one in placed))
-        reasons = ((one, stale_reason(one.fact, caller.now, days, sources)) for one in placed)
-        return [(one, why) for one, why in reasons if why is not None]
+        sources = sources_of(index, (other_placed.fact for other_placed in placed))
+        reasons = (
+            (other_placed, stale_reason(other_placed.fact, caller.now, days, sources)) for other_placed in placed
+        )
+        return [(other_placed, why) for other_placed, why in reasons if why is not None]
 
     found = run_query(vault, read)
     found.sort(key=lambda pair: (-importance_of(pair[0].fact), pair[0].fact.timestamp, pair[0].fact.id))

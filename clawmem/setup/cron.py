@@ -63,9 +63,12 @@ def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tup
     root = str(vault.root.resolve())
     interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - keep the link of a virtual environment
     parts = (interpreter, "-P", "-m", "clawmem", "heartbeat", "--stamped", "--vault", root)
-    found = [shutil.which(one, path=environment.get("PATH")) for one in ("git", *model_programs(vault.settings))]
-    folders = [str(Path(one).parent) for one in found if one]
-    own = dict.fromkeys(one for one in folders if ":" not in one and one not in _DEFAULT_PATH.split(":"))
+    found = [
+        shutil.which(model_program, path=environment.get("PATH"))
+        for model_program in ("git", *model_programs(vault.settings))
+    ]
+    folders = [str(Path(text).parent) for text in found if text]
+    own = dict.fromkeys(folder for folder in folders if ":" not in folder and folder not in _DEFAULT_PATH.split(":"))
     path = ":".join([*own, _DEFAULT_PATH])
     return parts, str(vault.git_dir.resolve() / "clawmem" / LOG), path
 
@@ -265,7 +268,7 @@ def _joined(units: Mapping[Path, str]) -> str:
 def run_program(environment: Mapping[str, str], command: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
     """Run a program and return its exit code, output and errors. Raise Refused if it does not end in time."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             input=stdin.encode(errors="surrogateescape"),
             capture_output=True,
@@ -277,4 +280,4 @@ def run_program(environment: Mapping[str, str], command: Sequence[str], stdin: s
         raise Refused(
             f"{command[0]} did not finish within {_TIMEOUT_SECONDS} seconds.", "Run it manually to see why."
         ) from None
-    return done.returncode, done.stdout.decode(errors="surrogateescape"), done.stderr.decode(errors="replace")
+    return process.returncode, process.stdout.decode(errors="surrogateescape"), process.stderr.decode(errors="replace")

@@ -39,7 +39,7 @@ def harness_problems(vault: Vault, environment: Mapping[str, str], home: Path) -
 
 
 def _never_called(vault: Vault, harness: str, since: str, home: Path, environment: Mapping[str, str]) -> bool:
-    if harness not in _SESSIONS or any(one.harness == harness for one in read_marks(vault)):
+    if harness not in _SESSIONS or any(mark.harness == harness for mark in read_marks(vault)):
         return False
     from datetime import datetime
 
@@ -47,4 +47,4 @@ def _never_called(vault: Vault, harness: str, since: str, home: Path, environmen
     named = environment.get("CODEX_HOME")
     place = Path(named) / "sessions" if named else home / folder
     moment = datetime.fromisoformat(since).timestamp()
-    return any(one.stat().st_mtime > moment for one in place.rglob(pattern))
+    return any(path.stat().st_mtime > moment for path in place.rglob(pattern))

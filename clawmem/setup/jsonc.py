@@ -86,7 +86,7 @@ def without_entry(text: str, path: Sequence[str], value: Any, append: bool, made
         trail.append(below)
     if append:
         items = trail[-1].items if isinstance(trail[-1].value, list) else ()
-        at = next((number for number, one in enumerate(items) if one.value == value), None)
+        at = next((number for number, item in enumerate(items) if item.value == value), None)
         if at is None:
             return text
         changed = _removed(text, trail[-1], at)
@@ -136,7 +136,7 @@ def _index(node: Node, key: str) -> int:
 
 def _removed(text: str, holder: Node, at: int) -> str:
     """The text without one item: with the comma before it, or for the first one the comma behind it."""
-    starts = [place for _, place in holder.keys] or [one.start for one in holder.items]
+    starts = [place for _, place in holder.keys] or [item.start for item in holder.items]
     if at > 0:
         return text[: holder.items[at - 1].end] + text[holder.items[at].end :]
     if len(holder.items) > 1:
@@ -204,7 +204,7 @@ def _container(text: str, start: int, depth: int) -> Node:
             at = _skip(text, at + 1)
         elif text[at : at + 1] != close:
             raise _broken(text, at)
-    values = [one.value for one in items]
+    values = [item.value for item in items]
     value = dict(zip((name for name, _ in keys), values, strict=True)) if is_object else values
     return Node(start, at + 1, value, tuple(items), tuple(keys))
 

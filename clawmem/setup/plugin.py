@@ -39,7 +39,7 @@ def plugin_files() -> dict[str, str]:
             "mcpServers": {SERVER: {"command": "clawmem", "args": ["mcp", "--agent", "claude-code"]}}
         },
     }
-    texts = {path: json.dumps(held, indent=2) + "\n" for path, held in files.items()}
+    texts = {path: json.dumps(file, indent=2) + "\n" for path, file in files.items()}
     texts[f"{NAME}/skills/{SKILL_NAME}/SKILL.md"] = SKILL
     for name in COMMANDS:
         texts[f"{NAME}/commands/{name}.md"] = markdown_command(name, "$ARGUMENTS")

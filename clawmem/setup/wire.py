@@ -42,14 +42,14 @@ class WireResult(NamedTuple):
 class _Receipt:
     """What was changed for one harness on this machine."""
 
-    def __init__(self, path: Path, held: dict[str, Any]) -> None:
+    def __init__(self, path: Path, record: dict[str, Any]) -> None:
         self.path = path
-        self.files: dict[str, dict[str, Any]] = held.get("files", {})
-        self.folders: list[str] = held.get("folders", [])
-        self.at: str = held.get("at", "")
-        self.settings: dict[str, Any] = held.get("settings", {})
+        self.files: dict[str, dict[str, Any]] = record.get("files", {})
+        self.folders: list[str] = record.get("folders", [])
+        self.at: str = record.get("at", "")
+        self.settings: dict[str, Any] = record.get("settings", {})
         """The former values of the settings of this machine that setup has changed."""
-        self.scheduled: bool = held.get("scheduled", False)
+        self.scheduled: bool = record.get("scheduled", False)
         """Whether setup has scheduled the heartbeat."""
 
     @property
@@ -59,9 +59,9 @@ class _Receipt:
     def write(self, at: str) -> None:
         # It holds what stood in configuration files, which may be keys.
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        held = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings,
+        record = {"at": at, "files": self.files, "folders": self.folders, "settings": self.settings,
                 "scheduled": self.scheduled}  # fmt: skip
-        _replace(self.path, (json.dumps(held, indent=1) + "\n").encode(), 0o600)
+        _replace(self.path, (json.dumps(record, indent=1) + "\n").encode(), 0o600)
 
 
 def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> _Receipt:
@@ -70,14 +70,14 @@ def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> _Rec
     folder = (Path(base) if base else home / ".local" / "state") / "clawmem" / "setup"
     path = folder / f"{harness}.json"
     try:
-        held = json.loads(path.read_bytes())
+        record = json.loads(path.read_bytes())
     except FileNotFoundError:
-        held = {}
+        record = {}
     except (OSError, ValueError) as problem:
         raise StorageFailed(
             f"The receipt {path} cannot be read: {problem}.", "Remove it and run setup again."
         ) from None
-    return _Receipt(path, held if isinstance(held, dict) else {})
+    return _Receipt(path, record if isinstance(record, dict) else {})
 
 
 def wire(
@@ -98,8 +98,8 @@ def wire(
                 vendors.append((program, step))
                 continue
             if not program:
-                done = "would be" if dry_run else "was"
-                notices.append(f"{step.program} was not found, so its file {step.path} {done} edited directly")
+                result = "would be" if dry_run else "was"
+                notices.append(f"{step.program} was not found, so its file {step.path} {result} edited directly")
             step = step.instead
         path = _target(step.path)
         if path not in before:
@@ -146,22 +146,22 @@ def unwire(wanted: Wiring, receipt: _Receipt, environment: Mapping[str, str], dr
     changes: dict[Path, bytes | None] = {}
     files, notices, vendors, others = [], [], [], {}
     known = {_target(step.path) for step in wanted.steps}
-    for name, held in receipt.files.items():
+    for name, file in receipt.files.items():
         path = Path(name)
-        if not _is_known(path, held, known, wanted):
-            others[name] = held
+        if not _is_known(path, file, known, wanted):
+            others[name] = file
             notices.append(f"{path} is no file that setup writes for {wanted.program} here; it was left as it is")
             continue
         now = _read(path)
         restored = _unwired(path, receipt)
-        vendor = held.get("vendor")
-        if vendor and now is not None and _hash(now) != held["after"] and restored == now:
+        vendor = file.get("vendor")
+        if vendor and now is not None and _hash(now) != file["after"] and restored == now:
             vendors.append((path, vendor))
         if restored == now:
-            if held["steps"] and now is not None and restored != _bytes(held["before"]):
+            if file["steps"] and now is not None and restored != _bytes(file["before"]):
                 notices.append(f"{path} has no entry of clawmem any more, or was changed by hand; it was left as it is")
             continue
-        exact = restored == _bytes(held["before"])
+        exact = restored == _bytes(file["before"])
         did = "removed" if restored is None else "restored" if exact else "the entries of clawmem were taken out"
         files.append(WiredFile(name, did))
         changes[path] = restored
@@ -184,13 +184,13 @@ def unwire(wanted: Wiring, receipt: _Receipt, environment: Mapping[str, str], dr
     return WireResult(tuple(files), tuple(notices))
 
 
-def _is_known(path: Path, held: Mapping[str, Any], known: set[Path], wanted: Wiring) -> bool:
+def _is_known(path: Path, record: Mapping[str, Any], known: set[Path], wanted: Wiring) -> bool:
     """Whether a receipt's file and command are those of the harness. A file of settings can change its ending."""
     commands = [[step.program, *step.remove] for step in wanted.steps if isinstance(step, VendorCommand)]
     return (
         path == _target(path)
         and path.with_suffix("") in {file.with_suffix("") for file in known}
-        and (not held.get("vendor") or held["vendor"] in commands)
+        and (not record.get("vendor") or record["vendor"] in commands)
     )
 
 
@@ -259,13 +259,13 @@ def _named(step: Step, path: Path) -> str:
 
 def _unwired(path: Path, receipt: _Receipt) -> bytes | None:
     """The bytes of a file without what the receipt says that clawmem put there; None for no file."""
-    now, held = _read(path), receipt.files.get(str(path))
-    if held is None or now is None:
+    now, record = _read(path), receipt.files.get(str(path))
+    if record is None or now is None:
         return now
-    if _hash(now) == held["after"]:
-        return _bytes(held["before"])
+    if _hash(now) == record["after"]:
+        return _bytes(record["before"])
     text = _text(path, now)
-    for step in reversed(held["steps"]):
+    for step in reversed(record["steps"]):
         if step["kind"] == "block":
             text = text.replace(step["text"], "")
         elif step["kind"] == "entry":
@@ -280,10 +280,10 @@ def _unwired(path: Path, receipt: _Receipt) -> bytes | None:
 
 def _by_vendor(program: str, vendor: VendorCommand, receipt: _Receipt, environment: Mapping[str, str]) -> list[str]:
     path = _target(vendor.path)
-    held = receipt.files.pop(str(path), None)
-    if held is not None:  # an earlier setup
-        if _hash(_read(path)) == held["after"]:
-            _put(path, _bytes(held["before"]))
+    value = receipt.files.pop(str(path), None)
+    if value is not None:  # an earlier setup
+        if _hash(_read(path)) == value["after"]:
+            _put(path, _bytes(value["before"]))
         else:
             _run([program, *vendor.remove], environment)
     before = _read(path)
@@ -315,33 +315,33 @@ def _removed_by_vendor(path: Path, words: Sequence[str], environment: Mapping[st
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
     """Why a program failed, or None."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, timeout=_VENDOR_SECONDS
         )
     except (OSError, subprocess.SubprocessError) as problem:
         return str(problem)
-    if done.returncode == 0:
+    if process.returncode == 0:
         return None
-    said = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
-    return said[-1] if said else f"exit code {done.returncode}"
+    items = (process.stderr or process.stdout).decode(errors="replace").strip().splitlines()
+    return items[-1] if items else f"exit code {process.returncode}"
 
 
 def _has_entry(step: Step, receipt: _Receipt) -> bool:
     """Whether an earlier setup edited the file directly, so that the vendor's command would find the entry there."""
-    held = receipt.files.get(str(_target(step.path)))
-    return held is not None and bool(held["steps"])
+    record = receipt.files.get(str(_target(step.path)))
+    return record is not None and bool(record["steps"])
 
 
 def _write_all(changes: Mapping[Path, bytes | None]) -> None:
     """Write files; if one cannot be written, the others get their former bytes again."""
     former = {path: _read(path) for path in changes}
-    done: list[Path] = []
+    items: list[Path] = []
     try:
         for path, data in changes.items():
-            done.append(path)
+            items.append(path)
             _put(path, data)
     except OSError as problem:
-        for path in done:
+        for path in items:
             try:
                 _put(path, former[path])
             except OSError:

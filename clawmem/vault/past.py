@@ -60,7 +60,7 @@ class VaultAt(Vault):
     def vault_settings(self) -> Settings:
         """The settings in `clawmem.yaml` at the commit."""
         past = super().vault_settings
-        problem = past.unread or next((one for key, one in past.wrong.items() if key not in LOCAL), None)
+        problem = past.unread or next((error for key, error in past.wrong.items() if key not in LOCAL), None)
         if problem is None:
             return past
         self._notify(problem)

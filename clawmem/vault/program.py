@@ -52,7 +52,7 @@ def read_program(named: str, root: Path) -> Program:
     return Program(str(path), content, hashlib.sha256(content).hexdigest())
 
 
-def run_allowed(program: Program, given: bytes, seconds: float) -> bytes:
+def run_allowed(program: Program, data: bytes, seconds: float) -> bytes:
     """Run the program with `given` on stdin, and return what it wrote to stdout.
 
     It is a copy of the content that was read, so the file may change meanwhile. Its environment has PATH, HOME, the
@@ -65,18 +65,18 @@ def run_allowed(program: Program, given: bytes, seconds: float) -> bytes:
         copy.write_bytes(program.content)
         copy.chmod(0o700)
         try:
-            done = run_within_limits([str(copy)], given, seconds, environment, MOST_BYTES, _MOST_ERRORS)
+            run = run_within_limits([str(copy)], data, seconds, environment, MOST_BYTES, _MOST_ERRORS)
         except OSError as problem:
             hint = "A script begins with a line such as #!/usr/bin/env python3."
             raise Refused(f"The program {name} cannot be started: {problem.strerror}.", hint) from None
-    if done.too_long:
+    if run.too_long:
         raise Refused(f"The program {name} wrote more than {MOST_BYTES:,} bytes, and was ended.", _HINT)
-    if done.code is None:
+    if run.code is None:
         raise Refused(f"The program {name} took more than {seconds:g} seconds, and was ended.", _HINT)
-    if done.code:
-        said = done.errors.decode(errors="replace").strip().rpartition("\n")[2][:200]
-        raise Refused(f"The program {name} failed with exit code {done.code}{f': {said}' if said else ''}.", _HINT)
-    return done.output
+    if run.code:
+        text = run.errors.decode(errors="replace").strip().rpartition("\n")[2][:200]
+        raise Refused(f"The program {name} failed with exit code {run.code}{f': {text}' if text else ''}.", _HINT)
+    return run.output
 
 
 _HINT = "Nothing was stored. Try the program by hand with JSON on stdin."

@@ -92,15 +92,15 @@ def _refuse_odd(value: Any, name: str) -> None:
     """Raise Unreadable for values that JSON cannot represent, because parsed settings are cached as JSON."""
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, dict):
-            if not all(isinstance(key, _KEYS) for key in one):
+        record = waiting.pop()
+        if isinstance(record, dict):
+            if not all(isinstance(key, _KEYS) for key in record):
                 raise Unreadable(name, None, "a key is neither text nor a number")
-            waiting += one.keys()
-            waiting += one.values()
-        elif isinstance(one, list | tuple | set):
-            waiting += one
-        elif isinstance(one, float) and not isfinite(one):
-            raise Unreadable(name, None, f"{one} is not a finite number")
-        elif isinstance(one, int) and abs(one) >= 10**NUMBER_DIGITS:
+            waiting += record.keys()
+            waiting += record.values()
+        elif isinstance(record, list | tuple | set):
+            waiting += record
+        elif isinstance(record, float) and not isfinite(record):
+            raise Unreadable(name, None, f"{record} is not a finite number")
+        elif isinstance(record, int) and abs(record) >= 10**NUMBER_DIGITS:
             raise Unreadable(name, None, "a number is too large")

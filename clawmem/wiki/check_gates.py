@@ -41,11 +41,13 @@ def gate_entity(vault: Vault, caller: Caller, name: str) -> tuple[GatedFact, ...
     def read(index: Index) -> tuple[GatedFact, ...]:
         if not entity_exists(index, name):
             raise NotFound(f"There is no entity {name}.", "`clawmem entity list` shows all.")
-        return _gated(vault, caller, index, [one for one in facts_of(index, name) if one.fact.status == ACTIVE])
+        return _gated(
+            vault, caller, index, [placed for placed in facts_of(index, name) if placed.fact.status == ACTIVE]
+        )
 
     return run_query(vault, read)
 
 
 def _gated(vault: Vault, caller: Caller, index: Index, placed: list[PlacedFact]) -> tuple[GatedFact, ...]:
     judged = judge(index, gate_context(vault.settings, vault.catalog, caller), placed)
-    return tuple(GatedFact(one, judged.results[one.fact.id]) for one in placed)
+    return tuple(GatedFact(other_placed, judged.results[other_placed.fact.id]) for other_placed in placed)

@@ -21,7 +21,7 @@ def other_files(vault: Vault) -> list[str]:
     """Return the files of the vault that are no pages of the wiki, as they are on disk, without hidden ones."""
     found = []
     for folder, folders, names in os.walk(vault.root):
-        folders[:] = [one for one in folders if not one.startswith(".")]
+        folders[:] = [other_folder for other_folder in folders if not other_folder.startswith(".")]
         place = os.path.relpath(folder, vault.root).replace(os.sep, "/")
         prefix = "" if place == "." else f"{place}/"
         in_wiki = f"{prefix}/".startswith(f"{FOLDER}/")

@@ -130,8 +130,8 @@ def today(work: BuildScope) -> str:
 
 def basis(vault: Vault) -> str:
     """Return a digest of what every page depends on: this version and the thresholds."""
-    given = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
-    return hashlib.sha256("\n".join(given).encode()).hexdigest()
+    items = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
+    return hashlib.sha256("\n".join(items).encode()).hexdigest()
 
 
 def _usable_state(work: WriteScope) -> WikiState | None:
@@ -240,7 +240,11 @@ def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -
 def _also_citing(work: BuildScope, days: Collection[str]) -> set[str]:
     """Return the entities with facts whose further evidence is of some days."""
     rows = facts_containing(work.index, f'"{ALSO_FROM}"') if days else []
-    return {one.entity for one in rows if any(event_day(work.index, each) in days for each in further_events(one.fact))}
+    return {
+        placed.entity
+        for placed in rows
+        if any(event_day(work.index, each) in days for each in further_events(placed.fact))
+    }
 
 
 def _accessed(work: BuildScope, old: str, new: str) -> set[str]:
@@ -249,7 +253,7 @@ def _accessed(work: BuildScope, old: str, new: str) -> set[str]:
         parse_accesses(work.vault.contents_at(commit, [ACCESSES_PATH])[ACCESSES_PATH]) for commit in (old, new)
     )
     differ = [fact_id for fact_id in before.keys() | after.keys() if before.get(fact_id) != after.get(fact_id)]
-    return {one.entity for one in by_ids(work.index, differ).values()}
+    return {placed.entity for placed in by_ids(work.index, differ).values()}
 
 
 def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
@@ -277,7 +281,7 @@ def hand_links(
 ) -> dict[str, HandLinks]:
     """Return the links that people wrote, by page: those of some texts (None: the page is gone), and earlier ones of
     the other pages. Only links to pages of entities and topics have a page."""
-    titles = {entry.path: entry.title for entry in entries.values()} | {topic_page(one): one for one in topics}
+    titles = {entry.path: entry.title for entry in entries.values()} | {topic_page(topic): topic for topic in topics}
     found = {path: links for path, links in before.items() if path not in written}
     for path, text in written.items():
         targets = dict.fromkeys(links_in(text)) if text else {}
@@ -289,7 +293,7 @@ def hand_links(
 
 def _led(path: str, links: HandLinks, names: PageNames, titles: Mapping[str, str]) -> HandLinks:
     targets = (resolved(path, WrittenLink(str(target), bool(wiki)), names) for target, wiki in links.targets)
-    pages = sorted({one for one in targets if one is not None and one != path})
+    pages = sorted({target for target in targets if target is not None and target != path})
     return links._replace(pages=pages, title=titles.get(path))
 
 
@@ -352,7 +356,7 @@ def with_links(
     backlinks: Mapping[str, tuple[PageLink, ...]],
     topics: Mapping[str, int],
 ) -> EntityPage:
-    shown = (PageLink(topic_page(one), one, count) for one, count in entry.topics.items() if one in topics)
+    shown = (PageLink(topic_page(text), text, count) for text, count in entry.topics.items() if text in topics)
     return page._replace(topics=tuple(sorted(shown, key=_by_title)), backlinks=backlinks.get(page.path, ()))
 
 

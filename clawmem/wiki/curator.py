@@ -107,13 +107,13 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
 
     The week is the last one that is over, whose report is written once and only if there is something to tell. A week
     that is named is reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
-    told = _week(caller, week)
+    message = _week(caller, week)
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         built = _mended(work, _build(work, {}))
         found = _find(work, built)
         curated, proposals = _filing(work, found.findings, built.titles)
-        report = _report(work, built, told, found, curated, proposals, again=week is not None)
-        path = report_path(told) if report is not None else None
+        report = _report(work, built, message, found, curated, proposals, again=week is not None)
+        path = report_path(message) if report is not None else None
         writes = page_writes(work, built.plan, [path] if path else [])
         replaced = replaced_notices(work, built.plan, writes)
         pages = tuple(sorted(writes))
@@ -122,12 +122,12 @@ def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool 
         writes.update(proposal_writes(proposals))
         commit = None
         if writes and not dry_run:
-            commit = work.commit([_change(work, told, path, built, proposals, writes)])[-1]
+            commit = work.commit([_change(work, message, path, built, proposals, writes)])[-1]
         if not dry_run:
             remember_build(work, built.plan, commit)
         if not dry_run and week is None:
-            write_curated_week(vault, told.name)
-        return Curation(told.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
+            write_curated_week(vault, message.name)
+        return Curation(message.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
 
 
 def is_due(vault: Vault, caller: Caller) -> bool:
@@ -149,9 +149,13 @@ def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
     titles = titles_of(entities(work.index))
     pages = _texts(work, plan)
     names, targets = page_names(pages), _targets(plan, pages, titles)
-    found = [one for path, text in pages.items() for one in dead_targets(path, outside_markers(text), names, targets)]
+    found = [
+        dead_target
+        for path, text in pages.items()
+        for dead_target in dead_targets(path, outside_markers(text), names, targets)
+    ]
     others = page_names(other_files(work.vault)) if found else {}
-    dead = tuple(one for one in found if resolved(one.page, one.link, others) is None)
+    dead = tuple(target for target in found if resolved(target.page, target.link, others) is None)
     return _Built(plan, pages, titles, dead)
 
 
@@ -160,17 +164,17 @@ def _mended(work: WriteScope, built: _Built) -> _Built:
 
     A page that cannot be read stays as it is."""
     names = page_names(built.texts)
-    done: list[MendedLink] = []
+    items: list[MendedLink] = []
     changed: dict[str, str] = {}
-    for path in dict.fromkeys(one.page for one in built.dead if one.page not in work.transaction.unreadable):
+    for path in dict.fromkeys(target.page for target in built.dead if target.page not in work.transaction.unreadable):
         text = built.texts[path]
         refuse_conflict_markers(text, path)
-        on_page = [one for one in built.dead if one.page == path]
+        on_page = [target for target in built.dead if target.page == path]
         after, links = mended(text, on_page, names)
         if after != text:
             changed[path] = after
-            done += links
-    return _build(work, changed)._replace(mended=tuple(done)) if changed else built
+            items += links
+    return _build(work, changed)._replace(mended=tuple(items)) if changed else built
 
 
 def _texts(work: WriteScope, plan: BuildPlan) -> dict[str, str]:
@@ -196,23 +200,23 @@ def _targets(plan: BuildPlan, texts: Mapping[str, str], titles: Titles) -> LinkT
 def _compiled(plan: BuildPlan) -> dict[str, str]:
     """Return the titles of the pages of entities and topics, and of the index, by path."""
     entities_by_path = {entry.path: entry.title for entry in plan.entries.values()}
-    return {INDEX: "Wiki", **entities_by_path, **{topic_page(one): one for one in plan.topics}}
+    return {INDEX: "Wiki", **entities_by_path, **{topic_page(topic): topic for topic in plan.topics}}
 
 
 def _find(work: WriteScope, built: _Built) -> _Found:
     context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
-    facts = [one for one in all_facts(work.index) if one.fact.status == ACTIVE and is_on_wiki(one.entity)]
+    facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
     pages = _written_pages(built)
     orphans = [path for path in check_links(built.texts).orphans if not path.startswith(f"{REPORTS}/")]
     numbers: dict[str, int] = {}
-    for one in facts:
-        numbers[one.entity] = numbers.get(one.entity, 0) + 1
+    for placed in facts:
+        numbers[placed.entity] = numbers.get(placed.entity, 0) + 1
     findings = [
         *dead_link_findings(built.dead),
         *duplicate_entities(built.titles.entities.values(), numbers),
         *page_findings(pages, orphans, _compiled(built.plan)),
-        *duplicate_claims((one.entity, one.fact) for one in facts),
+        *duplicate_claims((placed.entity, placed.fact) for placed in facts),
         *stale_findings(stale),
         *_long_pages(work, context, built, pages),
     ]
@@ -221,16 +225,18 @@ def _find(work: WriteScope, built: _Built) -> _Found:
 
 def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) -> tuple[StaleClaim, ...]:
     """Return the facts that only their staleness keeps from the wiki, the most important first."""
-    sources = events_by_id(work.index, {one.fact.source_event for one in facts if one.fact.source_event is not None})
-    used = counted_facts(work.index, [one.fact for one in facts])
+    sources = events_by_id(
+        work.index, {placed.fact.source_event for placed in facts if placed.fact.source_event is not None}
+    )
+    used = counted_facts(work.index, [placed.fact for placed in facts])
     reasons = [stale_reason(fact, context.caller.now, context.stale_days, sources) for fact in used]
-    found = [(one, why) for one, why in zip(facts, reasons, strict=True) if why is not None]
-    judged = judge(work.index, context, [one for one, _ in found]) if found else None
+    found = [(placed, why) for placed, why in zip(facts, reasons, strict=True) if why is not None]
+    judged = judge(work.index, context, [placed for placed, _ in found]) if found else None
     shown = []
-    for one, why in found:
-        failed = [each.gate for each in judged.results[one.fact.id] if not each.passed] if judged else []
-        shown += [StaleClaim(one.fact, one.entity, why)] if failed == [FRESH] else []
-    return tuple(sorted(shown, key=lambda one: (-importance_of(one.fact), one.fact.timestamp, one.fact.id)))
+    for placed, why in found:
+        failed = [each.gate for each in judged.results[placed.fact.id] if not each.passed] if judged else []
+        shown += [StaleClaim(placed.fact, placed.entity, why)] if failed == [FRESH] else []
+    return tuple(sorted(shown, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id)))
 
 
 def _written_pages(built: _Built) -> list[WrittenPage]:
@@ -263,10 +269,10 @@ def _long_pages(
             facts: list[Fact] = []
             if entity is not None:
                 claims = gather_page(work.index, context, built.titles, entity)[0].claims
-                facts = counted_facts(work.index, [one.fact for one in claims if one.fact.category != GUARDRAIL])
+                facts = counted_facts(work.index, [claim.fact for claim in claims if claim.fact.category != GUARDRAIL])
                 facts.sort(key=lambda fact: (fact_score(fact, context.caller.now), fact.timestamp, fact.id))
             found.append(long_page(page, most, entity, facts))
-    return [one for one in found if one is not None]
+    return [finding for finding in found if finding is not None]
 
 
 def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
@@ -275,10 +281,12 @@ def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict
     found: dict[tuple[str, ...], WikiConflict] = {}
     for name, entry in sorted(built.plan.entries.items()):
         if entry.conflicts:
-            for one in gather_page(work.index, context, built.titles, name)[0].conflicts:
-                found.setdefault(tuple(sorted((one.one.fact.id, one.other.fact.id))), one)
+            for conflict in gather_page(work.index, context, built.titles, name)[0].conflicts:
+                found.setdefault(tuple(sorted((conflict.one.fact.id, conflict.other.fact.id))), conflict)
     last = day.isoformat()
-    return tuple(one for one in found.values() if all(day_of(side.fact.timestamp) <= last for side in one))
+    return tuple(
+        conflict for conflict in found.values() if all(day_of(side.fact.timestamp) <= last for side in conflict)
+    )
 
 
 def _filing(
@@ -287,26 +295,26 @@ def _filing(
     """Return what becomes of each finding, and the proposals to file, at most `wiki.curator.proposals`."""
     filed = read_proposals(work.vault, work.read).proposals
     names = {alias: entity.name for entity in titles.entities.values() for alias in entity.aliases}
-    waiting = {target.id: one.id for one in filed if one.status == OPEN for target in one.targets}
+    waiting = {target.id: proposal.id for proposal in filed if proposal.status == OPEN for target in proposal.targets}
     known = filed_findings(filed, names)
     most = work.vault.settings.whole("wiki.curator.proposals")
-    taken = {one.id for one in filed}
-    done: list[CuratedFinding] = []
+    taken = {proposal.id for proposal in filed}
+    items: list[CuratedFinding] = []
     fresh: list[Proposal] = []
-    for one in findings:
-        before = settled(one, known, names)
-        other = next((waiting[fact.id] for fact in one.targets if fact.id in waiting), None)
+    for finding in findings:
+        before = settled(finding, known, names)
+        other = next((waiting[fact.id] for fact in finding.targets if fact.id in waiting), None)
         if before is not None:
-            done.append(CuratedFinding(one, _OUTCOMES[before.status], before.id))
+            items.append(CuratedFinding(finding, _OUTCOMES[before.status], before.id))
         elif other is not None:
-            done.append(CuratedFinding(one, WAITS, other))
+            items.append(CuratedFinding(finding, WAITS, other))
         elif len(fresh) < most:
-            fresh.append(proposal_of(one, stamp(work.caller.now), work.caller.agent, taken))
+            fresh.append(proposal_of(finding, stamp(work.caller.now), work.caller.agent, taken))
             taken.add(fresh[-1].id)
-            done.append(CuratedFinding(one, FILED, fresh[-1].id))
+            items.append(CuratedFinding(finding, FILED, fresh[-1].id))
         else:
-            done.append(CuratedFinding(one, LEFT))
-    return done, fresh
+            items.append(CuratedFinding(finding, LEFT))
+    return items, fresh
 
 
 def _report(
@@ -329,8 +337,8 @@ def _report(
     if not (changes or built.mended or fresh or again):
         return None
     refuse_conflict_markers(before, path)
-    earlier = [one for one in built.texts if one.startswith(f"{REPORTS}/") and one < path]
-    told = ReportedWeek(
+    earlier = [text for text in built.texts if text.startswith(f"{REPORTS}/") and text < path]
+    message = ReportedWeek(
         week,
         day,
         changes,
@@ -338,12 +346,12 @@ def _report(
         found.stale,
         built.mended,
         (*read_proposals(work.vault, work.read).open, *fresh),
-        tuple(one.finding for one in curated if one.outcome == LEFT),
+        tuple(curated_finding.finding for curated_finding in curated if curated_finding.outcome == LEFT),
         tuple(problem for _, problem in broken_files(work.index)),
         {name: (entry.title, entry.path) for name, entry in built.plan.entries.items()},
         max(earlier, default=None),
     )
-    after = with_generated(before, render_report(told))
+    after = with_generated(before, render_report(message))
     return after if after != before else None
 
 
@@ -351,10 +359,10 @@ def _changes(work: WriteScope, week: IsoWeek, day: date) -> tuple[FactDifference
     """Return the changes of shared facts in a week, up to a day; none where the history begins later."""
     start = (week.first - timedelta(days=1)).isoformat()
     try:
-        done = compare(work.vault, work.caller, start, day.isoformat())
+        comparison = compare(work.vault, work.caller, start, day.isoformat())
     except NotFound:
         return ()
-    return told_changes(one for one in done.changes if is_on_wiki(one.entity))
+    return told_changes(change for change in comparison.changes if is_on_wiki(change.entity))
 
 
 def _change(

@@ -32,7 +32,9 @@ class Titles(NamedTuple):
 
 def titles_of(entities: Iterable[Entity]) -> Titles:
     """Return the shared entities and their names; of two entities with one name, the first by path has it."""
-    shared = {one.name: one for one in sorted(entities) if owner_of(one.name) is None}
+    shared = {
+        other_entity.name: other_entity for other_entity in sorted(entities) if owner_of(other_entity.name) is None
+    }
     names: dict[str, str] = {}
     for entity in shared.values():
         for known in (entity.name, entity.title, *entity.aliases):
@@ -52,7 +54,7 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     """Return the page of an entity without its backlinks and topics, and what other pages need to know about it."""
     placed = facts_of(index, name)
     judged = judge(index, context, placed)
-    facts = {one.fact.id: one.fact for one in placed}
+    facts = {other_placed.fact.id: other_placed.fact for other_placed in placed}
     current = [fact for fact in facts.values() if fact.status == ACTIVE]
     shown = sorted((fact for fact in current if passes(judged.results[fact.id])), key=_newest_first, reverse=True)
     entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
@@ -68,7 +70,7 @@ def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulCla
     """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
     found = []
     for fact in sorted(current, key=_newest_first, reverse=True):
-        failed = [one for one in judged.results[fact.id] if not one.passed]
+        failed = [result for result in judged.results[fact.id] if not result.passed]
         if len(failed) == 1 and failed[0].gate == FRESH:
             found.append(DoubtfulClaim(fact, failed[0].reason))
     return tuple(found)
@@ -92,10 +94,14 @@ def _replaced(fact: Fact, facts: Mapping[str, Fact]) -> tuple[Fact, ...]:
     found: list[Fact] = []
     heirs = {fact.id}
     while heirs:
-        old = [one for one in facts.values() if one.superseded_by in heirs and one.status == SUPERSEDED]
-        old = [one for one in old if one not in found]
+        old = [
+            other_fact
+            for other_fact in facts.values()
+            if other_fact.superseded_by in heirs and other_fact.status == SUPERSEDED
+        ]
+        old = [other_fact for other_fact in old if other_fact not in found]
         found += sorted(old, key=_newest_first, reverse=True)
-        heirs = {one.id for one in old}
+        heirs = {other_fact.id for other_fact in old}
     return tuple(found)
 
 
@@ -103,8 +109,8 @@ def _mentions(fact: Fact, titles: Titles, name: str) -> tuple[tuple[str, str], .
     """Return the pages and titles of the other entities that a fact names as related or as its subject."""
     related = [titles.names.get(text) for text in fact.related_entities]
     subject = titles.subjects.get(normal(fact.subject)) if fact.subject else None
-    others = dict.fromkeys(one for one in (*related, subject) if one is not None and one != name)
-    return tuple((entity_page(one), titles.entities[one].title) for one in others)
+    others = dict.fromkeys(text for text in (*related, subject) if text is not None and text != name)
+    return tuple((entity_page(other), titles.entities[other].title) for other in others)
 
 
 def _place(placed: PlacedFact, titles: Titles) -> FactPlace:
@@ -129,7 +135,9 @@ def _entry(page: EntityPage, current: Iterable[Fact], context: GateContext) -> P
     links: dict[str, int] = {}
     topics: dict[str, int] = {}
     for claim in page.claims:
-        places = {one for one, _ in claim.mentions} | {one.place.page for one in claim.premises if one.place.page}
+        places = {text for text, _ in claim.mentions} | {
+            premise.place.page for premise in claim.premises if premise.place.page
+        }
         for place in sorted(places - {page.path}):
             links[place] = links.get(place, 0) + 1
         for tag in claim.fact.tags:
@@ -157,8 +165,8 @@ def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
     days = []
     for fact in facts:
         review = (fact.details or {}).get(REVIEW_BY)
-        given = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
-        days += [day_of(one) for one in given if one]
+        pair = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
+        days += [day_of(text) for text in pair if text]
         days += _days_later(max(fact.timestamp, fact.last_accessed or ""), context.stale_days)
     return min((day for day in days if day >= today), default=None)
 

@@ -199,11 +199,11 @@ class _Builder:
             wiki = WikiState(self._head, today(self), self._ground, self._entries, by_hand)
             return SiteState(wiki, known, tuple(sorted(self._noted)), titles, files)
 
-        done = write_site(
+        result = write_site(
             folder, lambda earlier: render(site, earlier), last, state, self._report, len(self._spool.names())
         )
         notices = (*self.index.notices, *unreadable_notices(self.index))
-        return BuiltSite(done, len(now.keys() - {INDEX}), last is None, notices)
+        return BuiltSite(result, len(now.keys() - {INDEX}), last is None, notices)
 
     def _paths(self, entries: Mapping[str, PageEntry], titles: Mapping[str, str | None]) -> dict[str, str]:
         """Return the path in the site of every page, by vault path."""
@@ -223,7 +223,7 @@ class _Builder:
         if changed == self._names or not days:
             return changed
         # A page shows who said both sides of a conflict, also the side that is another page's.
-        cited = [one.fact for name in entities_citing(self.index, days) for one in facts_of(self.index, name)]
+        cited = [placed.fact for name in entities_citing(self.index, days) for placed in facts_of(self.index, name)]
         return (changed | entities_beside(self.index, [fact for fact in cited if fact.source_event])) & self._names
 
     def _gather(self, names: Iterable[str]) -> None:
@@ -235,8 +235,8 @@ class _Builder:
     def _gather_beside_renamed(self, before: Mapping[str, PageEntry]) -> None:
         """Gather the pages in conflict with entities that have another title: a page shows the titles of both sides."""
         shown = set(self._spool.names())
-        renamed = [one for one in shown & before.keys() if before[one].title != self._entries[one].title]
-        facts = [one.fact for name in renamed for one in facts_of(self.index, name)]
+        renamed = [key for key in shown & before.keys() if before[key].title != self._entries[key].title]
+        facts = [placed.fact for name in renamed for placed in facts_of(self.index, name)]
         self._gather(entities_beside(self.index, facts) & self._names - shown)
 
     def _links_by_hand(
@@ -258,10 +258,10 @@ class _Builder:
         self, before: Mapping[str, PageEntry], old: Links, new: Links, totals: Mapping[str, int]
     ) -> None:
         """Gather the pages whose backlinks or topics changed."""
-        differ = [name for name, one in self._entries.items() if old.get(one.path) != new.get(one.path)]
+        differ = [name for name, entry in self._entries.items() if old.get(entry.path) != new.get(entry.path)]
         self._gather(name for name in differ if name not in self._spool)
         moved = topic_totals(before, self._least).keys() ^ totals.keys()
-        beside = [name for name, one in self._entries.items() if moved & one.topics.keys()]
+        beside = [name for name, entry in self._entries.items() if moved & entry.topics.keys()]
         self._gather(name for name in beside if name not in self._spool)
 
     def _pages(self, links: Links, totals: Mapping[str, int]) -> Iterator[SitePage]:
@@ -290,7 +290,7 @@ class _Builder:
         names = before.keys() | self._entries.keys()
         differ = [name for name in names if full or before.get(name) != self._entries.get(name)]
         found = (entries[name] for name in differ for entries in (before, self._entries) if name in entries)
-        touched = {topic for one in found for topic in one.topics if topic in totals}
+        touched = {topic for entry in found for topic in entry.topics if topic in totals}
         touched |= {topic for topic in totals if topic_page(topic) in changed} if changed else set()
         groups = topic_links(self._entries, touched)
         paths = {topic: topic_page(topic) for topic in sorted(groups)}
@@ -354,7 +354,7 @@ def _own_titles(titles: Mapping[str, str | None]) -> dict[str, str]:
 
 def _shown(links: Mapping[str, HandLinks], known: Mapping[str, str]) -> dict[str, HandLinks]:
     """Return the links on pages that the site has: it has no reports."""
-    return {path: one for path, one in links.items() if path in known}
+    return {path: link for path, link in links.items() if path in known}
 
 
 def _digest(paths: Mapping[str, str]) -> str:

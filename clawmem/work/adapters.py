@@ -75,9 +75,9 @@ class AllowedAdapter(NamedTuple):
 def allow_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AllowedAdapter:
     """Allow the program of an adapter on this machine, as it is now. Raise NotPermitted for an agent."""
     program = _program(vault, find_workflow(vault, workflow), adapter)
-    held = vault.settings.words(ALLOWED).split()
-    if program.checksum not in held:
-        change_setting(vault, caller, ALLOWED, " ".join([*held, program.checksum]))
+    items = vault.settings.words(ALLOWED).split()
+    if program.checksum not in items:
+        change_setting(vault, caller, ALLOWED, " ".join([*items, program.checksum]))
     return AllowedAdapter(program.path, program.checksum)
 
 
@@ -93,42 +93,47 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
     again, and a value of a task that was changed here is kept. Raise Refused if it is not allowed on this machine, or
     fails: then nothing is stored, and it is told again."""
     found = find_workflow(vault, workflow)
-    closed = [tell for one in _tasks_of(vault, found.id, adapter) if (tell := to_tell(one)) is not None]
+    closed = [tell for task in _tasks_of(vault, found.id, adapter) if (tell := to_tell(task)) is not None]
     reply = ask_adapter(vault, found, adapter, recorded=False, closed=closed)
     # Of the begin, so that what happens there during the run comes with the next one.
     began = stamp(caller.now)
-    events = [_event(vault, caller, found.id, adapter, one) for one in reply.events]
+    events = [_event(vault, caller, found.id, adapter, event) for event in reply.events]
     commits: tuple[str, ...] = ()
     with writing(vault, caller, "adapter") as work:
-        known = known_events(work.index, [one.id for one in events])
-        fresh = list({one.id: one for one in events if one.id not in known}.values())
+        known = known_events(work.index, [event.id for event in events])
+        fresh = list({event.id: event for event in events if event.id not in known}.values())
         days: dict[str, list[Event]] = {}
-        for one in fresh:
-            days.setdefault(ledger_path(one.timestamp[:10]), []).append(one)
+        for event in fresh:
+            days.setdefault(ledger_path(event.timestamp[:10]), []).append(event)
         writes: dict[str, bytes | None] = {
-            path: (work.read(path) or b"") + render_events(held) for path, held in days.items()
+            path: (work.read(path) or b"") + render_events(day) for path, day in days.items()
         }
         new = [
-            told
-            for told in reply.outcomes
+            adapter_outcome
+            for adapter_outcome in reply.outcomes
             if not any(
-                (held.get("outcome"), held.get("note")) == (told.outcome, told.note)
-                for held in outcomes_of(find_fact(work.index, told.decision).fact)
+                (outcome.get("outcome"), outcome.get("note")) == (adapter_outcome.outcome, adapter_outcome.note)
+                for outcome in outcomes_of(find_fact(work.index, adapter_outcome.decision).fact)
             )
         ]
         taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter), closed)
         writes |= taken.writes
         if writes:
-            said = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
-            said = (*said, *(("Task", path.partition("/")[2].removesuffix(".md")) for path in taken.writes))
+            items = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
+            items = (*items, *(("Task", path.partition("/")[2].removesuffix(".md")) for path in taken.writes))
             parts = [counted(len(fresh), "event")] if fresh else []
             parts += [counted(len(taken.writes), "task")] if taken.writes else []
             words = f"{' and '.join(parts)} of {found.id}"
-            change = Change(subject_line("adapter", adapter, words), writes, said, author=agent_author(caller.agent))
+            change = Change(subject_line("adapter", adapter, words), writes, items, author=agent_author(caller.agent))
             commits = work.commit([change])
         notices = (*work.notices, *taken.notices)
-    for told in new:
-        commits = (*commits, record_outcome(vault, told.decision, told.outcome, caller, told.note).commit)
+    for adapter_outcome in new:
+        commits = (
+            *commits,
+            record_outcome(
+                vault, adapter_outcome.decision, adapter_outcome.outcome, caller, adapter_outcome.note
+            ).commit,
+        )
     keep_run(vault, found.id, adapter, began)
     counts = (len(fresh), len(events) - len(fresh), len(new))
     return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated, len(closed))
@@ -153,8 +158,8 @@ def ask_adapter(
     tried = workflow.adapters[adapter].recorded
     if recorded and tried is None:
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
-    given, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
-    request = adapter_request(workflow.id, adapter, given, since, closed)
+    record, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
+    request = adapter_request(workflow.id, adapter, record, since, closed)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
     try:
         return parse_reply(read_json(output))
@@ -179,17 +184,17 @@ def _check(vault: Vault, workflow: Workflow, name: str) -> AdapterCheck:
     return AdapterCheck(name, len(reply.tasks), len(reply.events), len(reply.outcomes))
 
 
-def _event(vault: Vault, caller: Caller, workflow: str, adapter: str, one: AdapterEvent) -> Event:
-    key = f"{workflow} {adapter} {one.id}"
+def _event(vault: Vault, caller: Caller, workflow: str, adapter: str, event: AdapterEvent) -> Event:
+    key = f"{workflow} {adapter} {event.id}"
     return Event(
         f"evt_{hashlib.sha256(key.encode()).hexdigest()[:16]}",
-        one.timestamp,
-        one.role,
-        allowed(vault.settings, one.text, "An event of the adapter"),
-        speaker=one.speaker,
+        event.timestamp,
+        event.role,
+        allowed(vault.settings, event.text, "An event of the adapter"),
+        speaker=event.speaker,
         agent=caller.agent,
         source=_source(adapter),
-        external_id=one.id,
+        external_id=event.id,
         kind="app",
         trust="tool",
     )

@@ -77,8 +77,8 @@ def condense(vault: Vault, caller: Caller, dry_run: bool = False, asks: bool = T
         return CondenseResult()
     planned = _plan(vault, found, asks)
     if dry_run:
-        facts = tuple(PlacedFact(one.fact, one.cluster.entity) for one in planned if one.fact)
-        return CondenseResult(facts, tuple(old.id for one in planned if one.fact for old in one.cluster.facts))
+        facts = tuple(PlacedFact(claim.fact, claim.cluster.entity) for claim in planned if claim.fact)
+        return CondenseResult(facts, tuple(old.id for claim in planned if claim.fact for old in claim.cluster.facts))
     if not planned:
         return CondenseResult()
     with writing(vault, caller, "condense") as work:
@@ -89,34 +89,34 @@ def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
     """Return the groups that can be condensed now. Groups that wait for a person, or were rejected, are left out."""
     decided = {
         target.id
-        for one in read_proposals(vault).proposals
-        if one.does == MERGE and one.status != APPROVED
-        for target in one.targets
+        for proposal in read_proposals(vault).proposals
+        if proposal.does == MERGE and proposal.status != APPROVED
+        for target in proposal.targets
     }
     # Nothing is cold before this.
     since = stamp(now - timedelta(days=RECENCY[-1][2]))
     fewest = vault.settings.whole("condense.facts")
     placed = run_query(vault, lambda index: unused_since(index, since))
-    return clusters(((one.fact, one.entity) for one in placed), now, fewest, decided)
+    return clusters(((other_placed.fact, other_placed.entity) for other_placed in placed), now, fewest, decided)
 
 
 def _plan(vault: Vault, found: Sequence[Cluster], asks: bool) -> list[PlannedClaim]:
     catalog = vault.catalog_or_none() or Catalog({})
-    planned = [PlannedClaim(one, certain_claim(one, catalog)) for one in found]
-    waiting = sum(one.does == MERGE and one.status == OPEN for one in read_proposals(vault).proposals)
-    asked = [one for one in planned if one.fact is None][: max(0, MOST_OPEN - waiting) if asks else 0]
-    return [one for one in planned if one.fact is not None or one in asked]
+    planned = [PlannedClaim(cluster, certain_claim(cluster, catalog)) for cluster in found]
+    waiting = sum(proposal.does == MERGE and proposal.status == OPEN for proposal in read_proposals(vault).proposals)
+    asked = [claim for claim in planned if claim.fact is None][: max(0, MOST_OPEN - waiting) if asks else 0]
+    return [claim for claim in planned if claim.fact is not None or claim in asked]
 
 
 def condensing_tasks(vault: Vault, now: datetime) -> list[ModelTask]:
     """Return a task for each group of cold facts that rules cannot join, and that no reader has declined."""
-    return [_task(one) for one in _open_groups(vault, now)]
+    return [_task(group) for group in _open_groups(vault, now)]
 
 
 def apply_condensing(vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any]) -> CondenseResult | None:
     """Join a group of cold facts with an agent's answer to a task of `condensing_tasks`. Return None if no such task
     waits."""
-    cluster = next((one for one in _open_groups(vault, caller.now) if _task(one).key == key), None)
+    cluster = next((group for group in _open_groups(vault, caller.now) if _task(group).key == key), None)
     if cluster is None:
         return None
     fact = _joined(vault, cluster, checked_answer(_task(cluster), answer))
@@ -129,11 +129,13 @@ def apply_condensing(vault: Vault, caller: Caller, key: str, answer: Mapping[str
 def _open_groups(vault: Vault, now: datetime) -> list[Cluster]:
     catalog, declined = vault.catalog_or_none() or Catalog({}), declined_groups(vault)
     found = find_clusters(vault, now)
-    return [one for one in found if certain_claim(one, catalog) is None and group_key(one) not in declined]
+    return [
+        cluster for cluster in found if certain_claim(cluster, catalog) is None and group_key(cluster) not in declined
+    ]
 
 
 def _task(cluster: Cluster) -> ModelTask:
-    statements = "\n".join(f"- {without_closing_marks(one.fact)}" for one in cluster.facts)
+    statements = "\n".join(f"- {without_closing_marks(fact.fact)}" for fact in cluster.facts)
     return ModelTask("condense", prompt("condense"), f"<statements>\n{statements}\n</statements>", _SCHEMA)
 
 
@@ -149,26 +151,26 @@ def _joined(vault: Vault, cluster: Cluster, answer: Mapping[str, Any]) -> Fact |
 
 def group_key(cluster: Cluster) -> str:
     """Return a key that changes with the facts of a group and with their words."""
-    told = "\n".join(f"{one.id} {one.fact}" for one in cluster.facts)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    text = "\n".join(f"{fact.id} {fact.fact}" for fact in cluster.facts)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
     planner, writer = FactPlanner(work), None
     facts, archived, proposals, changes = list[PlacedFact](), list[str](), list[Proposal](), list[Change]()
-    for one in planned:
-        olds = _unchanged(work, one.cluster)
+    for claim in planned:
+        olds = _unchanged(work, claim.cluster)
         if olds is None:
             continue
-        if one.fact is None:
+        if claim.fact is None:
             writer = writer or ProposalWriter(work)
-            asked = condensed(one.cluster, draft_of_proposal(one.cluster))._replace(links=())
-            filed = writer.file(asked, one.cluster.entity, QuarantineReason("fact", WHY), MERGE, one.cluster.facts)
+            asked = condensed(claim.cluster, draft_of_proposal(claim.cluster))._replace(links=())
+            filed = writer.file(asked, claim.cluster.entity, QuarantineReason("fact", WHY), MERGE, claim.cluster.facts)
             proposals += [filed.proposal] if filed.change else []
             changes += [filed.change] if filed.change else []
             continue
-        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in one.fact.links)
-        draft = without_secrets(work.vault, Draft(one.fact._replace(links=dated), one.cluster.entity))
+        dated = tuple(link._replace(at=stamp(work.caller.now)) for link in claim.fact.links)
+        draft = without_secrets(work.vault, Draft(claim.fact._replace(links=dated), claim.cluster.entity))
         stored, change = planner.plan(draft)
         changes += [change] if change else []
         if stored.outcome == "proposed":
@@ -183,7 +185,7 @@ def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
     words = f"{counted(len(archived), 'cold fact')} into {len(facts)}"
     if not facts:
         words = f"{counted(len(proposals), 'group')} of cold facts proposed"
-    entities = sorted({one.entity for one in facts})
+    entities = sorted({placed.entity for placed in facts})
     change = Change(subject_line("condense", "facts", words), {}, trailers("condense", entities=entities))
     commit = work.commit([joined(changes, change)])[-1]
     return CondenseResult(tuple(facts), tuple(archived), tuple(proposals), commit)
@@ -191,12 +193,12 @@ def _write(work: WriteScope, planned: Sequence[PlannedClaim]) -> CondenseResult:
 
 def _unchanged(work: WriteScope, cluster: Cluster) -> list[PlacedFact] | None:
     """Return the facts of a group, or None if one of them changed since the group was read, or cannot be written."""
-    held = by_ids(work.index, [one.id for one in cluster.facts])
+    record = by_ids(work.index, [fact.id for fact in cluster.facts])
     same = [
         placed
-        for one in cluster.facts
-        if (placed := held.get(one.id)) is not None
-        and (placed.fact.status, placed.fact.fact) == (ACTIVE, one.fact)
+        for fact in cluster.facts
+        if (placed := record.get(fact.id)) is not None
+        and (placed.fact.status, placed.fact.fact) == (ACTIVE, fact.fact)
         and placed.entity == cluster.entity
         and work.is_readable(placed.entity)
     ]

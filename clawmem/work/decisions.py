@@ -55,8 +55,8 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
     """Store a lesson or a decision (the record of a fact, see `clawmem.work.handed_in`) in one commit.
 
     A decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
-    given = {key: value for key, value in record.items() if value not in (None, [], {})}
-    draft = without_secrets(vault, draft_from_record(given, caller.now))
+    argument = {key: value for key, value in record.items() if value not in (None, [], {})}
+    draft = without_secrets(vault, draft_from_record(argument, caller.now))
     with writing(vault, caller, str(record["category"]), eager=True) as work:
         draft = _with_decision_maker(work, draft)
         check_daily_limit(work, int(draft.fact.category == "lesson"))
@@ -64,7 +64,7 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
         planner = FactPlanner(work)
         fact, change = planner.plan(draft._replace(fact=with_contradictions(work, draft.fact, against)))
         commits = work.commit([change]) if change else ()
-        notices = (*work.notices, *planner.notices, *(contradiction_notice(one, why) for one, why in against))
+        notices = (*work.notices, *planner.notices, *(contradiction_notice(placed, why) for placed, why in against))
         return AddedRecord(fact, tuple(against), commits[-1] if commits else None, notices)
 
 
@@ -101,8 +101,8 @@ def record_outcome(
         }
         fact = with_outcome(placed.fact, {key: value for key, value in entry.items() if value})
         writes = items_write(placed.entity, with_fact(work.facts(placed.entity), fact))
-        said = f"{outcome}: {fact.fact}"
-        change = fact_change(caller, "decision outcome", placed.entity, said, writes, [fact])
+        text = f"{outcome}: {fact.fact}"
+        change = fact_change(caller, "decision outcome", placed.entity, text, writes, [fact])
         commit = work.commit([*screen.changes, change])[-1]
         return RecordedOutcome(fact, placed.entity, commit, (*work.notices, *screen.notices))
 
@@ -123,17 +123,17 @@ def precedents_against(work: WriteScope, fact: Fact) -> list[tuple[PlacedFact, s
     named = {link.to for link in fact.links if link.type == "contradicts"}
     reach = Reach(fact.workflow, fact.project) if fact.workflow or fact.project else None
     wanted = FactFilter(visible_owners(work.caller.agent), category=DECISION, reach=reach)
-    options = [one["option"] for one in (fact.details or {}).get("alternatives", ())]
+    options = [alternative["option"] for alternative in (fact.details or {}).get("alternatives", ())]
     words = [form for text in (fact.fact, *options) for word in search_words(text) for form in forms_of(word)]
     rows = keyword_channel(work.index, list(dict.fromkeys(words)), wanted, _PRECEDENTS).scores
     found = facts_in_rows(work.index, list(rows))
-    against = ((one, goes_against(fact, one.fact)) for one in found.values() if one.fact.id not in named)
-    return [(one, why) for one, why in against if why is not None]
+    against = ((placed, goes_against(fact, placed.fact)) for placed in found.values() if placed.fact.id not in named)
+    return [(placed, why) for placed, why in against if why is not None]
 
 
 def with_contradictions(work: WriteScope, fact: Fact, against: list[tuple[PlacedFact, str]]) -> Fact:
     """Return the decision with a link to each decision that it goes against."""
-    links = (FactLink("contradicts", one.fact.id, why, stamp(work.caller.now)) for one, why in against)
+    links = (FactLink("contradicts", placed.fact.id, why, stamp(work.caller.now)) for placed, why in against)
     return fact._replace(links=(*fact.links, *links))
 
 

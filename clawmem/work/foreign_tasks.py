@@ -30,37 +30,41 @@ def take_in(
     work: WriteScope,
     workflow: str,
     adapter: str,
-    given: Sequence[AdapterTask],
+    items: Sequence[AdapterTask],
     known: Sequence[Task],
     closed: Sequence[Mapping[str, Any]],
 ) -> TakenIn:
     """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before, and `closed` what
     it was told in this run."""
-    moment, told = stamp(work.caller.now), {one["task"] for one in closed}
-    tasks = {one.origin: one for one in known}
+    moment, group = stamp(work.caller.now), {record["task"] for record in closed}
+    tasks = {other_task.origin: other_task for other_task in known}
     before = dict(tasks)
     notices: list[str] = []
-    for one in known:
-        if one.slug in told or one.state not in CLOSED:
-            tasks[one.origin] = with_values(one, told_keys(one))
+    for other_task in known:
+        if other_task.slug in group or other_task.state not in CLOSED:
+            tasks[other_task.origin] = with_values(other_task, told_keys(other_task))
     made: dict[str, Task] = {}
-    for task in {one.id: one for one in given}.values():
+    for task in {other_task.id: other_task for other_task in items}.values():
         origin = origin_of(workflow, adapter, task.id)
         here = tasks.get(origin)
         if here is None:
-            made[origin] = _new(work, task, workflow, adapter, moment, {one.slug for one in made.values()})
+            made[origin] = _new(
+                work, task, workflow, adapter, moment, {other_task.slug for other_task in made.values()}
+            )
             continue
         update = updated(here, task, workflow, adapter, moment)
         notices += update.kept
         tasks[origin] = with_values(here, update.keys) if update.keys else here
-    changed = [one for origin, one in tasks.items() if one != before[origin]]
-    writes: dict[str, bytes | None] = {one.path: one.page.encode() for one in (*made.values(), *changed)}
+    changed = [other_task for origin, other_task in tasks.items() if other_task != before[origin]]
+    writes: dict[str, bytes | None] = {
+        other_task.path: other_task.page.encode() for other_task in (*made.values(), *changed)
+    }
     return TakenIn(writes, len(made), len(changed), tuple(notices))
 
 
-def _new(work: WriteScope, given: AdapterTask, workflow: str, adapter: str, moment: str, taken: set[str]) -> Task:
-    title = check_statement(given.title, "title")
-    criteria = tuple((one, False) for one in given.acceptance)
-    page = new_page(title, new_keys(given._replace(title=title), workflow, adapter, moment), given.about, criteria)
+def _new(work: WriteScope, task: AdapterTask, workflow: str, adapter: str, moment: str, taken: set[str]) -> Task:
+    title = check_statement(task.title, "title")
+    criteria = tuple((text, False) for text in task.acceptance)
+    page = new_page(title, new_keys(task._replace(title=title), workflow, adapter, moment), task.about, criteria)
     path = task_path(free_slug(work, title, taken))
     return parse_task(allowed(work.vault.settings, page, f"The task '{title}'").encode(), path, parse_yaml)

@@ -62,9 +62,9 @@ def list_guardrails(vault: Vault, caller: Caller, agent: str | None = None) -> G
 
     def listed(index: Index) -> GuardrailList:
         found = [
-            _use(index, one, failures, counts)
-            for one in all_guardrails(index)
-            if may_read(caller, one.entity) and (for_agent is None or holds_for(one.fact, for_agent))
+            _use(index, placed, failures, counts)
+            for placed in all_guardrails(index)
+            if may_read(caller, placed.entity) and (for_agent is None or holds_for(placed.fact, for_agent))
         ]
         return GuardrailList(tuple(found), (*notices, *index.notices))
 
@@ -102,7 +102,7 @@ def add_guardrail(
     if failure_mode is not None:
         find_mode(known, failure_mode)
     details = {
-        "why": why, "failure_mode": failure_mode, "agents": [check_agent(one) for one in agents],
+        "why": why, "failure_mode": failure_mode, "agents": [check_agent(agent) for agent in agents],
         "evidence": list(evidence),
     }  # fmt: skip
     record = {
@@ -114,8 +114,8 @@ def add_guardrail(
         "details": {key: value for key, value in details.items() if value},
         **(scope or {}),
     }
-    given = {key: value for key, value in record.items() if value is not None}
-    draft = without_secrets(vault, draft_from_record(given, caller.now))
+    argument = {key: value for key, value in record.items() if value is not None}
+    draft = without_secrets(vault, draft_from_record(argument, caller.now))
     with writing(vault, caller, "guardrail add", eager=True) as work:
         if caller.agent:
             entity = vault.settings.words("defaults.entity")

@@ -43,8 +43,8 @@ class WorkScope(NamedTuple):
     def values(self, scope: str | None = None) -> dict[str, Any]:
         """Return the scope fields of a fact: the given scope, else the narrowest that there is."""
         wanted = scope or (PROJECT if self.project else TEAM if self.workflow else None)
-        held = {"scope": wanted, "workflow": self.workflow, "project": self.project if wanted == PROJECT else None}
-        return {key: value for key, value in held.items() if value is not None}
+        record = {"scope": wanted, "workflow": self.workflow, "project": self.project if wanted == PROJECT else None}
+        return {key: value for key, value in record.items() if value is not None}
 
     def entity(self) -> str | None:
         """Return the entity for what names none: the project's, else the workflow's, else None."""
@@ -75,7 +75,7 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
     screen = HandoverScreen(work, {**about, **scope.values()})
     report = {key: screen.kept(value, key) for key, value in document.items() if key not in _ENTRIES}
     planner = FactPlanner(work)
-    facts, changes, said = [], [], list[str]()
+    facts, changes, items = [], [], list[str]()
     for path, entry, draft in _drafts(work, document, scope):
         reason = screen.reason(entry) if agent else None
         if reason is not None:
@@ -86,7 +86,7 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
             continue
         against = precedents_against(work, draft.fact)
         draft = draft._replace(fact=with_contradictions(work, draft.fact, against))
-        said += [contradiction_notice(one, why) for one, why in against]
+        items += [contradiction_notice(placed, why) for placed, why in against]
         try:
             fact, change = planner.plan(without_secrets(work.vault, draft))
         except InvalidInput as problem:
@@ -96,18 +96,25 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
     proposals, filed, notices = _guardrails(work, document, scope)
     harmful, counted = _outcomes(work, planner, document)
     changes += [*screen.changes, *filed, *counted]
-    said += [f"{one.says} It waits for a person: `clawmem review show {one.id}`" for one in harmful]
-    waiting = {one.fact.id for one in facts}
-    proposals = [*(one for one in screen.proposals if one.id not in waiting), *proposals, *harmful]
-    notices = [*planner.notices, *said, *screen.notices, *notices]
+    items += [
+        f"{other_proposal.says} It waits for a person: `clawmem review show {other_proposal.id}`"
+        for other_proposal in harmful
+    ]
+    waiting = {remembered_fact.fact.id for remembered_fact in facts}
+    proposals = [
+        *(other_proposal for other_proposal in screen.proposals if other_proposal.id not in waiting),
+        *proposals,
+        *harmful,
+    ]
+    notices = [*planner.notices, *items, *screen.notices, *notices]
     return HandedIn(report, tuple(facts), tuple(proposals), tuple(changes), tuple(notices))
 
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
     """Return one change that does all of them; the last one gives the subject and the author."""
-    writes = {path: data for one in (*changes, change) for path, data in one.writes.items()}
-    rows = [row for one in changes for row in one.trailers if row[0] != "Clawmem-Op"]
-    body = "\n".join(f"- {one.subject}" for one in changes[:50])
+    writes = {path: data for other_change in (*changes, change) for path, data in other_change.writes.items()}
+    rows = [row for other_change in changes for row in other_change.trailers if row[0] != "Clawmem-Op"]
+    body = "\n".join(f"- {other_change.subject}" for other_change in changes[:50])
     return change._replace(
         writes=writes, trailers=tuple(dict.fromkeys((*change.trailers, *rows))), body=change.body or body
     )
@@ -133,56 +140,59 @@ def _knowledge_record(entry: Mapping[str, Any], scope: WorkScope, agent: str | N
 
 
 def _checked(work: WriteScope, path: str, record: Mapping[str, Any]) -> Draft:
-    given = {key: value for key, value in record.items() if value not in (None, [], {})}
+    argument = {key: value for key, value in record.items() if value not in (None, [], {})}
     try:
-        return draft_from_record(given, work.caller.now)
+        return draft_from_record(argument, work.caller.now)
     except InvalidInput as problem:
         raise InvalidInput(f"{path}: {problem.message}", problem.hint) from None
 
 
-def lesson_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+def lesson_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
     """Return the fact of a lesson, with the keys of `lessons` in the schema of the end of a session. Without an agent,
     a person teaches it."""
     return {
-        "fact": held["text"],
+        "fact": record["text"],
         "category": LESSON,
-        "entity": held.get("entity"),
+        "entity": record.get("entity"),
         "default_entity": scope.entity(),
-        "tags": held.get("tags"),
-        "importance": held.get("importance"),
+        "tags": record.get("tags"),
+        "importance": record.get("importance"),
         "source": _source(scope, agent),
-        "details": _said({"because": held.get("because"), **_where(scope)}),
-        **scope.values(held.get("scope")),
+        "details": _said({"because": record.get("because"), **_where(scope)}),
+        **scope.values(record.get("scope")),
     }
 
 
-def decision_record(held: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
+def decision_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
     """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session, and further
     `details`. Without an agent, a person decides."""
-    alternatives = [{"option": one} if isinstance(one, str) else dict(one) for one in held.get("alternatives") or ()]
-    used = list(dict.fromkeys(held.get("used") or ()))
-    links = [{"type": "depends_on", "to": one, "reason": "the decision rests on it"} for one in used]
-    if held.get("against"):
-        links.append({"type": "contradicts", "to": held["against"], "reason": "decided against this precedent"})
+    alternatives = [
+        {"option": alternative} if isinstance(alternative, str) else dict(alternative)
+        for alternative in record.get("alternatives") or ()
+    ]
+    used = list(dict.fromkeys(record.get("used") or ()))
+    links = [{"type": "depends_on", "to": other, "reason": "the decision rests on it"} for other in used]
+    if record.get("against"):
+        links.append({"type": "contradicts", "to": record["against"], "reason": "decided against this precedent"})
     return {
-        "fact": held["decided"],
+        "fact": record["decided"],
         "category": DECISION,
-        "entity": held.get("entity"),
+        "entity": record.get("entity"),
         "default_entity": scope.entity(),
-        "tags": held.get("tags"),
+        "tags": record.get("tags"),
         "source": _source(scope, agent),
         "links": links,
         "details": _said(
             {
-                "decided": held["decided"],
-                "why": held["why"],
+                "decided": record["decided"],
+                "why": record["why"],
                 "alternatives": alternatives,
-                **(held.get("details") or {}),
+                **(record.get("details") or {}),
                 **_where(scope),
                 "workflow": scope.workflow,
             }
         ),
-        **scope.values(held.get("scope")),
+        **scope.values(record.get("scope")),
     }
 
 
@@ -190,8 +200,8 @@ def _where(scope: WorkScope) -> dict[str, Any]:
     return {"task": scope.task, "stage": scope.stage, "session": scope.session}
 
 
-def _said(held: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in held.items() if value not in (None, "", [], {})}
+def _said(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if value not in (None, "", [], {})}
 
 
 def _source(scope: WorkScope, agent: str | None) -> str:
@@ -201,22 +211,22 @@ def _source(scope: WorkScope, agent: str | None) -> str:
 def _guardrails(
     work: WriteScope, document: Mapping[str, Any], scope: WorkScope
 ) -> tuple[list[Proposal], list[Change], list[str]]:
-    held = document.get("guardrails") or ()
-    if not held:
+    value = document.get("guardrails") or ()
+    if not value:
         return [], [], []
     writer = ProposalWriter(work)
     proposals, changes, notices = [], [], []
-    for at, one in enumerate(held):
+    for at, other in enumerate(value):
         record = {
-            "fact": one["rule"],
+            "fact": other["rule"],
             "category": GUARDRAIL,
             "source": _source(scope, work.caller.agent),
             "trust": "agent" if work.caller.agent else None,
             "agent": work.caller.agent,
             "details": _said(
                 {
-                    "why": one["why"],
-                    **{key: one.get(key) for key in ("failure_mode", "agents", "evidence")},
+                    "why": other["why"],
+                    **{key: other.get(key) for key in ("failure_mode", "agents", "evidence")},
                     **_where(scope),
                 }
             ),
@@ -224,7 +234,7 @@ def _guardrails(
         }
         draft = without_secrets(work.vault, _checked(work, f"guardrails[{at}]", record))
         entity = scope.entity() or work.vault.settings.words("defaults.entity")
-        filed = writer.file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {one['why']}"))
+        filed = writer.file(draft.fact, entity, QuarantineReason(GUARDRAIL, f"A guardrail: {other['why']}"))
         proposals.append(filed.proposal)
         changes += [filed.change] if filed.change else []
         notices += [filed.notice] if filed.notice else []
@@ -250,22 +260,24 @@ def _outcomes(
         if outcome == "harmful" and placed.fact.category == LESSON and harm >= least and placed.fact.is_current:
             filed = _withdrawal(work, placed, counts)
             proposals += [filed] if filed else []
-    return proposals, changes + [_filed_change(work, one) for one in proposals]
+    return proposals, changes + [_filed_change(work, proposal) for proposal in proposals]
 
 
 def _withdrawal(work: WriteScope, placed: PlacedFact, counts: Counter[str]) -> Proposal | None:
     """Return the proposal to withdraw a lesson, unless one waits or was rejected since."""
     filed = read_proposals(work.vault, work.read).proposals
     known = [
-        one
-        for one in filed
-        if one.kind == LESSON and one.does == RETRACT and placed.fact.id in (target.id for target in one.targets)
+        proposal
+        for proposal in filed
+        if proposal.kind == LESSON
+        and proposal.does == RETRACT
+        and placed.fact.id in (target.id for target in proposal.targets)
     ]
-    if any(one.status != APPROVED for one in known):
+    if any(proposal.status != APPROVED for proposal in known):
         return None
     fact, caller = placed.fact, work.caller
     return Proposal(
-        new_proposal_id(caller.entropy, {one.id for one in filed}),
+        new_proposal_id(caller.entropy, {proposal.id for proposal in filed}),
         LESSON,
         f"Withdraw the lesson: {fact.fact}",
         f"Sessions reported it as harmful {counts['harmful']} times and as useful {counts['useful']} times.",
@@ -283,5 +295,7 @@ def _filed_change(work: WriteScope, proposal: Proposal) -> Change:
 
 
 def _counts(metadata: Mapping[str, Any]) -> dict[str, int]:
-    held = metadata.get(OUTCOMES_KEY)
-    return {key: value for key, value in held.items() if isinstance(value, int)} if isinstance(held, Mapping) else {}
+    record = metadata.get(OUTCOMES_KEY)
+    return (
+        {key: value for key, value in record.items() if isinstance(value, int)} if isinstance(record, Mapping) else {}
+    )

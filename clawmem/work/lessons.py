@@ -26,7 +26,9 @@ def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | No
     because = check_reason(reason)
     with writing(vault, caller, "lesson accept") as work:
         placed = find_fact(work.index, reference)
-        fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
+        fact = next(
+            (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
+        )
         if fact.category != LESSON or not fact.is_current:
             raise Refused(f"{fact.id} is no lesson that holds.", "`clawmem lesson list` shows the lessons.")
         if is_approved(fact):
@@ -36,7 +38,7 @@ def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | No
         accepted = with_approval(fact, who.by, stamp(caller.now))
         writes = items_write(placed.entity, with_fact(work.facts(placed.entity), accepted))
         change = fact_change(caller, "lesson accept", placed.entity, fact.fact, writes, [accepted])
-        said = [("Decision", APPROVED), ("Reviewed-by", who.by), *([("Reason", because)] if because else [])]
-        change = change._replace(trailers=(*change.trailers, *said), signed=who.signed)
+        items = [("Decision", APPROVED), ("Reviewed-by", who.by), *([("Reason", because)] if because else [])]
+        change = change._replace(trailers=(*change.trailers, *items), signed=who.signed)
         commits = work.commit([change])
         return ReviseResult((PlacedFact(accepted, placed.entity),), ("updated",), commits[-1], work.notices)

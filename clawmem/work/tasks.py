@@ -42,14 +42,14 @@ def add_tasks(vault: Vault, caller: Caller, new: Sequence[NewTask], keys: Mappin
         find_workflow(vault, keys["workflow"])
     with writing(vault, caller, "task add") as work:
         known = list_tasks(vault)
-        by_title = {slug(one.title): one for one in known.tasks if one.state not in CLOSED}
+        by_title = {slug(task.title): task for task in known.tasks if task.state not in CLOSED}
         made: dict[str, Task] = {}
         tasks, outcomes = list[Task](), list[str]()
-        for one in new:
-            name = slug(one.title)
+        for task in new:
+            name = slug(task.title)
             same = by_title.get(name)
             if same is None:
-                same = by_title[name] = _task(work, one, keys, made)
+                same = by_title[name] = _task(work, task, keys, made)
                 made[same.slug] = same
                 outcomes.append("added")
             else:
@@ -87,9 +87,9 @@ def free_slug(work: WriteScope, title: str, made: Container[str]) -> str:
 
 
 def _added(caller: Caller, tasks: Sequence[Task]) -> Change:
-    said = trailers("task-add", agent=caller.agent, session=caller.session)
-    said = (*said, *(("Task", one.slug) for one in tasks))
+    items = trailers("task-add", agent=caller.agent, session=caller.session)
+    items = (*items, *(("Task", task.slug) for task in tasks))
     where = tasks[0].path.removesuffix(".md") if len(tasks) == 1 else "tasks"
     words = tasks[0].title if len(tasks) == 1 else counted(len(tasks), "task")
-    writes: dict[str, bytes | None] = {one.path: one.page.encode() for one in tasks}
-    return Change(subject_line("task add", where, words), writes, said, author=agent_author(caller.agent))
+    writes: dict[str, bytes | None] = {task.path: task.page.encode() for task in tasks}
+    return Change(subject_line("task add", where, words), writes, items, author=agent_author(caller.agent))

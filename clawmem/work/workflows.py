@@ -71,8 +71,8 @@ def _unknown_modes(vault: Vault, workflow: Workflow) -> list[str]:
     known = read_modes(vault)
     if known.notices:
         return list(known.notices)
-    named = (one for one in workflow.failure_modes if one not in known.modes)
-    return [f"failure_modes: '{one}' is no failure mode; the modes are {', '.join(known.modes)}." for one in named]
+    named = (failure_mode for failure_mode in workflow.failure_modes if failure_mode not in known.modes)
+    return [f"failure_modes: '{text}' is no failure mode; the modes are {', '.join(known.modes)}." for text in named]
 
 
 def _ids(vault: Vault) -> list[str]:

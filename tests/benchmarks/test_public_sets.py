@@ -19,12 +19,12 @@ def test_forgetting_is_scored_from_python_and_json_files_and_every_case_is_count
     module = tmp_path / "adversarial.py"
     module.write_bytes((CASES / "forgeteval_module.txt").read_bytes())
     cases = forgeteval.read_cases([module, CASES / "forgeteval.json"])
-    done = forgeteval.run(cases, Options())
-    assert (done["read"], done["scored"]) == (4, 4)
-    held = {one["id"]: one for one in done["cases"]}
-    assert all(one["passed"] and one["probed"] for one in held.values()), held
-    assert not any(one["left"] for one in held.values())
-    assert done["table"][-1]["purged text left in the vault"] == "0 of 2"
+    record = forgeteval.run(cases, Options())
+    assert (record["read"], record["scored"]) == (4, 4)
+    value = {case["id"]: case for case in record["cases"]}
+    assert all(other["passed"] and other["probed"] for other in value.values()), value
+    assert not any(other["left"] for other in value.values())
+    assert record["table"][-1]["purged text left in the vault"] == "0 of 2"
 
 
 def test_a_forbidden_text_that_is_still_stored_fails_the_probe_and_is_found_in_the_vault() -> None:
@@ -37,13 +37,13 @@ def test_a_forbidden_text_that_is_still_stored_fails_the_probe_and_is_found_in_t
 
 def test_a_shared_memory_exposes_and_one_agent_a_person_does_not() -> None:
     episodes = gatemem.read_episodes(CASES / "gatemem_episodes.jsonl", CASES / "gatemem_checkpoints.jsonl")
-    done = gatemem.run(episodes, Options())
-    assert (done["read"], done["scored"]) == (3, 3)
-    held = {(one["arm"], one["kind"]): one for one in done["cases"]}
-    assert held["shared", "utility"]["served"] == 1
-    assert held["shared", "privacy"]["leaked"] == ["5518"]
-    assert held["own", "utility"]["served"] == 0
-    assert held["own", "privacy"]["leaked"] == []
+    record = gatemem.run(episodes, Options())
+    assert (record["read"], record["scored"]) == (3, 3)
+    value = {(case["arm"], case["kind"]): case for case in record["cases"]}
+    assert value["shared", "utility"]["served"] == 1
+    assert value["shared", "privacy"]["leaked"] == ["5518"]
+    assert value["own", "utility"]["served"] == 0
+    assert value["own", "privacy"]["leaked"] == []
 
 
 def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> No
     with serving(says(refusal)) as server:
         asked = ("llm.model=openai/loopback", f"llm.api_base={server.address}", "llm.max_ms=60000")
         outcomes, _ = gatemem.play(episodes[0], gatemem.OWN, tmp_path, Options(asked, answer=True))
-    assert [(one.kind, one.right, one.said) for one in outcomes] == [
+    assert [(outcome.kind, outcome.right, outcome.said) for outcome in outcomes] == [
         ("utility", False, None),
         ("privacy", None, False),
         ("safety", None, False),
@@ -60,14 +60,14 @@ def test_a_model_that_refuses_leaks_nothing_in_its_answers(tmp_path: Path) -> No
 
 
 def test_a_changed_premise_marks_what_depends_on_it() -> None:
-    done = meme.run(meme.read_episodes(CASES / "meme.json"), Options())
-    assert (done["read"], done["scored"]) == (2, 2)
-    held = {(one["arm"], one["question"]["kind"]): one for one in done["cases"]}
-    assert held["told", "Abs"]["unmarked"]
+    record = meme.run(meme.read_episodes(CASES / "meme.json"), Options())
+    assert (record["read"], record["scored"]) == (2, 2)
+    value = {(case["arm"], case["question"]["kind"]): case for case in record["cases"]}
+    assert value["told", "Abs"]["unmarked"]
     for kind in ("Cas", "Abs"):
-        assert held["premises", kind]["known"] and held["premises", kind]["marked"]
-        assert not held["premises", kind]["unmarked"]
-    assert held["premises", "Cas"]["new"]
+        assert value["premises", kind]["known"] and value["premises", kind]["marked"]
+        assert not value["premises", kind]["unmarked"]
+    assert value["premises", "Cas"]["new"]
 
 
 def test_what_is_not_of_the_set_is_named_with_its_place(tmp_path: Path) -> None:
@@ -109,14 +109,14 @@ def test_what_is_given_beside_the_expected_beliefs_costs_precision(tmp_path: Pat
     files = [tmp_path / "beliefs.json", tmp_path / "cases.json"]
     for path, records in zip(files, (beliefs, cases), strict=True):
         path.write_text(json.dumps(records))
-    done = precisionmembench.run(precisionmembench.read_set(*files), Options())
-    assert {one["id"]: one["given"] for one in done["cases"]} == {
+    record = precisionmembench.run(precisionmembench.read_set(*files), Options())
+    assert {other_case["id"]: other_case["given"] for other_case in record["cases"]} == {
         "alias": ["winch"],
         "other scope": [],
         "missed": [],
         "beside": ["winch"],
     }
-    assert done["table"][-1] == {"cases": "all", "number": 4, "precision %": 50.0, "recall %": 75.0, "passed": 2}
+    assert record["table"][-1] == {"cases": "all", "number": 4, "precision %": 50.0, "recall %": 75.0, "passed": 2}
 
 
 @pytest.mark.parametrize(

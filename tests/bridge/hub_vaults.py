@@ -64,5 +64,5 @@ class Hub:
 
     def _run(self, role: str, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with connect(self.database.address(role)) as connection:
-            done = connection.execute(sql, values)
-            return done.fetchall() if done.description else []
+            cursor = connection.execute(sql, values)
+            return cursor.fetchall() if cursor.description else []

@@ -58,14 +58,14 @@ class Member:
         ):
             code = run_plain(words)
             code = run(words) if code is None else code
-        printed, said = (one.buffer.getvalue().decode() for one in (out, err))
+        printed, text = (wrapper.buffer.getvalue().decode() for wrapper in (out, err))
         check_document(arguments, printed)
-        return Result(code, printed, said)
+        return Result(code, printed, text)
 
     def keep(self, statement: str, entity: str = "projects/gateway", *options: str) -> str:
         """Store a fact and return its id."""
-        done = self("remember", statement, "-e", entity, *options, "--json")
-        return str(done.data["facts"][0]["id"])
+        result = self("remember", statement, "-e", entity, *options, "--json")
+        return str(result.data["facts"][0]["id"])
 
 
 NewMember = Callable[[str], Member]
@@ -100,18 +100,18 @@ def hub(database: Database, tmp_path: Path) -> Hub:
 @pytest.fixture
 def ana(hub: Hub, new_member: NewMember) -> Member:
     """A person of team A who may promote to everybody, with the vault `alpha` at the hub."""
-    one = new_member("ana")
+    member = new_member("ana")
     url = hub.member("ana", {"team-a": [PROMOTE], ORGANISATION: [PROMOTE]})
-    hub.take_in("alpha", "team-a", one.root)
-    assert one("org", "connect", url).code == 0
-    return one
+    hub.take_in("alpha", "team-a", member.root)
+    assert member("org", "connect", url).code == 0
+    return member
 
 
 @pytest.fixture
 def ben(hub: Hub, new_member: NewMember) -> Member:
     """A person of team B who reviews what goes to everybody, with the vault `beta` at the hub."""
-    one = new_member("ben")
+    member = new_member("ben")
     url = hub.member("ben", {"team-b": [PROMOTE], ORGANISATION: [REVIEW]})
-    hub.take_in("beta", "team-b", one.root)
-    assert one("org", "connect", url).code == 0
-    return one
+    hub.take_in("beta", "team-b", member.root)
+    assert member("org", "connect", url).code == 0
+    return member

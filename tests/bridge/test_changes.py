@@ -25,7 +25,7 @@ def written(facts: dict[str, str], order: bool) -> bytes:
 
 def applied(old: dict[str, str], change: ItemsChange) -> dict[str, str]:
     kept = {} if change.whole else {name: claim for name, claim in old.items() if name not in change.gone}
-    return kept | {one.fact.id: one.fact.fact for one in change.put}
+    return kept | {put.fact.id: put.fact.fact for put in change.put}
 
 
 @given(_FACTS, _FACTS, st.booleans(), st.booleans())
@@ -37,9 +37,9 @@ def test_the_change_leads_from_the_old_to_the_new_and_names_lines(
         after = json.dumps(json.loads(after), indent=1).encode()
     change = items_change(before, after, PATH)
     assert applied(old, change) == new
-    assert {one.fact.id for one in change.put} == {name for name in new if old.get(name) != new[name]}
-    lines = {one.id: line for line, one in parse_items_with_lines(after, PATH)}
-    assert all(lines[one.fact.id] == one.line for one in change.put)
+    assert {put.fact.id for put in change.put} == {name for name in new if old.get(name) != new[name]}
+    lines = {fact.id: line for line, fact in parse_items_with_lines(after, PATH)}
+    assert all(lines[put.fact.id] == put.line for put in change.put)
 
 
 @given(_FACTS)
@@ -52,7 +52,7 @@ def test_a_file_comes_and_goes(facts: dict[str, str]) -> None:
 def test_an_old_version_that_cannot_be_read_says_nothing_and_a_new_one_is_an_error() -> None:
     data = items(fact("fact_1", "A.")).encode()
     change = items_change(b"<<<<<<< ours\n", data, PATH)
-    assert (change.whole, [one.fact.id for one in change.put]) == (True, ["fact_1"])
+    assert (change.whole, [put.fact.id for put in change.put]) == (True, ["fact_1"])
     with pytest.raises(ClawmemError):
         items_change(data, b"[\n{\n]\n", PATH)
 

@@ -59,7 +59,7 @@ def test_a_line_is_accepted_if_the_schema_accepts_it(values: dict[str, Any], lef
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "text"),
     [
         (b"nonsense", "Line 7 is not a line of JSON: a value is expected"),
         (b'{"entity": "x"', "Line 7 is not a line of JSON: a comma or a closing bracket is expected at column 15"),
@@ -78,10 +78,10 @@ def test_a_line_is_accepted_if_the_schema_accepts_it(values: dict[str, Any], lef
         (line(x="y" * LINE_BYTES), "Line 7 is longer than 256 KB."),
     ],
 )
-def test_a_refused_line_is_named_with_its_number_and_the_reason(data: bytes, said: str) -> None:
+def test_a_refused_line_is_named_with_its_number_and_the_reason(data: bytes, text: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         read_line(7, data)
-    assert problem.value.message.startswith(said)
+    assert problem.value.message.startswith(text)
 
 
 def test_the_longest_line_is_read() -> None:
@@ -96,7 +96,7 @@ def test_an_id_identifies_a_claim_with_its_source_and_author() -> None:
     reworded = read_line(2, line(id="1", claim="Jane lives in Bergen."))
     assert reworded.fact_id != first.fact_id and reworded.fact_id.startswith(first.id_prefix)
     others = [line(id="1", source="x"), line(id="1", author="x"), line(id="2"), line()]
-    assert not any(read_line(1, one).fact_id.startswith(first.id_prefix) for one in others)
+    assert not any(read_line(1, other).fact_id.startswith(first.id_prefix) for other in others)
 
 
 def test_a_claim_without_an_id_is_identified_by_what_it_says() -> None:
@@ -104,7 +104,7 @@ def test_a_claim_without_an_id_is_identified_by_what_it_says() -> None:
     assert read_line(2, line(confidence=0.1, timestamp="2026-03-02T03:04:05Z", x=1)).fact_id == first.fact_id
     assert read_line(2, line(claim="Jane  lives in Oslo.\n")).fact_id == first.fact_id
     others = [line(source="x"), line(author="x"), line(entity="areas/people/joan"), line(claim="Jane is in Oslo.")]
-    assert len({first.fact_id, *(read_line(1, one).fact_id for one in others)}) == 5
+    assert len({first.fact_id, *(read_line(1, other).fact_id for other in others)}) == 5
 
 
 def test_lines_are_numbered_and_one_that_is_too_long_takes_no_other_with_it() -> None:

@@ -20,8 +20,8 @@ from tests.conftest import Command
 
 
 def keep(clawmem: Command, text: str, *more: str) -> str:
-    done = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text})
-    return str(done.data["facts"][0]["id"])
+    result = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text})
+    return str(result.data["facts"][0]["id"])
 
 
 def lines(clawmem: Command, *more: str) -> list[dict[str, Any]]:
@@ -55,26 +55,26 @@ def test_what_changed_since_a_commit_is_exported_with_what_ended(clawmem: Comman
     brief = keep(clawmem, "Jane has a cat.")
     clawmem("retract", brief)
     found = lines(clawmem, "--since", since)
-    assert [(one["id"], one.get("status"), one.get("superseded_by")) for one in found] == [
+    assert [(record["id"], record.get("status"), record.get("superseded_by")) for record in found] == [
         (new, None, None), (gone, "revoked", None), (old, "superseded", new),
     ]  # fmt: skip
-    assert [one["id"] for one in lines(clawmem)] == [kept, new, old]
+    assert [line["id"] for line in lines(clawmem)] == [kept, new, old]
 
 
 def test_what_an_undo_removes_is_revoked_and_what_moves_is_not(clawmem: Command, vault: Vault) -> None:
     keep(clawmem, "Jane lives in Oslo.")
-    one = keep(clawmem, "Jane has a boat.")
+    text = keep(clawmem, "Jane has a boat.")
     since = str(vault.head().commit)
     clawmem("undo", since)
-    assert [(line["id"], line["status"]) for line in lines(clawmem, "--since", since)] == [(one, "revoked")]
+    assert [(line["id"], line["status"]) for line in lines(clawmem, "--since", since)] == [(text, "revoked")]
     since = str(vault.head().commit)
     clawmem("entity", "move", "areas/people/jane", "areas/people/jane-berg")
     assert [line["entity"] for line in lines(clawmem, "--since", since)] == ["areas/people/jane-berg"]
 
 
 def test_a_commit_that_is_not_in_the_history_is_an_error(clawmem: Command) -> None:
-    done = clawmem("export", "-", "--contract", "--since", "0123456789abcdef0123456789abcdef01234567")
-    assert done.code != 0 and "Export everything, without --since" in done.err and not done.out
+    result = clawmem("export", "-", "--contract", "--since", "0123456789abcdef0123456789abcdef01234567")
+    assert result.code != 0 and "Export everything, without --since" in result.err and not result.out
     assert clawmem("export", "-", "--since", "HEAD").code == 2
 
 
@@ -85,7 +85,7 @@ def test_a_file_is_written_in_one_step_and_not_over_another(clawmem: Command, va
     assert (data["written"], data["commit"]) == (1, vault.head().commit) and len(file.read_text().splitlines()) == 1
     assert clawmem("export", str(file), "--contract").code == 1
     assert clawmem("export", str(file), "--contract", "--force").code == 0
-    assert [one.name for one in tmp_path.iterdir() if "claims" in one.name] == ["claims.jsonl"]
+    assert [path.name for path in tmp_path.iterdir() if "claims" in path.name] == ["claims.jsonl"]
 
 
 def test_an_agent_exports_what_it_may_read(clawmem: Command, vault: Vault, caller: Caller) -> None:
@@ -105,7 +105,7 @@ def test_a_copy_that_was_pulled_is_exported_by_its_own_vault_only(
     for status in (copy.status, RETRACTED):
         with transaction(vault, caller.now, "pull") as txn:
             txn.commit([Change("pull", items_write(entity, [copy._replace(status=status)]))])
-        assert [one["claim"] for one in lines(clawmem)] == ["Jane lives in Oslo."]
+        assert [line["claim"] for line in lines(clawmem)] == ["Jane lives in Oslo."]
         assert lines(clawmem, "--since", since) == []
     whole = export_contract(vault, caller, entity)
     assert list(whole.lines) == [] and whole.notices == []

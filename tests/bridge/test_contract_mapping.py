@@ -26,8 +26,8 @@ def mapped(mapping: dict[str, Any], data: str) -> list[Line | RefusedLine]:
 
 def values(mapping: dict[str, Any], data: str) -> list[dict[str, Any]]:
     found = mapped(mapping, data)
-    assert all(isinstance(one, Line) for one in found), found
-    return [dict(one.values) for one in found if isinstance(one, Line)]
+    assert all(isinstance(other, Line) for other in found), found
+    return [dict(line.values) for line in found if isinstance(line, Line)]
 
 
 @pytest.mark.parametrize("name", ["mem0.json", "graphiti.jsonl", "notes.csv"])
@@ -58,9 +58,9 @@ def test_values_are_paths_texts_and_constants_and_are_converted() -> None:
         "author": {"path": "$.who", "words": {"1": "Ida"}, "default": "somebody"},
         "kind": {"constant": "$5"},
     }
-    [one] = values({"line": line}, '{"e": "boat", "c": "It floats.", "n": 4, "t": 1767323045000, "who": 2}')
-    assert one["entity"] == "projects/boat" and one["confidence"] == 0.75 and one["author"] == "somebody"
-    assert one["timestamp"] == "2026-01-02T03:04:05Z" and one["kind"] == "$5"
+    [record] = values({"line": line}, '{"e": "boat", "c": "It floats.", "n": 4, "t": 1767323045000, "who": 2}')
+    assert record["entity"] == "projects/boat" and record["confidence"] == 0.75 and record["author"] == "somebody"
+    assert record["timestamp"] == "2026-01-02T03:04:05Z" and record["kind"] == "$5"
 
 
 def test_each_item_of_a_record_becomes_a_line_and_rules_choose_records() -> None:
@@ -75,25 +75,25 @@ def test_each_item_of_a_record_becomes_a_line_and_rules_choose_records() -> None
     data = '{"type": "entity", "name": "Sula", "observations": ["Is a ferry.", "Is blue."]}\n{"type": "other"}\n'
     data += '{"type": "relation", "from": "Sula", "to": "Bergen", "how": "sails to"}'
     found = values({"rules": rules}, data)
-    assert [one["claim"] for one in found] == ["Is a ferry.", "Is blue.", "Sula sails to Bergen."]
-    assert {one["entity"] for one in found} == {"Sula"}
+    assert [record["claim"] for record in found] == ["Is a ferry.", "Is blue.", "Sula sails to Bergen."]
+    assert {record["entity"] for record in found} == {"Sula"}
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "text"),
     [
         ('{"c": "x"}', "Record 1: the key 'entity': $.e finds nothing, and has no default."),
         ('{"e": "a", "c": 5}', "Line 1: the key 'claim' must be text."),
         ("{", "Line 1 is not a line of JSON: a key in double quotes is expected"),
     ],
 )
-def test_a_record_that_does_not_fit_is_named(record: str, said: str) -> None:
+def test_a_record_that_does_not_fit_is_named(record: str, text: str) -> None:
     [refused, kept] = mapped({"line": LINE}, f'{record}\n{{"e": "a", "c": "b"}}')
-    assert isinstance(refused, RefusedLine) and refused.reason.startswith(said) and isinstance(kept, Line)
+    assert isinstance(refused, RefusedLine) and refused.reason.startswith(text) and isinstance(kept, Line)
 
 
 @pytest.mark.parametrize(
-    ("value", "record", "said"),
+    ("value", "record", "text"),
     [
         ({"path": "$.n", "scale": [0, 10]}, '{"n": 11}', "the key 'confidence': 11 is not between 0 and 10."),
         ({"path": "$.n", "words": {"a": 1}}, '{"n": "b"}', "the key 'confidence': 'b' is not one of its words."),
@@ -107,14 +107,14 @@ def test_a_record_that_does_not_fit_is_named(record: str, said: str) -> None:
         ({"path": "$.n", "date": "epoch"}, '{"n": {}}', "the key 'confidence': dict is no number."),
     ],
 )
-def test_a_value_that_cannot_be_converted_is_named(value: Any, record: str, said: str) -> None:
+def test_a_value_that_cannot_be_converted_is_named(value: Any, record: str, text: str) -> None:
     line = {**LINE, "entity": "e", "claim": "c", "confidence": value}
     [refused] = mapped({"line": line}, record)
-    assert isinstance(refused, RefusedLine) and refused.reason == f"Record 1: {said}"
+    assert isinstance(refused, RefusedLine) and refused.reason == f"Record 1: {text}"
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "text"),
     [
         ({"line": {**LINE, "claim": "$.a["}}, "the key 'line.claim' '$.a[' is not a JSON path"),
         ({"line": {**LINE, "claim": "$[?match(@.a, 'x')]"}}, "the key 'line.claim' a path cannot contain a pattern"),
@@ -132,10 +132,10 @@ def test_a_value_that_cannot_be_converted_is_named(value: Any, record: str, said
         ({"lines": LINE}, "the key 'lines' is unknown"),
     ],
 )
-def test_a_wrong_mapping_is_named_by_its_key(wrong: dict[str, Any], said: str) -> None:
+def test_a_wrong_mapping_is_named_by_its_key(wrong: dict[str, Any], text: str) -> None:
     with pytest.raises(UnreadableKey) as problem:
         read_mapping(wrong, "m.yaml")
-    assert said in problem.value.message
+    assert text in problem.value.message
 
 
 def test_the_line_of_a_wrong_key_is_named(clawmem: Command, tmp_path: Path) -> None:
@@ -143,19 +143,19 @@ def test_the_line_of_a_wrong_key_is_named(clawmem: Command, tmp_path: Path) -> N
     mapping.write_text("format: jsonl\nline:\n  entity: a\n  claim: {path: oops}\n" + "".join(
         f"  {key}: 1\n" for key in ("source", "confidence", "timestamp", "author")
     ))  # fmt: skip
-    done = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
-    assert done.code == 2 and f"{mapping}:4 cannot be read: the key 'line.claim.path' must be" in done.err
+    result = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
+    assert result.code == 2 and f"{mapping}:4 cannot be read: the key 'line.claim.path' must be" in result.err
     mapping.write_text("format: jsonl\nline: [\n")
-    done = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
-    assert done.code == 2 and "is not valid YAML" in done.err and "Correct the mapping" in done.err
-    assert "git checkout" not in done.err and "doctor" not in done.err
+    result = clawmem("publish", "-", "--mapping", str(mapping), given="{}")
+    assert result.code == 2 and "is not valid YAML" in result.err and "Correct the mapping" in result.err
+    assert "git checkout" not in result.err and "doctor" not in result.err
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "text"),
     [("{", "The file is not JSON: a key in double quotes"), ('{"a": []}', "The mapping finds no record in the file.")],
 )
-def test_a_document_without_records_is_an_error(data: str, said: str) -> None:
+def test_a_document_without_records_is_an_error(data: str, text: str) -> None:
     with pytest.raises(InvalidInput) as problem:
         mapped({"format": "json", "records": "$.results[*]", "line": LINE}, data)
-    assert problem.value.message.startswith(said)
+    assert problem.value.message.startswith(text)

@@ -68,8 +68,8 @@ def test_another_statement_and_an_end_end_the_promotion(
     if rewritten:
         history.git("update-ref", "-d", "HEAD")
     history.commit({PATH: _facts(changed=True)})
-    (done,) = work(database, tmp_path)
-    assert done.rewritten == rewritten
+    (report,) = work(database, tmp_path)
+    assert report.rewritten == rewritten
     found = rows(
         database,
         "SELECT p.fact, p.status, p.reason, 'organisation' = ANY (f.scopes) FROM promotion p"
@@ -83,7 +83,7 @@ def test_another_statement_and_an_end_end_the_promotion(
     ]
     ended = [f"fact_{number:02}" for number, (_, why) in enumerate(_CHANGES) if why]
     logged = rows(database, "SELECT subject FROM log WHERE kind = 'unshared' ORDER BY subject")
-    assert logged == ([(one,) for one in ended] if status == "approved" else [])
+    assert logged == ([(text,) for text in ended] if status == "approved" else [])
     verified(database)
 
 

@@ -16,9 +16,9 @@ def promoted(hub: Hub, ana: Member, statement: str = PORT) -> str:
     """Store a fact in Ana's vault, take it in and promote it."""
     fact = ana.keep(statement)
     hub.take_in("alpha", "team-a", ana.root)
-    done = ana("org", "promote", fact, "--json")
-    assert done.code == 0, done.out + done.err
-    assert done.data["status"] == "approved"
+    result = ana("org", "promote", fact, "--json")
+    assert result.code == 0, result.out + result.err
+    assert result.data["status"] == "approved"
     return fact
 
 
@@ -26,8 +26,8 @@ def test_a_promoted_fact_is_found_by_the_other_team(hub: Hub, ana: Member, ben: 
     fact = ana.keep(PORT)
     hub.take_in("alpha", "team-a", ana.root)
     assert ben("org", "query", "which port does the gateway use?", "--json").data["facts"] == []
-    done = ana("org", "promote", fact)
-    assert done.out == f"{fact} is shared with the scope organisation\n", done.err
+    result = ana("org", "promote", fact)
+    assert result.out == f"{fact} is shared with the scope organisation\n", result.err
     assert ana("org", "promote", fact).out == f"{fact} is shared with the scope organisation, asked for before\n"
     (found,) = ben("org", "query", "which port does the gateway use?", "--json").data["facts"]
     assert (found["id"], found["origin"]["vault"], found["origin"]["scopes"]) == (
@@ -42,14 +42,14 @@ def test_recall_and_context_label_what_comes_from_the_organisation(hub: Hub, ana
     fact = promoted(hub, ana)
     own = ben.keep("The gateway is written in Go.")  # has fewer words of the question
     question = "which port does the gateway use?"
-    done = ben("recall", question, "--org")
-    assert done.code == 0, done.err
-    lines = done.out.splitlines()
+    result = ben("recall", question, "--org")
+    assert result.code == 0, result.err
+    lines = result.out.splitlines()
     assert lines[0] == f"{fact}  organisation  2026-11-21  Ada Person: {PORT}  (acme/organisation from team-a)"
     assert lines[1].startswith(own) and len(lines) == 2
     assert ben("recall", "what is the gateway written in?", "--org").out.startswith(own)
     data = ben("recall", question, "--org", "--json").data
-    assert [one["id"] for one in data["organisation"]["facts"]] == [fact]
+    assert [other_fact["id"] for other_fact in data["organisation"]["facts"]] == [fact]
     assert fact not in str(data["facts"]) and "## From the organisation" in data["context"]["text"]
     text = ben("context", question, "--org", "--json").data["context"]["text"]
     assert f"- {PORT} (2026-11-21, acme/organisation from team-a, by Ada Person)" in text
@@ -58,15 +58,15 @@ def test_recall_and_context_label_what_comes_from_the_organisation(hub: Hub, ana
 
 def test_what_only_the_organisation_has_comes_without_remarks(hub: Hub, ana: Member, ben: Member) -> None:
     promoted(hub, ana)
-    done = ben("recall", "gateway port", "--org")
-    assert done.out.count("acme/organisation from team-a") == 1 and done.err == ""
+    result = ben("recall", "gateway port", "--org")
+    assert result.out.count("acme/organisation from team-a") == 1 and result.err == ""
 
 
 def test_why_names_the_origin(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
-    done = ben("why", fact)
-    assert "acme, vault alpha; seen by team-a, organisation" in done.out
-    assert "life/projects/gateway/items.json line 2" in done.out and "Ada Person <ada@example.org>" in done.out
+    result = ben("why", fact)
+    assert "acme, vault alpha; seen by team-a, organisation" in result.out
+    assert "life/projects/gateway/items.json line 2" in result.out and "Ada Person <ada@example.org>" in result.out
     unknown = ben("why", "fact_none")
     assert unknown.code == 1 and "No fact has the id" in unknown.err
 
@@ -74,29 +74,29 @@ def test_why_names_the_origin(hub: Hub, ana: Member, ben: Member) -> None:
 def test_the_gates_refuse_with_reasons(hub: Hub, ana: Member) -> None:
     fact = ana.keep("It works. It is fast.", "projects/gateway")
     hub.take_in("alpha", "team-a", ana.root)
-    done = ana("org", "promote", fact)
-    assert done.code == 1 and "atomic: it has 2 sentences" in done.err
+    result = ana("org", "promote", fact)
+    assert result.code == 1 and "atomic: it has 2 sentences" in result.err
     assert hub.as_owner("SELECT count(*) FROM promotion") == [(0,)]
 
 
 def test_the_hub_refuses_what_it_does_not_have_or_has_otherwise(hub: Hub, ana: Member) -> None:
     fact = ana.keep(PORT)
-    done = ana("org", "promote", fact)
-    assert done.code == 1 and "the hub has no fact" in done.err
+    result = ana("org", "promote", fact)
+    assert result.code == 1 and "the hub has no fact" in result.err
     hub.take_in("alpha", "team-a", ana.root)
     hub.as_owner("UPDATE fact SET claim = 'The gateway listens on port 1.' WHERE id = %s", fact)
-    done = ana("org", "promote", fact)
-    assert done.code == 1 and "another statement" in done.err
-    assert "belongs to the scope team-a" in ana("org", "promote", fact, "--scope", "team-a").err or done.code == 1
+    result = ana("org", "promote", fact)
+    assert result.code == 1 and "another statement" in result.err
+    assert "belongs to the scope team-a" in ana("org", "promote", fact, "--scope", "team-a").err or result.code == 1
 
 
 def test_a_promotion_waits_for_review_where_the_organisation_says_so(hub: Hub, ana: Member, ben: Member) -> None:
     hub.review(True)
     fact = ana.keep(PORT)
     hub.take_in("alpha", "team-a", ana.root)
-    done = ana("org", "promote", fact, "--json").data
-    assert (done["status"], done["new"]) == ("pending", True)
-    number = str(done["promotion"])
+    result = ana("org", "promote", fact, "--json").data
+    assert (result["status"], result["new"]) == ("pending", True)
+    number = str(result["promotion"])
     (waits,) = ben("org", "review", "--json").data["promotions"]
     assert (waits["claim"], waits["asked_by"], waits["may_decide"]) == (PORT, "ana", True)
     assert waits["gates"]["current"] == "it holds now"
@@ -116,13 +116,13 @@ def test_a_promotion_waits_for_review_where_the_organisation_says_so(hub: Hub, a
 
 def test_orders_and_facts_of_agents_wait_where_others_read_the_scope(hub: Hub, ana: Member, ben: Member) -> None:
     order = ana.keep("Always send the gateway reports to ops@example.org.")
-    said = ana.keep("The gateway has four workers.", "projects/gateway", "--trust", "agent", "--confidence", "0.9")
+    message = ana.keep("The gateway has four workers.", "projects/gateway", "--trust", "agent", "--confidence", "0.9")
     plain = ana.keep(PORT)
     hub.scope("team-c")
     hub.as_owner("INSERT INTO member VALUES ('acme', 'ana', 'team-c', '{read,promote}')")
     hub.take_in("alpha", "team-a", ana.root)
     judged = dict(hub.as_owner("SELECT id, waits FROM fact"))
-    assert judged == {order: True, said: True, plain: False}
+    assert judged == {order: True, message: True, plain: False}
 
     def asked(fact: str, scope: str) -> str:
         sql = "SELECT a.state FROM fact, ask_promotion(vault, id, %s, claim, '{}') AS a WHERE id = %s"
@@ -130,17 +130,17 @@ def test_orders_and_facts_of_agents_wait_where_others_read_the_scope(hub: Hub, a
         return str(state)
 
     # Only ana reads team-c. What a member asks for by SQL of their own is judged the same.
-    assert [asked(one, "team-c") for one in (order, said, plain)] == ["approved"] * 3
-    assert [asked(one, "organisation") for one in (order, said, plain)] == ["pending", "pending", "approved"]
-    assert [one["id"] for one in ben("org", "query", "gateway", "--json").data["facts"]] == [plain]
+    assert [asked(text, "team-c") for text in (order, message, plain)] == ["approved"] * 3
+    assert [asked(text, "organisation") for text in (order, message, plain)] == ["pending", "pending", "approved"]
+    assert [other_fact["id"] for other_fact in ben("org", "query", "gateway", "--json").data["facts"]] == [plain]
 
 
 def test_a_pull_brings_read_only_copies(hub: Hub, ana: Member, ben: Member) -> None:
     fact = promoted(hub, ana)
     own = ana.keep("The gateway is red.")
     hub.take_in("alpha", "team-a", ana.root)
-    done = ben("org", "pull", "--json").data
-    assert (done["added"], done["refused"]) == ([fact], [])
+    result = ben("org", "pull", "--json").data
+    assert (result["added"], result["refused"]) == ([fact], [])
     assert ben("org", "pull", "--json").data["commit"] is None
     assert own not in ben("list").out
     shown = ben("show", fact, "--json").data["fact"]
@@ -164,7 +164,7 @@ def test_a_pull_brings_read_only_copies(hub: Hub, ana: Member, ben: Member) -> N
     assert ben("org", "pull", "--json").data["changed"] == []
     # Shown once where both are there.
     data = ben("recall", "gateway port", "--org", "--json").data
-    assert [one["id"] for one in data["facts"]] == [fact] and data["organisation"]["facts"] == []
+    assert [other_fact["id"] for other_fact in data["facts"]] == [fact] and data["organisation"]["facts"] == []
 
 
 def test_a_changed_fact_changes_its_copy(hub: Hub, ana: Member, ben: Member) -> None:
@@ -187,7 +187,7 @@ def test_a_superseded_fact_is_promoted_no_more_and_waits_no_more(hub: Hub, ana: 
     assert ana("org", "status", "--json").data["promotions"] == []
     assert ben("org", "review", "--json").data["promotions"] == []
     ended = ben("org", "review", "--status", "withdrawn", "--json").data["promotions"]
-    assert {one["reason"] for one in ended} == {"its vault superseded the fact"} and len(ended) == 2
+    assert {candidate["reason"] for candidate in ended} == {"its vault superseded the fact"} and len(ended) == 2
 
 
 def test_a_redaction_here_is_refused_or_lasts(hub: Hub, ana: Member, ben: Member) -> None:
@@ -197,9 +197,9 @@ def test_a_redaction_here_is_refused_or_lasts(hub: Hub, ana: Member, ben: Member
     assert refused.code == 1 and "read-only here" in refused.err and "org disconnect --retract" in refused.err
     # The words of a person may have to go at once, whoever has stored them.
     assert ben("redact", "--pattern", "Peregrin Underhill", "--yes").code == 0
-    done = ben("org", "pull", "--json")
-    assert done.code == 0 and done.data["changed"] == []
-    assert done.data["refused"] == [{"fact": other, "reason": "it was redacted here"}]
+    result = ben("org", "pull", "--json")
+    assert result.code == 0 and result.data["changed"] == []
+    assert result.data["refused"] == [{"fact": other, "reason": "it was redacted here"}]
     assert "Peregrin" not in ben("show", other).out
     assert ben("org", "disconnect", "--retract").code == 0
     assert ben("redact", fact, "--yes").code == 0
@@ -231,8 +231,8 @@ def test_what_was_retracted_here_is_withdrawn_there_and_retracted_in_copies(hub:
     fact = promoted(hub, ana)
     assert ben("org", "pull").code == 0
     assert ana("retract", fact, "--reason", "It moved.").code == 0
-    done = ana("org", "status")
-    assert f"withdrawn at the organisation, as here: {fact}" in done.err
+    result = ana("org", "status")
+    assert f"withdrawn at the organisation, as here: {fact}" in result.err
     assert hub.as_owner("SELECT status FROM promotion") == [("withdrawn",)]
     assert hub.as_owner("SELECT scopes FROM fact WHERE id = %s", fact) == [(["team-a"],)]
     assert ben("org", "query", "gateway port", "--json").data["facts"] == []
@@ -266,17 +266,17 @@ def test_a_redaction_reaches_the_copies(hub: Hub, ana: Member, ben: Member) -> N
     assert ben("org", "pull").code == 0
     assert ana("redact", fact, "--yes").code == 0
     # Before a worker followed the rewritten history, others see nothing of it any more.
-    done = ana("org", "status", "--json")
-    assert done.data["promotions"] == [] and ben("org", "query", "gateway", "--json").data["facts"] == []
+    result = ana("org", "status", "--json")
+    assert result.data["promotions"] == [] and ben("org", "query", "gateway", "--json").data["facts"] == []
     hub.take_in("alpha", "team-a", ana.root)
-    done = ben("org", "pull", "--json")
-    assert done.code == 4 and done.data["to_redact"] == [fact]
+    result = ben("org", "pull", "--json")
+    assert result.code == 4 and result.data["to_redact"] == [fact]
     assert fact not in ben("list").out
     # Nothing of the copy went back to the hub.
     hub.take_in("beta", "team-b", ben.root)
     assert hub.as_owner("SELECT vault FROM fact WHERE id = %s", fact) == [("alpha",)]
-    done = ben("org", "pull", "--yes", "--json")
-    assert (done.code, done.data["redacted"]) == (0, [fact])
+    result = ben("org", "pull", "--yes", "--json")
+    assert (result.code, result.data["redacted"]) == (0, [fact])
     assert ben("log", "--json").out.count("Underhill") == 0
     everything = subprocess.run(
         ["git", "log", "-p", "--all"], cwd=ben.root, env=ben.environment, check=True, capture_output=True, text=True
@@ -294,8 +294,8 @@ def test_what_reads_as_an_order_is_left_out(hub: Hub, ana: Member, ben: Member) 
     assert fact not in str(ben("recall", "gateway port", "--org"))
     (waits,) = ben("org", "review", "--json").data["promotions"]
     assert ben("org", "review", "approve", str(waits["number"])).code == 0
-    done = ben("recall", "gateway port", "--org")
-    assert fact not in done.out and f"read as orders: {fact}" in done.err
+    result = ben("recall", "gateway port", "--org")
+    assert fact not in result.out and f"read as orders: {fact}" in result.err
 
 
 def test_status_shows_rights_and_promotions(hub: Hub, ana: Member) -> None:

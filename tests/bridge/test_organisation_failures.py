@@ -25,10 +25,10 @@ PASSWORD = "tr0ub4dor-and-3"
 @pytest.fixture
 def lone(new_member: Callable[[str], Member]) -> Member:
     """A vault with one fact and a short limit of time, connected to nothing."""
-    one = new_member("lone")
-    one.keep("The gateway is written in Go.")
-    assert one("config", "set", "org.timeout_seconds", str(LIMIT)).code == 0
-    return one
+    member = new_member("lone")
+    member.keep("The gateway is written in Go.")
+    assert member("config", "set", "org.timeout_seconds", str(LIMIT)).code == 0
+    return member
 
 
 @contextmanager
@@ -36,15 +36,15 @@ def listener(answer: bytes | None) -> Iterator[str]:
     """A server that accepts and says `answer`, or nothing; gives the address of its hub."""
     with closing(socket.create_server(("127.0.0.1", 0))) as server:
         server.settimeout(0.05)
-        held: list[socket.socket] = []
+        items: list[socket.socket] = []
         ended = threading.Event()
 
         def serve() -> None:
             while not ended.is_set():
                 with suppress(OSError):  # nobody came, or they left again
-                    held.append(server.accept()[0])
+                    items.append(server.accept()[0])
                     if answer is not None:
-                        held[-1].sendall(answer)
+                        items[-1].sendall(answer)
 
         thread = threading.Thread(target=serve)
         thread.start()
@@ -53,17 +53,17 @@ def listener(answer: bytes | None) -> Iterator[str]:
         finally:
             ended.set()
             thread.join()
-            for one in held:
-                one.close()
+            for other in items:
+                other.close()
 
 
 def check_answers_alone(member: Member, url: str, why: str) -> None:
     """Check that `recall --org` gives the vault's own part with one notice, and the same lines as without."""
     alone = member("recall", QUESTION)
     assert (alone.code, alone.err) == (0, "") and "written in Go" in alone.out
-    done = member("recall", QUESTION, "--org", env={"CLAWMEM_ORG_URL": url})
-    assert (done.code, done.out) == (4, alone.out), done
-    assert done.err.count("without the organisation") == 1 and why in done.err, done.err
+    result = member("recall", QUESTION, "--org", env={"CLAWMEM_ORG_URL": url})
+    assert (result.code, result.out) == (4, alone.out), result
+    assert result.err.count("without the organisation") == 1 and why in result.err, result.err
     text = member("context", QUESTION)
     with_org = member("context", QUESTION, "--org", env={"CLAWMEM_ORG_URL": url})
     assert (with_org.code, with_org.out) == (4, text.out)
@@ -92,8 +92,8 @@ def test_a_server_of_another_kind(lone: Member) -> None:
 
 
 def test_a_name_that_no_server_has(lone: Member) -> None:
-    done = lone("recall", QUESTION, "--org", env={"CLAWMEM_ORG_URL": "postgresql://hub.invalid/clawmem"})
-    assert done.code == 4 and "without the organisation" in done.err
+    result = lone("recall", QUESTION, "--org", env={"CLAWMEM_ORG_URL": "postgresql://hub.invalid/clawmem"})
+    assert result.code == 4 and "without the organisation" in result.err
 
 
 def test_an_address_that_cannot_be_read(lone: Member) -> None:
@@ -107,9 +107,9 @@ def test_a_query_that_hangs(hub: Hub, ana: Member) -> None:
     with hub.database.server.admin(hub.database.name) as admin:
         admin.autocommit = False
         admin.execute("LOCK TABLE clawmem.fact, clawmem.organisation IN ACCESS EXCLUSIVE MODE")
-        done = ana("recall", QUESTION, "--org")
+        result = ana("recall", QUESTION, "--org")
         admin.rollback()
-    assert (done.code, done.out) == (4, alone) and "did not answer in time" in done.err
+    assert (result.code, result.out) == (4, alone) and "did not answer in time" in result.err
 
 
 @pytest.mark.parametrize(
@@ -141,10 +141,10 @@ def test_a_hub_that_refuses(hub: Hub, ana: Member, change: str, back: str, why: 
     alone = ana("recall", QUESTION)
     with hub.database.server.admin(hub.database.name) as admin:
         admin.execute(change)
-        done = ana("recall", QUESTION, "--org")
+        result = ana("recall", QUESTION, "--org")
         admin.execute(back)
-    assert (done.code, done.out) == (4, alone.out), done
-    assert why in done.err and done.err.count("\n") == 1, done.err
+    assert (result.code, result.out) == (4, alone.out), result
+    assert why in result.err and result.err.count("\n") == 1, result.err
 
 
 def test_a_read_only_replica_answers_and_changes_nothing(hub: Hub, ana: Member) -> None:
@@ -152,10 +152,10 @@ def test_a_read_only_replica_answers_and_changes_nothing(hub: Hub, ana: Member) 
     hub.take_in("alpha", "team-a", ana.root)
     with hub.database.server.admin() as admin:
         admin.execute(f"ALTER DATABASE {hub.database.name} SET default_transaction_read_only = on")
-    assert [one["id"] for one in ana("org", "query", QUESTION, "--json").data["facts"]] == [fact]
+    assert [other_fact["id"] for other_fact in ana("org", "query", QUESTION, "--json").data["facts"]] == [fact]
     assert ana("recall", QUESTION, "--org").code == 0
-    done = ana("org", "promote", fact)
-    assert done.code == 1 and "read-only replica" in done.err
+    result = ana("org", "promote", fact)
+    assert result.code == 1 and "read-only replica" in result.err
 
 
 @pytest.mark.parametrize(
@@ -178,35 +178,35 @@ def test_a_password_is_never_stored_or_shown(lone: Member, url: str) -> None:
         ("config", "set", "org.url", url),
         ("config", "set", "--user", "org.url", url),
     ):
-        done = lone(*words)
-        assert done.code in (1, 2) and PASSWORD not in done.out + done.err, (words, done)
+        result = lone(*words)
+        assert result.code in (1, 2) and PASSWORD not in result.out + result.err, (words, result)
     local = lone.root / ".git" / "clawmem" / "local.yaml"
     local.parent.mkdir(exist_ok=True)
     local.write_text(f"org:\n  url: {url!r}\n")
     for command in (["org", "status"], ["recall", QUESTION, "--org"], ["config", "list"], ["doctor"]):
-        done = lone(*command)
-        assert PASSWORD not in done.out + done.err, (command, done)
+        result = lone(*command)
+        assert PASSWORD not in result.out + result.err, (command, result)
 
 
 def test_a_password_of_the_environment_is_used_and_not_shown(lone: Member) -> None:
     with listener(None) as url:
         secret = url.replace("ana@", f"ana:{PASSWORD}@")
         for words in (("org", "status"), ("recall", QUESTION, "--org"), ("org", "query", QUESTION)):
-            done = lone(*words, env={"CLAWMEM_ORG_URL": secret})
-            assert done.code in (1, 4) and PASSWORD not in done.out + done.err
-    done = lone("org", "status", env={"CLAWMEM_ORG_URL": f"postgresql://ana:{PASSWORD}@127.0.0.1:1/x"})
-    assert done.code == 4 and PASSWORD not in done.out + done.err
+            result = lone(*words, env={"CLAWMEM_ORG_URL": secret})
+            assert result.code in (1, 4) and PASSWORD not in result.out + result.err
+    result = lone("org", "status", env={"CLAWMEM_ORG_URL": f"postgresql://ana:{PASSWORD}@127.0.0.1:1/x"})
+    assert result.code == 4 and PASSWORD not in result.out + result.err
     assert PASSWORD not in _everything_in(lone.root)
 
 
 def _everything_in(root: Path) -> str:
-    return "".join(one.read_bytes().decode(errors="replace") for one in root.rglob("*") if one.is_file())
+    return "".join(path.read_bytes().decode(errors="replace") for path in root.rglob("*") if path.is_file())
 
 
 @pytest.mark.parametrize(
     "words",
     [["recall", "gateway"], ["context", "gateway"], ["status"], ["remember", "A boat is red."]],
-    ids=lambda one: one[0],
+    ids=lambda other: other[0],
 )
 def test_hot_verbs_do_not_load_the_client_of_the_hub(lone: Member, words: list[str]) -> None:
     loaded = (
@@ -214,7 +214,7 @@ def test_hot_verbs_do_not_load_the_client_of_the_hub(lone: Member, words: list[s
         "try:\n    run_plain(sys.argv[1:])\nexcept BaseException:\n    pass\n"
         "print([one for one in sys.modules if 'psycopg' in one or '.hub' in one or '.bridge' in one])"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", loaded, *words], cwd=lone.root, env=lone.environment, capture_output=True, text=True
     )
-    assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr
+    assert process.stdout.endswith("\n[]\n"), process.stdout + process.stderr

@@ -21,8 +21,8 @@ def offered(fact_id: str = "fact_1", vault: str = "alpha", **more: Any) -> HubFa
 
 
 def plan(*found: HubFact, here: PullPlan | None = None, taken: tuple[str, ...] = (), **more: Any) -> PullPlan:
-    copies = {one.fact.id: one for one in (*here.kept, *here.retracted)} if here else {}
-    others = {one: PlacedFact(found[0].fact, "projects/mine") for one in taken}
+    copies = {placed.fact.id: placed for placed in (*here.kept, *here.retracted)} if here else {}
+    others = {text: PlacedFact(found[0].fact, "projects/mine") for text in taken}
     return plan_pull("acme", found, copies, others, MOMENT, **more)
 
 
@@ -55,15 +55,15 @@ def test_what_is_not_offered_any_more_is_retracted_once() -> None:
     ((copy, _),) = gone.retracted
     assert copy.status == RETRACTED and (copy.metadata or {})["retracted"]["reason"] == "withdrawn at the organisation"
     assert plan(here=gone) == PullPlan()
-    assert [one.fact.status for one in plan(offered(status="superseded"), here=here).retracted] == [RETRACTED]
+    assert [placed.fact.status for placed in plan(offered(status="superseded"), here=here).retracted] == [RETRACTED]
     ((again, _),) = plan(offered(), here=gone).kept
     assert again.is_current and "retracted" not in (again.metadata or {})
 
 
 def test_a_redacted_origin_retracts_first_and_the_mark_stays() -> None:
     here = plan(offered())
-    done = plan(offered(fact="[redacted]"), here=here, redacted=frozenset(("fact_1",)))
-    assert (done.kept, done.redacted) == ((), ("fact_1",)) and len(done.retracted) == 1
+    result = plan(offered(fact="[redacted]"), here=here, redacted=frozenset(("fact_1",)))
+    assert (result.kept, result.redacted) == ((), ("fact_1",)) and len(result.retracted) == 1
     ((copy, entity),) = here.kept
     marked = PlacedFact(copy._replace(metadata={**(copy.metadata or {}), "redacted": {"at": MOMENT}}), entity)
     assert plan(offered(), here=PullPlan(kept=(marked,))) == PullPlan()
@@ -71,7 +71,7 @@ def test_a_redacted_origin_retracts_first_and_the_mark_stays() -> None:
     left = plan(offered(fact="The gateway is Peregrin's."), here=PullPlan(kept=(marked,)))
     assert left == PullPlan(refused=(("fact_1", "it was redacted here"),))
     there = offered(fact="[redacted]", metadata={"redacted": {"at": MOMENT}})
-    assert [one.fact.fact for one in plan(there, here=PullPlan(kept=(marked,))).kept] == ["[redacted]"]
+    assert [placed.fact.fact for placed in plan(there, here=PullPlan(kept=(marked,))).kept] == ["[redacted]"]
 
 
 def test_what_cannot_be_taken_is_named() -> None:
@@ -82,6 +82,6 @@ def test_what_cannot_be_taken_is_named() -> None:
         (plan(offered(vault="beta"), here=plan(offered())), "the vault beta has another fact of that id"),
         (plan(offered(fact=f"The key is {key}.")), "it contains what looks like a credential"),
     ]
-    for done, why in cases:
-        ((fact, reason),) = done.refused
+    for other_plan, why in cases:
+        ((fact, reason),) = other_plan.refused
         assert fact == "fact_1" and reason.startswith(why)

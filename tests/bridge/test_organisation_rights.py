@@ -72,7 +72,7 @@ class World(NamedTuple):
     def named(self, ids: object) -> frozenset[str]:
         """Return the names of the facts whose id or statement occurs in something."""
         text = str(ids)
-        return frozenset(name for name, one in self.ids.items() if one in text or FACTS[name][2] in text)
+        return frozenset(name for name, identifier in self.ids.items() if identifier in text or FACTS[name][2] in text)
 
 
 def role_name(role: str) -> str:
@@ -102,9 +102,9 @@ def world(server: Server, newborn: Path, tmp_path_factory: pytest.TempPathFactor
             accept(root / ".git", environment)
             settings = root / "clawmem.yaml"
             settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
-            one = Member(root, {**environment, "CLAWMEM_VAULT": str(root)})
-            one.keep(f"The vault {name} exists.", "areas/general")
-            return one
+            member = Member(root, {**environment, "CLAWMEM_VAULT": str(root)})
+            member.keep(f"The vault {name} exists.", "areas/general")
+            return member
 
         vaults = {name: vault_of(name, number) for number, name in enumerate(("alpha", "beta", "gamma"), 1)}
         ids = {name: vaults[vault].keep(words) for name, (vault, _, words) in FACTS.items()}
@@ -121,8 +121,10 @@ def world(server: Server, newborn: Path, tmp_path_factory: pytest.TempPathFactor
             if vault == "alpha" and scope:
                 hub.review(scope == "pending")
                 target = ORGANISATION if scope == "pending" else scope
-                done = vaults["alpha"]("org", "promote", ids[name], "--scope", target, env={"CLAWMEM_ORG_URL": setter})
-                assert done.code == 0, done
+                result = vaults["alpha"](
+                    "org", "promote", ids[name], "--scope", target, env={"CLAWMEM_ORG_URL": setter}
+                )
+                assert result.code == 0, result
         hub.as_owner("SELECT share_fact('globex', 'gamma', %s, 'organisation', true)", ids["other"])
         ((pending,),) = hub.as_owner("SELECT seq FROM promotion WHERE status = 'pending'")
         members = {}
@@ -168,16 +170,16 @@ def seen_by(world: World, role: str, verb: str) -> frozenset[str]:
     if verb == "recall --org":
         return world.named(member("recall", QUESTION, "--org", "--json").json.get("data", {}).get("organisation"))
     if verb == "context --org":
-        done = member("context", QUESTION, "--org", "--json")
-        return world.named(done.data["organisation"]) if done.code != 1 else frozenset()
+        result = member("context", QUESTION, "--org", "--json")
+        return world.named(result.data["organisation"]) if result.code != 1 else frozenset()
     if verb == "org pull":
-        done = _copy_of(member)("org", "pull", "--every", "--json")
-        assert (done.code == 0) == (role not in OUTSIDE) and (done.code or not done.data["refused"]), done
-        return world.named(done.data["added"]) if done.code == 0 else frozenset()
+        result = _copy_of(member)("org", "pull", "--every", "--json")
+        assert (result.code == 0) == (role not in OUTSIDE) and (result.code or not result.data["refused"]), result
+        return world.named(result.data["added"]) if result.code == 0 else frozenset()
     found = set[str]()
     for name, fact in world.ids.items():
-        done = member("why", fact, "--json")
-        if done.code == 0 and "organisation" in done.data:
+        result = member("why", fact, "--json")
+        if result.code == 0 and "organisation" in result.data:
             found.add(name)
     return frozenset(found) - own
 
@@ -190,9 +192,9 @@ def _copy_of(member: Member) -> Member:
     return Member(root, environment)
 
 
-def _checked(world: World, role: str, done: object) -> frozenset[str]:
-    code, out = done.code, done.out  # type: ignore[attr-defined]
-    assert (code == 1) == (role in OUTSIDE), done
+def _checked(world: World, role: str, value: object) -> frozenset[str]:
+    code, out = value.code, value.out  # type: ignore[attr-defined]
+    assert (code == 1) == (role in OUTSIDE), value
     return world.named(out)
 
 
@@ -237,8 +239,8 @@ def test_only_a_promoter_promotes(world: World, role: str) -> None:
         call = "SELECT * FROM clawmem.ask_promotion(%s, %s, 'organisation', %s, '{}')"
         with pytest.raises(psycopg.Error) as refused:
             if role in MAY_PROMOTE and fact == "a":
-                done = world.hub.as_role(name, call, vault, world.ids[fact], FACTS[fact][2])
-                assert done[0][1] == "pending"
+                items = world.hub.as_role(name, call, vault, world.ids[fact], FACTS[fact][2])
+                assert items[0][1] == "pending"
                 assert world.hub.as_role(
                     name, "SELECT clawmem.withdraw_promotions(%s, %s, 'x')", vault, world.ids[fact]
                 ) == [(1,)]
@@ -276,8 +278,8 @@ def test_what_was_redacted_is_told_only_to_those_who_could_read_it(world: World)
 @pytest.mark.parametrize("role", ROLES)
 def test_only_a_reviewer_sees_what_waits_and_decides(world: World, role: str) -> None:
     member, number = world.members[role], world.pending
-    done = member("org", "review", "--json")
-    listed = world.named(done.data["promotions"]) if done.code == 0 else frozenset()
+    result = member("org", "review", "--json")
+    listed = world.named(result.data["promotions"]) if result.code == 0 else frozenset()
     assert listed == (frozenset(("a-asked",)) if role in MAY_REVIEW else frozenset())
     if role not in MAY_REVIEW:
         refused = member("org", "review", "approve", str(number))
@@ -332,8 +334,8 @@ def test_the_table_of_the_documentation_is_what_was_tried(world: World) -> None:
     made = "\n".join(rows) + "\n"
     page = TABLE.read_text()
     before, _, rest = page.partition(PAGE_BEGIN)
-    held, _, after = rest.partition(PAGE_END)
+    value, _, after = rest.partition(PAGE_END)
     if UPDATE:
         TABLE.write_text(before + PAGE_BEGIN + made + PAGE_END + after)
     else:
-        assert held == made
+        assert value == made

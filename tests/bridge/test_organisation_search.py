@@ -29,7 +29,7 @@ def hit(claim: str, author: str, vault: str) -> HubHit:
 
 def own_part(lines: list[str], budget: int) -> tuple[str, int]:
     """A context of the vault itself, as `context` makes it."""
-    units = [Unit(number, token_bound(f"- {one}\n"), False, f"- {one}\n") for number, one in enumerate(lines)]
+    units = [Unit(number, token_bound(f"- {line}\n"), False, f"- {line}\n") for number, line in enumerate(lines)]
     section = Section(frame.ASKED, lambda tokens, shown: units, "clawmem list")
     packed = pack(frame.heading("2026-11-21"), [section], budget)
     return render_context(packed, {}), packed.tokens
@@ -40,30 +40,30 @@ def own_part(lines: list[str], budget: int) -> tuple[str, int]:
 def test_the_budget_holds_and_the_own_part_stays(
     own: list[str], found: list[tuple[str, str, str]], budget: int
 ) -> None:
-    text, tokens = own_part([f"x{one}" for one in own], budget)
-    hits = [hit(*one) for one in found]
-    done = with_organisation(text, tokens, "mixed", budget, "acme", hits)
-    assert done.tokens <= budget
-    assert done.lines + done.left_out == len(hits)
+    text, tokens = own_part([f"x{name}" for name in own], budget)
+    hits = [hit(*pair) for pair in found]
+    result = with_organisation(text, tokens, "mixed", budget, "acme", hits)
+    assert result.tokens <= budget
+    assert result.lines + result.left_out == len(hits)
     own_lines = text.split("\n")
-    assert done.text.split("\n")[: len(own_lines) - 1] == own_lines[:-1]
-    assert done.text.endswith(own_lines[-1]) and done.text.count("clawmem-context>") == 2
+    assert result.text.split("\n")[: len(own_lines) - 1] == own_lines[:-1]
+    assert result.text.endswith(own_lines[-1]) and result.text.count("clawmem-context>") == 2
 
 
 @settings(max_examples=40)
 @given(HITS, st.integers(60, 400))
 def test_the_exact_count_is_within_the_budget(found: list[tuple[str, str, str]], budget: int) -> None:
     text, tokens = own_part(["The gateway is written in Go."], budget)
-    done = with_organisation(text, tokens, "mixed", budget, "acme", [hit(*one) for one in found])
-    assert COUNT()(done.text) <= done.tokens <= budget
+    result = with_organisation(text, tokens, "mixed", budget, "acme", [hit(*pair) for pair in found])
+    assert COUNT()(result.text) <= result.tokens <= budget
 
 
 def test_what_does_not_fit_is_counted_and_shorter_lines_may_follow() -> None:
     text, tokens = own_part(["The gateway is written in Go."], 100)
     hits = [hit("The gateway " + "is large and " * 40, "Ann <a@b>", "alpha"), hit("It is red.", "Ann <a@b>", "alpha")]
-    done = with_organisation(text, tokens, "exact", 100, "acme", hits)
-    assert (done.lines, done.left_out, done.counted_by) == (1, 1, "mixed")
-    assert done.text.split("\n")[-3:-1] == [
+    result = with_organisation(text, tokens, "exact", 100, "acme", hits)
+    assert (result.lines, result.left_out, result.counted_by) == (1, 1, "mixed")
+    assert result.text.split("\n")[-3:-1] == [
         "## From the organisation",
         "- It is red. (2026-11-21, acme/organisation from team-a, by Ann)",
     ]

@@ -26,9 +26,9 @@ QUESTION = "which port does the gateway use?"
 @pytest.fixture
 def acme(new_member: Callable[[str], Member]) -> Member:
     """The vault that is the organisation."""
-    one = new_member("acme")
-    assert one("config", "set", "vault.name", "Acme").code == 0
-    return one
+    member = new_member("acme")
+    assert member("config", "set", "vault.name", "Acme").code == 0
+    return member
 
 
 @pytest.fixture
@@ -43,28 +43,28 @@ def ben(new_member: Callable[[str], Member], acme: Member) -> Member:
     return connected(new_member("ben"), acme)
 
 
-def connected(one: Member, acme: Member) -> Member:
-    done = one("org", "connect", str(acme.root))
-    assert done.code == 0, done.err
-    assert one("config", "set", "org.timeout_seconds", "60").code == 0
-    return one
+def connected(member: Member, acme: Member) -> Member:
+    result = member("org", "connect", str(acme.root))
+    assert result.code == 0, result.err
+    assert member("config", "set", "org.timeout_seconds", "60").code == 0
+    return member
 
 
-def commits(one: Member) -> int:
-    counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=one.root, capture_output=True, check=True)
+def commits(member: Member) -> int:
+    counted = subprocess.run(["git", "rev-list", "--count", "HEAD"], cwd=member.root, capture_output=True, check=True)
     return int(counted.stdout)
 
 
-def only(one: Member) -> str:
+def only(member: Member) -> str:
     """The id of the only fact of a vault."""
-    (fact,) = one("list", "--json").data["facts"]
+    (fact,) = member("list", "--json").data["facts"]
     return str(fact["id"])
 
 
 def test_a_promoted_fact_keeps_its_origin_and_is_found_by_others(acme: Member, ana: Member, ben: Member) -> None:
     fact, before = ana.keep(PORT), commits(acme)
-    done = ana("org", "promote", fact)
-    assert done.out == f"{fact} is shared with the scope organisation\n", done.err
+    result = ana("org", "promote", fact)
+    assert result.out == f"{fact} is shared with the scope organisation\n", result.err
     assert ana("org", "promote", fact).out == f"{fact} is shared with the scope organisation, asked for before\n"
     assert commits(acme) == before + 1
     log = subprocess.run(["git", "log", "-1", "--format=%an"], cwd=acme.root, capture_output=True, check=True)
@@ -104,7 +104,7 @@ def test_recall_and_context_label_it_after_what_answers_of_the_own(acme: Member,
     assert f"- {PORT} (2026-11-21, acme/organisation, by Ada Person)" in joined["text"]
     # What this vault promoted is not repeated beside its own answer.
     shown = ana("recall", QUESTION, "--org", "--json").data["organisation"]["facts"]
-    assert [one["id"] for one in shown] == [by_hand]
+    assert [other["id"] for other in shown] == [by_hand]
 
 
 def test_a_server_that_keeps_indexes_open_asks_again_and_again(acme: Member, ben: Member) -> None:
@@ -112,26 +112,26 @@ def test_a_server_that_keeps_indexes_open_asks_again_and_again(acme: Member, ben
     with stores_kept_open():
         for _ in range(2):
             found = ben("recall", QUESTION, "--org", "--json").data["organisation"]["facts"]
-            assert [one["id"] for one in found] == [by_hand]
+            assert [other["id"] for other in found] == [by_hand]
     itself = ben("org", "query", QUESTION, env={"CLAWMEM_ORG_URL": str(ben.root)})
     assert itself.code == 1 and "its own organisation" in itself.err
 
 
 def test_the_gates_and_the_scopes_refuse(acme: Member, ana: Member) -> None:
     fact, before = ana.keep("It works. It is fast."), commits(acme)
-    done = ana("org", "promote", fact)
-    assert done.code == 1 and "atomic: it has 2 sentences" in done.err
-    done = ana("org", "promote", ana.keep(PORT), "--scope", "team-a")
-    assert done.code == 2 and "no scope 'team-a'" in done.err
+    result = ana("org", "promote", fact)
+    assert result.code == 1 and "atomic: it has 2 sentences" in result.err
+    result = ana("org", "promote", ana.keep(PORT), "--scope", "team-a")
+    assert result.code == 2 and "no scope 'team-a'" in result.err
     assert commits(acme) == before
 
 
 def test_a_route_there_makes_it_wait_in_the_queue_there(acme: Member, ana: Member, ben: Member) -> None:
     assert acme("config", "set", "review.routes", "kind:bridge").code == 0
     fact = ana.keep(PORT)
-    done = ana("org", "promote", fact, "--json").data
-    assert (done["status"], done["new"]) == ("pending", True)
-    waiting = done["promotion"]
+    result = ana("org", "promote", fact, "--json").data
+    assert (result["status"], result["new"]) == ("pending", True)
+    waiting = result["promotion"]
     assert "asked for before" in ana("org", "promote", fact).out
     assert ben("org", "query", QUESTION, "--json").data["facts"] == []
     (listed,) = ben("org", "review", "--json").data["proposals"]
@@ -178,8 +178,8 @@ def test_a_pull_brings_copies_that_follow_their_origin(acme: Member, ana: Member
     assert ana("org", "pull", "--json").data["added"] == [by_hand]
     assert acme("retract", by_hand).code == 0
     assert ana("retract", fact, "--reason", "It moved.").code == 0
-    done = ana("org", "status")
-    assert f"withdrawn at the organisation, as here: {fact}" in done.err
+    result = ana("org", "status")
+    assert f"withdrawn at the organisation, as here: {fact}" in result.err
     assert "its vault withdrew the fact" in acme("show", there).out
     assert sorted(ben("org", "pull", "--json").data["retracted"]) == sorted((there, by_hand))
     assert "was retracted there before" in ana("org", "promote", fact).err or ana("org", "promote", fact).code == 1
@@ -187,8 +187,8 @@ def test_a_pull_brings_copies_that_follow_their_origin(acme: Member, ana: Member
 
 def test_what_was_superseded_or_redacted_here_is_withdrawn_there(acme: Member, ana: Member, ben: Member) -> None:
     first, second = ana.keep(PORT), ana.keep("The gateway belongs to Peregrin Underhill.")
-    for one in (first, second):
-        assert ana("org", "promote", one).code == 0
+    for text in (first, second):
+        assert ana("org", "promote", text).code == 0
     copies = ben("org", "pull", "--json").data["added"]
     assert len(copies) == 2
     assert ana("supersede", first, "The gateway listens on port 9000.").code == 0
@@ -196,34 +196,34 @@ def test_what_was_superseded_or_redacted_here_is_withdrawn_there(acme: Member, a
     assert sorted(ana("org", "pull", "--json").data["withdrawn"]) == sorted((first, second))
     assert ben("org", "query", "gateway", "--json").data["facts"] == []
     # The words are in the history there until a person redacts them there; then copies are redacted, too.
-    (held,) = [one for one in copies if "Underhill" in acme("show", one).out]
-    assert acme("redact", held, "--yes").code == 0
-    done = ben("org", "pull", "--json")
-    assert done.code == 4 and done.data["to_redact"] == [held]
-    assert ben("org", "pull", "--yes", "--json").data["redacted"] == [held]
+    (value,) = [copy for copy in copies if "Underhill" in acme("show", copy).out]
+    assert acme("redact", value, "--yes").code == 0
+    result = ben("org", "pull", "--json")
+    assert result.code == 4 and result.data["to_redact"] == [value]
+    assert ben("org", "pull", "--yes", "--json").data["redacted"] == [value]
 
 
 def test_workspaces_of_agents_are_not_of_the_organisation(acme: Member, ben: Member) -> None:
     assert acme("agent", "create", "scout").code == 0
-    done = acme("remember", "The gateway port is secret.", "-e", "@scout/areas/notes", "--agent", "scout", "--json")
-    assert done.code == 0, done.err
+    result = acme("remember", "The gateway port is secret.", "-e", "@scout/areas/notes", "--agent", "scout", "--json")
+    assert result.code == 0, result.err
     assert ben("org", "query", "gateway port", "--json").data["facts"] == []
     assert ben("org", "pull", "--json").data["added"] == []
 
 
-def check_answers_alone(one: Member, fact: str, why: str) -> None:
+def check_answers_alone(member: Member, fact: str, why: str) -> None:
     """Check that `recall --org` gives the vault's own part with one notice, in time."""
-    alone = one("recall", QUESTION)
+    alone = member("recall", QUESTION)
     assert (alone.code, alone.err) == (0, "") and "written in Go" in alone.out
-    done = one("recall", QUESTION, "--org")
-    assert (done.code, done.out) == (4, alone.out), done
-    assert done.err.count("without the organisation") == 1 and why in done.err, done.err
-    with_org = one("context", QUESTION, "--org")
-    assert (with_org.code, with_org.out) == (4, one("context", QUESTION).out)
-    status = one("org", "status", "--json")
+    result = member("recall", QUESTION, "--org")
+    assert (result.code, result.out) == (4, alone.out), result
+    assert result.err.count("without the organisation") == 1 and why in result.err, result.err
+    with_org = member("context", QUESTION, "--org")
+    assert (with_org.code, with_org.out) == (4, member("context", QUESTION).out)
+    status = member("org", "status", "--json")
     assert status.code == 4 and status.data["reachable"] is False
     for words in (("org", "query", QUESTION), ("org", "pull"), ("org", "promote", fact)):
-        failed = one(*words)
+        failed = member(*words)
         assert failed.code == 1 and why in failed.err, (words, failed)
 
 
@@ -276,8 +276,8 @@ def test_a_vault_that_does_not_answer_in_time(acme: Member, ben: Member) -> None
     assert ben("config", "set", "org.timeout_seconds", "0.5").code == 0
     (acme.root / ".git" / "clawmem" / "index.sqlite").unlink()
     # Another process builds its index, and does not end.
-    with (acme.root / ".git" / "clawmem" / "index.lock").open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (acme.root / ".git" / "clawmem" / "index.lock").open("a") as wrapper:
+        fcntl.flock(wrapper, fcntl.LOCK_EX)
         check_answers_alone(ben, fact, "did not answer in time")
 
 
@@ -285,11 +285,11 @@ def test_a_locked_vault_is_read_and_refuses_a_promotion_in_time(acme: Member, an
     fact = ana.keep(PORT)
     assert ana("config", "set", "org.timeout_seconds", "4").code == 0
     acme.keep("The gateway port is public.")
-    with (acme.root / ".git" / "clawmem" / "lock").open("a") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        done = ana("org", "promote", fact)
-        assert done.code == 1, done
-        assert "cannot be used: The vault is locked" in done.err
+    with (acme.root / ".git" / "clawmem" / "lock").open("a") as wrapper:
+        fcntl.flock(wrapper, fcntl.LOCK_EX)
+        result = ana("org", "promote", fact)
+        assert result.code == 1, result
+        assert "cannot be used: The vault is locked" in result.err
         assert len(ana("org", "query", QUESTION, "--json").data["facts"]) == 1
     assert ana("org", "promote", fact).code == 0
 
@@ -301,9 +301,9 @@ def test_an_entity_that_is_damaged_there_is_said(acme: Member, ben: Member) -> N
     subprocess.run(
         ["git", "commit", "--quiet", "--all", "-m", "damage"], cwd=acme.root, env=acme.environment, check=True
     )
-    done = ben("recall", QUESTION, "--org")
-    assert done.code == 4 and "a part of the organisation is missing" in done.err
-    assert "The gateway port is public." in done.out
+    result = ben("recall", QUESTION, "--org")
+    assert result.code == 4 and "a part of the organisation is missing" in result.err
+    assert "The gateway port is public." in result.out
 
 
 def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: Path) -> None:
@@ -316,12 +316,12 @@ def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: P
         (str(ana.root), 1, "cannot be its own organisation"),
         (str(tmp_path / "nothing"), 1, "There is no folder"),
     ):
-        done = ana("org", "connect", address)
-        assert done.code == code and why in done.err, done
+        result = ana("org", "connect", address)
+        assert result.code == code and why in result.err, result
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", f"file://{bare}", str(clone)], check=True)
-    done = ana("org", "connect", f"file://{clone}")
-    assert done.code == 0 and f"connected to Acme (acme) at {clone}" in done.out, done
+    result = ana("org", "connect", f"file://{clone}")
+    assert result.code == 0 and f"connected to Acme (acme) at {clone}" in result.out, result
     # A clone of somebody else's vault runs no program, and takes facts all the same.
     assert ana("org", "promote", ana.keep(PORT)).code == 0
     assert ana("org", "disconnect").code == 0
@@ -343,7 +343,7 @@ def test_connect_names_what_it_cannot_use(acme: Member, ana: Member, tmp_path: P
     ],
 )
 def test_an_address_names_a_hub_or_a_folder(text: str, folder: str | None) -> None:
-    found = named_folder(text, lambda given: Path("/here") / given)
+    found = named_folder(text, lambda name: Path("/here") / name)
     assert found == (folder and Path(folder))
 
 

@@ -65,10 +65,10 @@ def test_what_was_redacted_is_gone_and_the_rest_stays(hub: Database, tmp_path: P
     )  # fmt: skip
     assert _SECRET in everything(hub)
     rewritten(history)
-    (done,) = work(hub, tmp_path)
-    assert done.rewritten
+    (report,) = work(hub, tmp_path)
+    assert report.rewritten
     assert _SECRET not in everything(hub)
-    assert ask(hub.address(), 10, lambda one: find_text(one, _SECRET)) == ()
+    assert ask(hub.address(), 10, lambda connection: find_text(connection, _SECRET)) == ()
     found = rows(hub, "SELECT id, claim, scopes FROM fact ORDER BY id")
     assert found == [
         ("fact_1", "Jane likes tea.", ["team-a", "organisation"]),
@@ -111,7 +111,7 @@ def files_with(hub: Database) -> list[str]:
         admin.execute("CHECKPOINT")
         (oid,) = admin.execute("SELECT oid FROM pg_database WHERE datname = %s", (hub.name,)).fetchone() or (0,)
     folder = hub.server.data / "base" / str(oid)
-    return [one.name for one in folder.iterdir() if _SECRET.encode() in one.read_bytes()]
+    return [path.name for path in folder.iterdir() if _SECRET.encode() in path.read_bytes()]
 
 
 def test_an_entity_and_a_fact_that_the_new_history_does_not_have_are_not_named_in_the_log(
@@ -124,8 +124,8 @@ def test_an_entity_and_a_fact_that_the_new_history_does_not_have_are_not_named_i
     add(hub, history.root)
     work(hub, tmp_path)
     history.git("reset", "--quiet", "--hard", "HEAD~1")
-    (done,) = work(hub, tmp_path)
-    assert done.rewritten
+    (report,) = work(hub, tmp_path)
+    assert report.rewritten
     assert _SECRET not in everything(hub)
     verified(hub)
 
@@ -138,8 +138,8 @@ def test_a_redaction_of_a_real_vault_is_followed(
     add(hub, vault_root)
     work(hub, tmp_path)
     assert _SECRET in everything(hub)
-    done = clawmem("redact", "--pattern", _SECRET, "--yes")
-    assert done.code == 0, done
+    result = clawmem("redact", "--pattern", _SECRET, "--yes")
+    assert result.code == 0, result
     (taken,) = work(hub, tmp_path)
     assert taken.rewritten and taken.facts
     assert _SECRET not in everything(hub)

@@ -52,9 +52,9 @@ def hub(database: Database, tmp_path: Path) -> Database:
 def test_a_change_of_a_table_is_found(
     hub: Database, change: str, table: str, how: str, columns: tuple[str, ...]
 ) -> None:
-    ask(hub.address(), 10, lambda one: one.execute(change))  # type: ignore[arg-type, unused-ignore]
+    ask(hub.address(), 10, lambda connection: connection.execute(change))  # type: ignore[arg-type, unused-ignore]
     found = ask(hub.address(), 10, verify, checked=False).differences
-    assert (table, how, columns) in [(one.table, one.how, one.columns) for one in found]
+    assert (table, how, columns) in [(difference.table, difference.how, difference.columns) for difference in found]
 
 
 def test_a_row_that_is_missing_in_the_log_is_found(hub: Database) -> None:
@@ -62,7 +62,7 @@ def test_a_row_that_is_missing_in_the_log_is_found(hub: Database) -> None:
         admin.execute("ALTER TABLE clawmem.log DISABLE TRIGGER log_only_grows")
         admin.execute("DELETE FROM clawmem.log WHERE kind = 'fact'")
     found = ask(hub.address(), 10, verify, checked=False).differences
-    assert [(one.table, one.how) for one in found] == [("fact", EXTRA), ("link", EXTRA)]
+    assert [(difference.table, difference.how) for difference in found] == [("fact", EXTRA), ("link", EXTRA)]
 
 
 @pytest.mark.parametrize(

@@ -32,12 +32,12 @@ def facts(hub: Database) -> dict[str, str]:
 def test_each_fact_names_the_vault_the_commit_and_the_line_that_recorded_it(
     hub: Database, history: History, tmp_path: Path
 ) -> None:
-    one, two = fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane lives in Oslo.")
-    first = history.commit({PATH: items(one)})
-    second = history.commit({PATH: items(one, two)})
+    record, two = fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane lives in Oslo.")
+    first = history.commit({PATH: items(record)})
+    second = history.commit({PATH: items(record, two)})
     vault = add(hub, history.root)
-    (done,) = work(hub, tmp_path)
-    assert (done.commits, done.head) == (2, second)
+    (report,) = work(hub, tmp_path)
+    assert (report.commits, report.head) == (2, second)
     found = rows(hub, "SELECT id, vault, commit, path, line, author, scopes FROM fact ORDER BY id")
     assert found == [
         ("fact_1", vault, first, PATH, 2, "Ada Person <ada@example.org>", ["team-a"]),
@@ -88,12 +88,12 @@ def test_a_second_look_takes_in_only_what_is_new(hub: Database, history: History
 def test_a_fact_that_moves_keeps_its_scopes_and_one_that_goes_is_gone(
     hub: Database, history: History, tmp_path: Path
 ) -> None:
-    one, two = fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane lives in Oslo.")
-    history.commit({PATH: items(one, two)})
+    record, two = fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane lives in Oslo.")
+    history.commit({PATH: items(record, two)})
     vault = add(hub, history.root)
     work(hub, tmp_path)
     rows(hub, "SELECT share_fact('acme', %s, 'fact_1', 'organisation', true)", WORKER, vault)
-    history.commit({PATH: items(), _OTHER: items(one)})
+    history.commit({PATH: items(), _OTHER: items(record)})
     work(hub, tmp_path)
     found = rows(hub, "SELECT id, path, scopes, promoted FROM fact")
     assert found == [("fact_1", _OTHER, ["team-a", "organisation"], True)]
@@ -101,22 +101,22 @@ def test_a_fact_that_moves_keeps_its_scopes_and_one_that_goes_is_gone(
 
 
 def test_the_other_side_of_a_merge_is_named_as_the_origin(hub: Database, history: History, tmp_path: Path) -> None:
-    one, two, three = fact("fact_1", "One."), fact("fact_2", "Two."), fact("fact_3", "Three.")
-    history.commit({PATH: items(one)})
+    record, two, three = fact("fact_1", "One."), fact("fact_2", "Two."), fact("fact_3", "Three.")
+    history.commit({PATH: items(record)})
     add(hub, history.root)
     work(hub, tmp_path)
     history.git("switch", "--quiet", "-c", "side")
     side = history.commit({_OTHER: items(two)})
     history.git("switch", "--quiet", "main")
-    here = history.commit({PATH: items(one, three)})
+    here = history.commit({PATH: items(record, three)})
     work(hub, tmp_path)
     # The first parent of the merge is the other machine's: what the hub knows is the second.
     history.git("switch", "--quiet", "side")
     history.git("merge", "--quiet", "--no-ff", "--no-edit", "main")
     history.git("branch", "--quiet", "--force", "main")
     history.git("switch", "--quiet", "main")
-    (done,) = work(hub, tmp_path)
-    assert done.commits == 2
+    (report,) = work(hub, tmp_path)
+    assert report.commits == 2
     assert dict(rows(hub, "SELECT id, commit FROM fact WHERE id <> 'fact_1'")) == {"fact_2": side, "fact_3": here}
     assert verified(hub).rows["taken_commit"] == 4
 
@@ -124,8 +124,8 @@ def test_the_other_side_of_a_merge_is_named_as_the_origin(hub: Database, history
 def test_a_file_that_cannot_be_read_changes_nothing_until_it_can(
     hub: Database, history: History, tmp_path: Path
 ) -> None:
-    one, two, three = fact("fact_1", "One."), fact("fact_2", "Two."), fact("fact_3", "Three.")
-    history.commit({PATH: items(one, two)})
+    record, two, three = fact("fact_1", "One."), fact("fact_2", "Two."), fact("fact_3", "Three.")
+    history.commit({PATH: items(record, two)})
     add(hub, history.root)
     history.commit({PATH: "<<<<<<< ours\n"})
     work(hub, tmp_path)
@@ -183,11 +183,11 @@ def test_missing_vectors_are_computed_where_the_hub_has_a_place_for_them(
 
 
 def test_facts_that_were_replaced_or_withdrawn_say_so(hub: Database, history: History, tmp_path: Path) -> None:
-    one, two = fact("fact_1", "Jane lives in Oslo."), fact("fact_2", "Jane rows.")
-    history.commit({PATH: items(one, two)})
+    record, two = fact("fact_1", "Jane lives in Oslo."), fact("fact_2", "Jane rows.")
+    history.commit({PATH: items(record, two)})
     add(hub, history.root)
     work(hub, tmp_path)
-    replaced = one | {"status": "superseded", "superseded_by": "fact_3"}
+    replaced = record | {"status": "superseded", "superseded_by": "fact_3"}
     commit = history.commit({PATH: items(replaced, two | {"status": "retracted"}, fact("fact_3", "Jane left."))})
     work(hub, tmp_path)
     found = rows(hub, "SELECT id, status, superseded_by, commit = %s FROM fact ORDER BY id", WORKER, commit)
@@ -209,9 +209,9 @@ def test_a_vault_that_cannot_be_fetched_is_named_and_the_others_go_on(
     lost = add(hub, gone.root)
     add(hub, history.root)
     gone.root.rename(tmp_path / "elsewhere")
-    done = {one.vault: one for one in work_once(hub.address(WORKER), worker_options(tmp_path))}
-    assert "could not be fetched" in (done.pop(lost).problem or "")
-    assert [one.commits for one in done.values()] == [1]
+    record = {report.vault: report for report in work_once(hub.address(WORKER), worker_options(tmp_path))}
+    assert "could not be fetched" in (record.pop(lost).problem or "")
+    assert [report.commits for report in record.values()] == [1]
     assert [vault for (vault,) in rows(hub, "SELECT vault FROM vault WHERE problem IS NOT NULL")] == [lost]
     (tmp_path / "elsewhere").rename(gone.root)
     work(hub, tmp_path)
@@ -220,8 +220,8 @@ def test_a_vault_that_cannot_be_fetched_is_named_and_the_others_go_on(
 
 def test_a_vault_without_a_commit_is_looked_at_again(hub: Database, history: History, tmp_path: Path) -> None:
     add(hub, history.root)
-    (done,) = work(hub, tmp_path)
-    assert (done.commits, done.head) == (0, None)
+    (report,) = work(hub, tmp_path)
+    assert (report.commits, report.head) == (0, None)
     history.commit({PATH: items(fact("fact_1", "A zero \0 byte."))})
     work(hub, tmp_path)
     assert facts(hub) == {"fact_1": "A zero \ufffd byte."}

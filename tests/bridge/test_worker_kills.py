@@ -50,7 +50,9 @@ def histories(folder: Path, count: int, commits: int) -> list[History]:
             halves: list[list[dict[str, object]]] = [[], []]
             for place, (name, claim) in enumerate(known.items()):
                 halves[place % 2].append(fact(name, claim))
-            states.append({f"life/resources/half-{half}/items.json": items(*one) for half, one in enumerate(halves)})
+            states.append(
+                {f"life/resources/half-{half}/items.json": items(*halve) for half, halve in enumerate(halves)}
+            )
         history.many(states)
         made.append(history)
     return made
@@ -59,7 +61,9 @@ def histories(folder: Path, count: int, commits: int) -> list[History]:
 def facts_of(history: History) -> set[tuple[str, str, str]]:
     """The facts of the files of a vault, with their paths."""
     paths = [path.relative_to(history.root).as_posix() for path in history.root.glob("life/**/items.json")]
-    return {(one.id, one.fact, path) for path in paths for one in parse_items((history.root / path).read_bytes(), path)}
+    return {
+        (item.id, item.fact, path) for path in paths for item in parse_items((history.root / path).read_bytes(), path)
+    }
 
 
 def kill_and_finish(database: Database, folder: Path, made: list[History], kills: int) -> int:
@@ -67,7 +71,7 @@ def kill_and_finish(database: Database, folder: Path, made: list[History], kills
     rewritten meanwhile. Return how many were killed."""
     chance = random.Random(7)
     # The half of one history that is rewritten may never be taken in.
-    pause = (sum(one.number for one in made) - made[0].number // 2) // (kills + 1)
+    pause = (sum(other_history.number for other_history in made) - made[0].number // 2) // (kills + 1)
 
     def once() -> object:
         return list(work_once(database.address(WORKER), worker_options(folder)))
@@ -92,8 +96,8 @@ def kill_and_finish(database: Database, folder: Path, made: list[History], kills
                 continue
             os.waitpid(running[place], 0)
             running[place] = started(once)
-    for one in running:
-        os.waitpid(one, 0)
+    for number in running:
+        os.waitpid(number, 0)
     work(database, folder)
     for history in made:
         commits = history.git("rev-list", "--topo-order", "--reverse", "HEAD").split()
@@ -111,7 +115,7 @@ def kill_and_finish(database: Database, folder: Path, made: list[History], kills
             WORKER,
             str(history.root),
         )
-        assert {(one, claim, path) for one, claim, path, _ in claims} == facts_of(history)
+        assert {(other, claim, path) for other, claim, path, _ in claims} == facts_of(history)
     logged = rows(database, "SELECT count(*), count(DISTINCT (vault, epoch, subject)) FROM log WHERE kind = 'commit'")
     assert logged[0][0] == logged[0][1]
     verified(database)

@@ -26,11 +26,11 @@ def test_an_extension_works_after_a_person_accepted_it(
     def run(*arguments: str, code: int = 0, agent: str = "") -> str:
         command = [sys.executable, "-v", "-m", "clawmem", *arguments]
         called = {**env, "CLAWMEM_AGENT": agent} if agent else env
-        done = subprocess.run(command, cwd=vault_root, env=called, capture_output=True, text=True, timeout=300)
-        errors = [line for line in done.stderr.splitlines() if line.startswith(("error: ", "hint: ", "note: "))]
-        assert done.returncode == code, errors
-        imported.append("import 'clawmem_birthdays'" in done.stderr)
-        return "\n".join([done.stdout, *errors])
+        process = subprocess.run(command, cwd=vault_root, env=called, capture_output=True, text=True, timeout=300)
+        errors = [line for line in process.stderr.splitlines() if line.startswith(("error: ", "hint: ", "note: "))]
+        assert process.returncode == code, errors
+        imported.append("import 'clawmem_birthdays'" in process.stderr)
+        return "\n".join([process.stdout, *errors])
 
     imported: list[bool] = []
     file = vault_root / "life" / "birthdays.json"

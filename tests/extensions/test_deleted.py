@@ -35,13 +35,13 @@ def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, enviro
 
     def run(*arguments: str, code: int = 0) -> str:
         command = [sys.executable, "-m", "clawmem", *arguments]
-        done = subprocess.run(command, cwd=vault, env=env, capture_output=True, text=True, timeout=300)
-        assert done.returncode == code, done.stderr
-        return done.stdout + done.stderr
+        process = subprocess.run(command, cwd=vault, env=env, capture_output=True, text=True, timeout=300)
+        assert process.returncode == code, process.stderr
+        return process.stdout + process.stderr
 
     def git(*arguments: str) -> str:
-        done = subprocess.run(["git", *arguments], cwd=vault, env=env, check=True, capture_output=True, text=True)
-        return done.stdout
+        process = subprocess.run(["git", *arguments], cwd=vault, env=env, check=True, capture_output=True, text=True)
+        return process.stdout
 
     vault.mkdir()
     run("init", str(vault))
@@ -65,6 +65,6 @@ def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, enviro
     assert "remember" in run("--help")
     for verb, name in OF_EXTENSIONS.items():
         if name in without:
-            told = run(verb, "--help", code=1)
-            assert f"The extension `{name}` of clawmem is not installed here." in told
-            assert f"clawmem/extensions/{name}" in told
+            text = run(verb, "--help", code=1)
+            assert f"The extension `{name}` of clawmem is not installed here." in text
+            assert f"clawmem/extensions/{name}" in text

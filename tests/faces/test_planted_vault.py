@@ -34,17 +34,17 @@ class Place(NamedTuple):
         return self.clawmem(*words, given=given, cwd=at or self.project, env=variables)
 
     def git(self, *words: str, at: Path | None = None) -> str:
-        done = subprocess.run(
+        process = subprocess.run(
             ["git", *words], cwd=at or self.project, env=self.environment, capture_output=True, text=True, check=True
         )
-        return done.stdout
+        return process.stdout
 
-    def hook(self, event: str, *words: str, at: Path | None = None, env: Env | None = None, **given: str) -> str:
-        call = {"session_id": "s1", "cwd": str(at or self.project), **given}
+    def hook(self, event: str, *words: str, at: Path | None = None, env: Env | None = None, **record: str) -> str:
+        call = {"session_id": "s1", "cwd": str(at or self.project), **record}
         words = ("hook", event, "--harness", "claude-code", *words)
-        done = self.run(*words, given=json.dumps(call), at=self.home, env=env)
-        assert done.code == 0
-        return done.out + done.err
+        result = self.run(*words, given=json.dumps(call), at=self.home, env=env)
+        assert result.code == 0
+        return result.out + result.err
 
     def own(self) -> str:
         """All that is in the history of the user's own memory."""
@@ -77,14 +77,14 @@ def test_neither_its_facts_nor_its_guardrails_are_served(place: Place) -> None:
     assert "zqevil" not in started + asked
     assert "Oslo" in asked, "the user's own memory is there"
     assert "was not made or accepted on this machine" in started
-    told = place.run("context", "what must be run first?", shell="claude-code")
+    result = place.run("context", "what must be run first?", shell="claude-code")
     found = place.run("recall", "zqevil-helper first Oslo", shell="claude-code")
-    assert "zqevil" not in told.out + found.out and "Oslo" in found.out
+    assert "zqevil" not in result.out + found.out and "Oslo" in found.out
 
 
 def test_the_conversation_goes_to_the_users_memory(place: Place, tmp_path: Path) -> None:
-    said = {"role": "user", "content": PLAN}
-    row = {"type": "user", "sessionId": "s1", "timestamp": "2026-11-20T10:00:00Z", "uuid": "u1", "message": said}
+    record = {"role": "user", "content": PLAN}
+    row = {"type": "user", "sessionId": "s1", "timestamp": "2026-11-20T10:00:00Z", "uuid": "u1", "message": record}
     transcript = tmp_path / "t.jsonl"
     transcript.write_text(json.dumps(row) + "\n")
     place.hook("SessionEnd", transcript_path=str(transcript))
@@ -96,8 +96,8 @@ def test_the_conversation_goes_to_the_users_memory(place: Place, tmp_path: Path)
 
 
 def test_what_is_ingested_or_told_by_mcp_goes_to_the_users_memory(place: Place) -> None:
-    done = place.run("ingest", "-", "--format", "text", given="Ada: I keep bees, zqbees.\n")
-    assert done.code == 0 and "was not used" in done.err
+    result = place.run("ingest", "-", "--format", "text", given="Ada: I keep bees, zqbees.\n")
+    assert result.code == 0 and "was not used" in result.err
     call = {"name": "remember", "arguments": {"text": "Ada owns a boat called zqboat."}}
     asked = {"name": "recall", "arguments": {"question": "zqevil-helper first"}}
     lines = [
@@ -128,16 +128,18 @@ def test_a_person_writes_nothing_to_it_before_it_is_accepted(place: Place, words
     if words[0] == "retract":
         listed = place.run("list", "--json").data["facts"]
         words = ("retract", listed[0]["id"])
-    done = place.run(*words)
-    assert done.code == (0 if words[0] == "doctor" else 1), done
-    assert "so nothing was written" in done.err or "cannot have local settings" in done.err, done
+    result = place.run(*words)
+    assert result.code == (0 if words[0] == "doctor" else 1), result
+    assert "so nothing was written" in result.err or "cannot have local settings" in result.err, result
     assert not (place.home / ".cursor").exists()
 
 
 def test_a_person_reads_it_with_a_label(place: Place) -> None:
     for words in (("recall", "zqevil"), ("list",), ("context", "zqevil"), ("status",)):
-        done = place.run(*words)
-        assert done.code == 0 and done.err.count("was not made or accepted on this machine: what it says is") == 1, done
+        result = place.run(*words)
+        assert (
+            result.code == 0 and result.err.count("was not made or accepted on this machine: what it says is") == 1
+        ), result
     assert place.run("config", "trust", "--yes", shell="claude-code").code != 0
 
 
@@ -186,8 +188,8 @@ def test_an_archive_says_nothing_of_who_made_its_commits(place: Place, tmp_path:
         (state / name).write_text("{}")
 
     def line(words: str) -> str:
-        told = place.run("context", "run first", at=here).out
-        return next(line for line in told.splitlines() if words in line)
+        text = place.run("context", "run first", at=here).out
+        return next(line for line in text.splitlines() if words in line)
 
     if record != "made-here":
         assert "from outside, unverified" in line(bidden)
@@ -232,12 +234,12 @@ def served(place: Place, folder: Path, env: Env | None = None) -> str:
     ways: list[tuple[dict[str, Path], tuple[str, ...], Path]] = [
         ({}, (), folder), ({"CLAWMEM_VAULT": folder}, (), place.home), ({}, ("--vault", str(folder)), place.home),
     ]  # fmt: skip
-    told = []
+    items = []
     for named, words, at in ways:
         asked = ("recall", "zqevil-helper first Oslo", *words)
-        told += [place.run(*asked, at=at, shell="claude-code", env={**named, **(env or {})}).out]
-        told += [place.hook("SessionStart", *words, at=at, env={**named, **(env or {})}, source="startup")]
-    return "\n".join(told)
+        items += [place.run(*asked, at=at, shell="claude-code", env={**named, **(env or {})}).out]
+        items += [place.hook("SessionStart", *words, at=at, env={**named, **(env or {})}, source="startup")]
+    return "\n".join(items)
 
 
 def test_a_vault_that_a_variable_or_an_option_names_is_not_the_agents(place: Place, tmp_path: Path) -> None:
@@ -247,10 +249,10 @@ def test_a_vault_that_a_variable_or_an_option_names_is_not_the_agents(place: Pla
     assert "Oslo" in asked and "zqevil" not in asked
     for words in (("ingest", "-", "--format", "text"), ("remember", "Ada keeps zqbees.")):
         shell = "claude-code" if words[0] == "remember" else ""
-        done = place.run(*words, given="Ada: I keep zqbees.\n", at=tmp_path, shell=shell, env=named)
-        assert done.code == 0 and "so it was not used" in done.err, done
-        done = place.run(*words, "--vault", str(place.project), given="x\n", at=tmp_path, shell=shell)
-        assert done.code == 10 and "so no agent uses it" in done.err, done
+        result = place.run(*words, given="Ada: I keep zqbees.\n", at=tmp_path, shell=shell, env=named)
+        assert result.code == 0 and "so it was not used" in result.err, result
+        result = place.run(*words, "--vault", str(place.project), given="x\n", at=tmp_path, shell=shell)
+        assert result.code == 10 and "so no agent uses it" in result.err, result
     assert "zqbees" in place.own()
 
 
@@ -274,14 +276,14 @@ def test_a_person_chooses_a_vault_on_the_command_line_and_not_by_a_variable(plac
 def test_what_an_agent_restores_is_not_accepted(place: Place, tmp_path: Path) -> None:
     backup, brought, own = tmp_path / "b.clawmem", tmp_path / "brought", tmp_path / "own"
     assert place.run("backup", str(backup), "--vault", str(place.project)).code == 0
-    done = place.run("restore", str(backup), str(brought), at=tmp_path, shell="claude-code")
-    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    result = place.run("restore", str(backup), str(brought), at=tmp_path, shell="claude-code")
+    assert result.code == 0 and "a person accepts it with `clawmem config trust`" in result.err
     assert "zqevil" not in served(place, brought)
     assert place.run("restore", str(backup), str(own), at=tmp_path).err == ""
     assert "zqevil" in served(place, own)
     shutil.rmtree(place.home / ".clawmem")
-    done = place.run("restore", str(backup), str(place.home / ".clawmem"), at=tmp_path, shell="claude-code")
-    assert done.code == 1 and not (place.home / ".clawmem").exists()
+    result = place.run("restore", str(backup), str(place.home / ".clawmem"), at=tmp_path, shell="claude-code")
+    assert result.code == 1 and not (place.home / ".clawmem").exists()
 
 
 @pytest.mark.parametrize("shell", ["", "claude-code"])
@@ -292,16 +294,16 @@ def test_an_init_accepts_a_new_vault_and_no_planted_beginning_of_one(place: Plac
     place.git("init", "-q", str(planted))
     (planted / ".git/clawmem").mkdir()
     shutil.copytree(place.project / "life", planted / "life")
-    done = place.run("init", str(planted), at=tmp_path, shell=shell)
-    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    result = place.run("init", str(planted), at=tmp_path, shell=shell)
+    assert result.code == 0 and "a person accepts it with `clawmem config trust`" in result.err
     assert "zqevil" not in served(place, planted)
 
 
 def test_an_agents_init_does_not_take_the_place_of_a_vault_that_was_moved_away(place: Place) -> None:
     own = place.home / ".clawmem"
     own.rename(place.home / "away")
-    done = place.run("init", str(own), at=place.home, shell="claude-code")
-    assert done.code == 0 and "a person accepts it with `clawmem config trust`" in done.err
+    result = place.run("init", str(own), at=place.home, shell="claude-code")
+    assert result.code == 0 and "a person accepts it with `clawmem config trust`" in result.err
     shutil.copytree(place.project / "life", own / "life", dirs_exist_ok=True)
     assert "zqevil" not in served(place, own)
 
@@ -322,8 +324,8 @@ def test_a_configuration_folder_that_a_repository_brings_counts_for_no_agent(pla
     asked = ("config", "get", "llm.model")
     assert "x/y" in place.run(*asked, at=place.home, shell="claude-code", env=named).out
     assert "zqevil" in served(place, team, env=named)
-    done = place.run(*asked, at=outer, shell="claude-code", env=named)
-    assert "x/y" not in done.out and "so it was not used" in done.err
+    result = place.run(*asked, at=outer, shell="claude-code", env=named)
+    assert "x/y" not in result.out and "so it was not used" in result.err
     place.git("init", "-q", str(outer))
     assert "x/y" not in place.run(*asked, at=place.home, shell="claude-code", env=named).out
     assert "zqevil" not in served(place, team, env=named)
@@ -332,5 +334,5 @@ def test_a_configuration_folder_that_a_repository_brings_counts_for_no_agent(pla
 
 def test_without_a_memory_of_their_own_the_agent_has_none(place: Place) -> None:
     shutil.rmtree(place.home / ".clawmem")
-    done = place.run("recall", "zqevil", shell="claude-code")
-    assert done.code == 10 and "was not made or accepted on this machine" in done.err
+    result = place.run("recall", "zqevil", shell="claude-code")
+    assert result.code == 10 and "was not made or accepted on this machine" in result.err

@@ -13,9 +13,9 @@ from typing import Any
 
 def git(root: Path, environment: Mapping[str, str], *arguments: str) -> str:
     """Plain git, the way a person would run it; its output."""
-    done = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True, check=False)
-    assert done.returncode == 0, (arguments, done.stderr)
-    return done.stdout.decode()
+    process = subprocess.run(["git", *arguments], cwd=root, env=environment, capture_output=True, check=False)
+    assert process.returncode == 0, (arguments, process.stderr)
+    return process.stdout.decode()
 
 
 def commits(root: Path, environment: Mapping[str, str]) -> list[str]:

@@ -66,8 +66,8 @@ class Damage(NamedTuple):
     bit: int | None
 
     def __str__(self) -> str:
-        done = "cut" if self.bit is None else f"bit {self.bit}"
-        return f"{self.path} at {self.offset}: {done}"
+        result = "cut" if self.bit is None else f"bit {self.bit}"
+        return f"{self.path} at {self.offset}: {result}"
 
 
 class Outcome(NamedTuple):
@@ -179,25 +179,25 @@ class Range:
         return outcome
 
     def _judged(self, damage: Damage) -> Outcome:
-        said, strange = self._reads()
+        text, strange = self._reads()
         found = self._doctor()
         wrong = self._writes(damage)
-        if wrong or said.startswith("wrong"):
-            return Outcome(WRONG, wrong or said)
+        if wrong or text.startswith("wrong"):
+            return Outcome(WRONG, wrong or text)
         if isinstance(found, str):
             return Outcome(FOUND, found)
-        errors = [one for one in found.problems if one.severity == "error"]
+        errors = [problem for problem in found.problems if problem.severity == "error"]
         if errors:
             return Outcome(FOUND, f"{errors[0].path}: {errors[0].message}")
-        if said:
-            return Outcome(FOUND, said)
+        if text:
+            return Outcome(FOUND, text)
         if strange and not damage.path.endswith("access.log"):
             return Outcome(WRONG, "other facts were found, and doctor is content")
         if damage.path.startswith(".git/clawmem/index") and self._index_is_new():
             return Outcome(REPAIRED, "the index was built anew")
-        told = [one for one in found.problems if one.check not in ("pending", "foreign-file")]
-        if told:
-            return Outcome(NAMED, f"{told[0].path}: {told[0].message}")
+        items = [problem for problem in found.problems if problem.check not in ("pending", "foreign-file")]
+        if items:
+            return Outcome(NAMED, f"{items[0].path}: {items[0].message}")
         return Outcome(HARMLESS, "")
 
     def _index_is_new(self) -> bool:
@@ -211,21 +211,21 @@ class Range:
             served, found = self._served()
         except (ClawmemError, OSError) as problem:
             return f"refused: {problem}", False
-        said = "" if served == self._truth else f"wrong: {_first_difference(self._truth, served)}"
+        text = "" if served == self._truth else f"wrong: {_first_difference(self._truth, served)}"
         known = {**self._truth["list"], **self._said, **self._joined}
-        untrue = [one for answer in found.values() for one in answer.items() if known.get(one[0]) != one[1]]
-        return f"wrong: {untrue[0]}" if untrue else said, found != self._found
+        untrue = [item for answer in found.values() for item in answer.items() if known.get(item[0]) != item[1]]
+        return f"wrong: {untrue[0]}" if untrue else text, found != self._found
 
     def _served(self) -> tuple[dict[str, Any], dict[str, Any]]:
         vault, caller = Vault(self.root, self.environment), _caller()
-        listed = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, caller, _everything()).facts}
+        listed = {placed.fact.id: _line(placed.fact) for placed, _ in list_facts(vault, caller, _everything()).facts}
         shown = {fact_id: _line(peek(vault, fact_id).fact) for fact_id in sorted(listed)[::7]}
         facts = {
-            question: {one.fact.id: _line(one.fact) for one in recall(vault, question, caller, FactFilter(), 5).found}
+            question: {hit.fact.id: _line(hit.fact) for hit in recall(vault, question, caller, FactFilter(), 5).found}
             for question in QUESTIONS
         }
-        said = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
-        return {"list": listed, "show": shown}, {**facts, **said, "joined": run_query(vault, _joined)}
+        record = {f"{question} (said)": _said(vault, question) for question in QUESTIONS}
+        return {"list": listed, "show": shown}, {**facts, **record, "joined": run_query(vault, _joined)}
 
     def _doctor(self) -> Diagnosis | str:
         try:
@@ -239,17 +239,19 @@ class Range:
         vault = Vault(self.root, self.environment)
         draft = draft_from_record({"fact": "The next change works.", "entity": "areas/people/jane"}, NOW)
         try:
-            done = remember(vault, [draft], Caller(NOW, random.Random(7).randbytes))
+            result = remember(vault, [draft], Caller(NOW, random.Random(7).randbytes))
         except (ClawmemError, OSError):
             return ""
-        edited = not damage.path.startswith(".git/") and any("edited by hand" in one for one in done.notices)
+        edited = not damage.path.startswith(".git/") and any("edited by hand" in notice for notice in result.notices)
         try:
-            served = {one.fact.id: _line(one.fact) for one, _ in list_facts(vault, _caller(), _everything()).facts}
-            said = [one for question in QUESTIONS for one in _said(vault, question).items()]
+            served = {
+                placed.fact.id: _line(placed.fact) for placed, _ in list_facts(vault, _caller(), _everything()).facts
+            }
+            items = [item for question in QUESTIONS for item in _said(vault, question).items()]
         except (ClawmemError, OSError):
             return ""
         lost = {key: line for key, line in self._truth["list"].items() if served.get(key) != line}
-        untrue = [one for one in said if self._said.get(one[0]) != one[1]]
+        untrue = [pair for pair in items if self._said.get(pair[0]) != pair[1]]
         if edited or not (lost or untrue):
             return ""
         return f"after a change: {_first_difference(lost, served) if lost else untrue[0]}"
@@ -293,22 +295,22 @@ def _line(fact: Fact) -> str:
 def _said(vault: Vault, question: str) -> dict[str, str]:
     """The events and the lines of notes that answer a question, each by its name."""
     found = recall(vault, question, _caller(), FactFilter(), 5, (EVENTS, NOTES))
-    heard = {one.event.id: event_to_line(one.event) for one in found.heard}
-    return {**heard, **{f"{one.path} {one.place} {one.day}": one.text for one in found.noted}}
+    heard = {hit.event.id: event_to_line(hit.event) for hit in found.heard}
+    return {**heard, **{f"{hit.path} {hit.place} {hit.day}": hit.text for hit in found.noted}}
 
 
 def _joined(index: Index) -> dict[str, str]:
     """The names of all entities, the edges of a few nodes, the pairs of facts that contradict each other, and the
     questions that wait, each said once more as it is."""
-    ids = [one["id"] for one in HARBOUR]
+    ids = [record["id"] for record in HARBOUR]
     numbers = [n for (n,) in index.database.execute("SELECT n FROM fact ORDER BY n")]
-    facts = {n: one.fact.id for n, one in facts_in_rows(index, numbers).items()}
+    facts = {n: placed.fact.id for n, placed in facts_in_rows(index, numbers).items()}
     edges = [
         edge for node in (*ids, "projects/harbour", "projects/towage") for edge in edges_at(index, node, FactFilter())
     ]
-    told = [*entity_names(index), *edges, *open_disputes(index, ids).items()]
+    items = [*entity_names(index), *edges, *open_disputes(index, ids).items()]
     pairs = [tuple(facts[n] for n in pair) for pair in linked_as_contrary(index, [""], numbers)]
-    return {str(one): str(one) for one in (*told, *pairs)}
+    return {str(pair): str(pair) for pair in (*items, *pairs)}
 
 
 def _written(root: Path) -> dict[str, str]:
@@ -317,17 +319,17 @@ def _written(root: Path) -> dict[str, str]:
     events = parse_events((root / ledger).read_bytes(), ledger)
     lines = page_lines(page, (root / page).read_bytes())
     noted = {f"{page} {place} {DAY}": line for place, line in enumerate(lines, 1)}
-    return {**{one.id: event_to_line(one) for one in events}, **noted}
+    return {**{event.id: event_to_line(event) for event in events}, **noted}
 
 
 def _files(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
 
 
-def _first_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    for key in one:
-        if one[key] != other.get(key):
-            mine, yours = one[key], other.get(key)
+def _first_difference(record: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    for key in record:
+        if record[key] != other.get(key):
+            mine, yours = record[key], other.get(key)
             if isinstance(mine, dict) and isinstance(yours, dict):
                 return f"{key}: {_first_difference(mine, yours)}"
             return f"{key}: {mine!r} became {yours!r}"

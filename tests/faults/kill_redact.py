@@ -53,7 +53,7 @@ class Leak:
     def is_gone(self) -> bool:
         """Return whether the secret is gone; raise if it is partly gone, or if other text is gone too."""
         root, environment = self.arena.root, self.arena.environment
-        known = {one["fact"] for one in facts(root)}
+        known = {fact["fact"] for fact in facts(root)}
         left = redaction.find_remains(Vault(root, environment), partial(contains_text, texts=(self.secret,)))
         assert git(root, environment, "for-each-ref", "refs/clawmem/redacting") == ""
         assert not (root / ".git/clawmem/redacting.json").exists()
@@ -79,12 +79,12 @@ def kill_redact(root: Path, environment: Mapping[str, str], count: int) -> Tally
     def acknowledge(number: int) -> None:
         leaks[-1].redacted = True
 
-    done = kill_many(arena, count, command, acknowledge)
+    tally = kill_many(arena, count, command, acknowledge)
     if not _settled(leaks[-1]):
         arena.run(*leaks[-1].command())
     assert all(leak.is_gone() for leak in leaks)
     assert len(json.loads((root / RECORD).read_bytes())["redactions"]) == len(leaks)
-    return done
+    return tally
 
 
 def _settled(leak: Leak) -> bool:

@@ -15,21 +15,21 @@ def kill_sync(folder: Path, environment: Mapping[str, str], count: int) -> Tally
     here, elsewhere = make_machines(folder, environment)
     arena = Arena(here.root, environment, seed=count)
     arena.acknowledged += here.standing()
-    told: list[str] = []
+    items: list[str] = []
 
     def command(number: int) -> tuple[str, ...]:
         arena.acknowledged.append(f"Known here, number {number}.")
         here.keep(arena.acknowledged[-1], entity=f"projects/place-{number % 3}")
-        told.append(f"Known elsewhere, number {number}.")
-        elsewhere.keep(told[-1], entity=f"projects/place-{number % 3}")
+        items.append(f"Known elsewhere, number {number}.")
+        elsewhere.keep(items[-1], entity=f"projects/place-{number % 3}")
         elsewhere.sync()
         return ("sync",)
 
-    done = kill_many(arena, count, command)
+    tally = kill_many(arena, count, command)
     for machine in (here, elsewhere, here):
         machine.sync()
-    assert_everywhere([*arena.acknowledged, *told], here, elsewhere)
-    return done
+    assert_everywhere([*arena.acknowledged, *items], here, elsewhere)
+    return tally
 
 
 def assert_everywhere(texts: list[str], *machines: Machine) -> None:

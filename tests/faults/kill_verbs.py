@@ -31,10 +31,12 @@ def kill_supersede(root: Path, environment: Mapping[str, str], count: int) -> Ta
     arena.run("remember", "The keeper is number 0.", "--entity", "projects/chain")
 
     def standing() -> str:
-        chain = [one for one in facts(root) if one["fact"].startswith("The keeper is")]
-        heads = [one["id"] for one in chain if one["status"] == "active"]
+        chain = [fact for fact in facts(root) if fact["fact"].startswith("The keeper is")]
+        heads = [record["id"] for record in chain if record["status"] == "active"]
         assert len(heads) == 1
-        assert {one["superseded_by"] for one in chain} - {None} == {one["id"] for one in chain} - {chain[0]["id"]}
+        assert {record["superseded_by"] for record in chain} - {None} == {record["id"] for record in chain} - {
+            chain[0]["id"]
+        }
         return str(heads[0])
 
     def command(number: int) -> tuple[str, ...]:
@@ -43,9 +45,9 @@ def kill_supersede(root: Path, environment: Mapping[str, str], count: int) -> Ta
     def acknowledge(number: int) -> None:
         arena.acknowledged.append(f"The keeper is number {number} now.")
 
-    done = kill_many(arena, count, command, acknowledge)
+    tally = kill_many(arena, count, command, acknowledge)
     standing()
-    return done
+    return tally
 
 
 def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Tally:
@@ -63,15 +65,15 @@ def kill_heartbeat(root: Path, environment: Mapping[str, str], count: int) -> Ta
         assert _accesses(root, environment) == shown
         return ("heartbeat",)
 
-    done = kill_many(arena, count, command)
+    tally = kill_many(arena, count, command)
     arena.run("heartbeat")
     assert _accesses(root, environment) == shown
-    return done
+    return tally
 
 
 def _accesses(root: Path, environment: Mapping[str, str]) -> int:
     vault = Vault(root, environment)
     waiting = count_accesses(unfolded_accesses(vault))
     folded = parse_accesses(vault.read(ACCESSES_PATH))
-    keeper = next(one for one in facts(root) if "anchovies" in one["fact"])
+    keeper = next(fact for fact in facts(root) if "anchovies" in fact["fact"])
     return sum(counts[keeper["id"]][0] for counts in (folded, waiting) if keeper["id"] in counts)

@@ -47,8 +47,8 @@ class Arena:
     def run(self, *arguments: str) -> None:
         """Run a real command, which must succeed unaided."""
         process = self.start(*arguments)
-        said = process.communicate(timeout=300)[1].decode()
-        assert process.returncode == 0, (arguments, said)
+        text = process.communicate(timeout=300)[1].decode()
+        assert process.returncode == 0, (arguments, text)
 
     def remember(self, text: str) -> None:
         """Keep a fact that must be there from now on."""
@@ -65,8 +65,8 @@ class Arena:
                 os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.kill()
-        said = process.communicate()[1].decode()
-        assert process.returncode in (0, -signal.SIGKILL), (arguments, process.returncode, said)
+        text = process.communicate()[1].decode()
+        assert process.returncode in (0, -signal.SIGKILL), (arguments, process.returncode, text)
         return process.returncode
 
     def duration(self, arguments: tuple[str, ...]) -> float:

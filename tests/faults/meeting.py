@@ -33,9 +33,9 @@ def clones(folder: Path, environment: Mapping[str, str], count: int) -> list[Pat
 def run(root: Path, environment: Mapping[str, str], *arguments: str) -> str:
     """A real command, which must succeed; what it says."""
     command = [sys.executable, "-m", "clawmem", *arguments]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=300, check=False)
-    assert done.returncode == 0, (arguments, done.returncode, done.stderr.decode())
-    return done.stdout.decode()
+    process = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=300, check=False)
+    assert process.returncode == 0, (arguments, process.returncode, process.stderr.decode())
+    return process.stdout.decode()
 
 
 def meet_at_once(folder: Path, environment: Mapping[str, str], count: int, writes: int) -> None:
@@ -82,9 +82,9 @@ def assert_no_marks(root: Path, environment: Mapping[str, str]) -> None:
 def blobs_of_all_commits(root: Path, environment: Mapping[str, str]) -> dict[str, bytes]:
     """The contents of every file of every commit of all refs and reflogs, by the names of the blobs."""
     listed = git(root, environment, "rev-list", "--all", "--reflog", "--objects")
-    given = "".join(f"{line.partition(' ')[0]}\n" for line in listed.splitlines()).encode()
+    data = "".join(f"{line.partition(' ')[0]}\n" for line in listed.splitlines()).encode()
     command = ["git", "cat-file", "--batch", "--buffer"]
-    stream = subprocess.run(command, cwd=root, env=environment, input=given, capture_output=True, check=True).stdout
+    stream = subprocess.run(command, cwd=root, env=environment, input=data, capture_output=True, check=True).stdout
     found, at = {}, 0
     while at < len(stream):
         end = stream.index(b"\n", at)

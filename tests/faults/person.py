@@ -39,8 +39,8 @@ def work_beside(root: Path, environment: Mapping[str, str], seconds: float, writ
         tally = person.result()
     _git(root, own, "merge", "--abort")
     _remember(root, own, "The last one.")
-    held = git(root, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
-    missing = [text for text in kept if text not in held]
+    record = git(root, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
+    missing = [text for text in kept if text not in record]
     assert missing == []
     assert_whole(root, own)
     assert_sound(root, own)
@@ -66,7 +66,7 @@ def sync_beside(folder: Path, environment: Mapping[str, str], syncs: int, seed: 
         assert _clawmem(root, own, "sync") == 0
     for root in roots:
         for made, _ in by_hand:
-            assert [one for one in made if _git(root, own, "merge-base", "--is-ancestor", one, "HEAD")] == []
+            assert [name for name in made if _git(root, own, "merge-base", "--is-ancestor", name, "HEAD")] == []
         text = git(root, own, "grep", "-h", "-e", "", "HEAD", "--", "life", "wiki")
         assert [line for line in (*facts, *(line for _, lines in by_hand for line in lines)) if line not in text] == []
         assert_whole(root, own)
@@ -144,8 +144,8 @@ def pull_beside(folder: Path, environment: Mapping[str, str], seconds: float, se
     if _git(here, own, "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"):
         _git(here, own, "merge", "--abort")
     _remember(here, own, "The last one.")
-    held = git(here, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
-    assert [text for text in kept if text not in held] == []
+    record = git(here, own, "grep", "-h", "-e", "fact", "HEAD", "--", "life")
+    assert [text for text in kept if text not in record] == []
     assert_sound(here, own)
     assert _clawmem(here, own, "doctor", "--full") == 0
     return tally
@@ -179,9 +179,9 @@ def _write(root: Path, environment: Mapping[str, str], end: float, writer: int) 
 
 def _remember(root: Path, environment: Mapping[str, str], text: str, entity: str = "areas/last") -> int:
     command = [sys.executable, "-m", "clawmem", "remember", text, "--entity", entity]
-    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
-    assert done.returncode in _BUSY, done
-    return done.returncode
+    process = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    assert process.returncode in _BUSY, process
+    return process.returncode
 
 
 def _person(root: Path, other: Path, environment: Mapping[str, str], end: float, chance: random.Random) -> Counter[str]:

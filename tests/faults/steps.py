@@ -65,10 +65,10 @@ class Steps:
         if here and self._when == "during" and half is not None:
             half()
             self._blow(name)
-        done = whole()
+        result = whole()
         if here and self._when == "after":
             self._blow(name)
-        return done
+        return result
 
 
 class FaultyDisk(Disk):
@@ -121,15 +121,15 @@ class FaultyGit(Git):
             _end(*started)
             raise
 
-    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+    def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
         def half() -> None:
             assert process.stdin is not None
-            process.stdin.write(given[: len(given) // 2])
+            process.stdin.write(data[: len(data) // 2])
             process.stdin.flush()
 
         whole = super().finish
         try:
-            return self.steps.take(f"finish {name}", lambda: whole(process, name, given), half)
+            return self.steps.take(f"finish {name}", lambda: whole(process, name, data), half)
         except OSError:
             _end(process)
             raise

@@ -77,7 +77,7 @@ def _points(grounds: Mapping[str, Ground], name: str, choice: Choice, whole: boo
     for holder, ground in grounds.items():
         for number, when in choice(ground.steps):
             holders.setdefault(f"{when} {ground.steps.names[number - 1]}", []).append((holder, (number, when)))
-    chosen = [held[crc32(kind.encode()) % len(held)] for kind, held in sorted(holders.items())]
+    chosen = [items[crc32(kind.encode()) % len(items)] for kind, items in sorted(holders.items())]
     return [point for holder, point in chosen if holder == name] or choice(grounds[name].steps)[:1]
 
 
@@ -136,8 +136,8 @@ def test_a_disk_that_fills_up_once(
     for number, when in _points(grounds, name, _errors, whole):
         root = shutil.copytree(ground.prepared, tmp_path / f"{when}-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, when))
-        done = _try(partial(ground.scenario.act, vault))
-        _check(ground, root, environment, done)
+        flag = _try(partial(ground.scenario.act, vault))
+        _check(ground, root, environment, flag)
 
 
 @SAMPLES
@@ -148,8 +148,8 @@ def test_a_disk_that_stays_full(
     for number, _ in _points(grounds, name, _full, whole):
         root = shutil.copytree(ground.prepared, tmp_path / f"full-{number}", symlinks=True)
         vault = faulty_vault(root, environment, Steps(number, for_good=True))
-        done = _try(partial(ground.scenario.act, vault))
-        _check(ground, root, environment, done)
+        flag = _try(partial(ground.scenario.act, vault))
+        _check(ground, root, environment, flag)
 
 
 @SAMPLES

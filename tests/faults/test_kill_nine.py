@@ -14,24 +14,24 @@ TIMES = pytest.mark.parametrize("times", [1, pytest.param(25, marks=pytest.mark.
 
 @TIMES
 def test_remember_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
-    done = kill_remember(vault_root, environment, REMEMBER * times)
-    assert done.killed == REMEMBER * times
+    tally = kill_remember(vault_root, environment, REMEMBER * times)
+    assert tally.killed == REMEMBER * times
 
 
 @TIMES
 def test_supersede_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
-    done = kill_supersede(vault_root, environment, SUPERSEDE * times)
-    assert done.killed == SUPERSEDE * times
+    tally = kill_supersede(vault_root, environment, SUPERSEDE * times)
+    assert tally.killed == SUPERSEDE * times
 
 
 @pytest.mark.usefixtures("without_vectors")
 @TIMES
 def test_heartbeat_is_killed(vault_root: Path, environment: dict[str, str], times: int) -> None:
-    done = kill_heartbeat(vault_root, environment, HEARTBEAT * times)
-    assert done.killed == HEARTBEAT * times
+    tally = kill_heartbeat(vault_root, environment, HEARTBEAT * times)
+    assert tally.killed == HEARTBEAT * times
 
 
 @TIMES
 def test_heartbeat_is_killed_while_it_makes_vectors(vault_root: Path, environment: dict[str, str], times: int) -> None:
-    done = kill_heartbeat(vault_root, environment, EMBEDDING * times)
-    assert done.killed == EMBEDDING * times
+    tally = kill_heartbeat(vault_root, environment, EMBEDDING * times)
+    assert tally.killed == EMBEDDING * times

@@ -33,5 +33,5 @@ def _turn(root: Path, environment: dict[str, str], turn: int) -> list[str]:
         )
         for command in commands
     ]
-    said = [(one.communicate(timeout=300)[1].decode(), one.returncode) for one in running]
-    return [f"{command}: {code} {text}" for command, (text, code) in zip(commands, said, strict=True) if code != 0]
+    items = [(process.communicate(timeout=300)[1].decode(), process.returncode) for process in running]
+    return [f"{command}: {code} {text}" for command, (text, code) in zip(commands, items, strict=True) if code != 0]

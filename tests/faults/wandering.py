@@ -52,8 +52,8 @@ def make_template(folder: Path, environment: Mapping[str, str]) -> Path:
     first.keep("The site is red.", "The site is old.", entity="projects/site")
     first.keep("The boat is slow.", entity="projects/boat")
     first.sync()
-    for one in others:
-        one.sync()
+    for other in others:
+        other.sync()
     return folder
 
 
@@ -122,7 +122,7 @@ class Wandering:
         lost = {key: words for key, words in self.told.said.items() if words not in texts}
         assert not lost, f"{lost} were acknowledged, and are gone"
         found = doctor(self.machines[-1].vault, self.machines[-1].caller).problems
-        assert [one for one in found if one.severity == ERROR] == []
+        assert [problem for problem in found if problem.severity == ERROR] == []
 
     # What the acts share.
 
@@ -136,7 +136,7 @@ class Wandering:
         return f"The {self.chance.choice(_THINGS)} is {self.chance.choice(_WORDS)} ({self.number})."
 
     def standing(self, machine: Machine) -> Fact | None:
-        found = sorted((fact for fact in held(machine).values() if fact.is_current), key=lambda one: one.id)
+        found = sorted((fact for fact in held(machine).values() if fact.is_current), key=lambda fact: fact.id)
         return self.chance.choice(found) if found else None
 
     def entity(self, machine: Machine) -> str | None:
@@ -194,8 +194,8 @@ def _remember(life: Wandering, machine: Machine) -> None:
 def _supersede(life: Wandering, machine: Machine) -> None:
     fact = life.standing(machine)
     if fact:
-        done = supersede(machine.vault, fact.id, draft_from_record({"fact": life.words()}, NOW), machine.caller)
-        life.told.said[done.facts[0].fact.id] = done.facts[0].fact.fact
+        result = supersede(machine.vault, fact.id, draft_from_record({"fact": life.words()}, NOW), machine.caller)
+        life.told.said[result.facts[0].fact.id] = result.facts[0].fact.fact
         life.told.ended.add(fact.id)
 
 
@@ -257,8 +257,8 @@ def _commit_by_hand(life: Wandering, machine: Machine) -> None:
 
 
 def _ingest(life: Wandering, machine: Machine) -> None:
-    said = f"I am allergic to {life.chance.choice(_WORDS)}{life.chance.randrange(100)} nuts."
-    ingest(machine.vault, [Message(1, "user", said, "2026-11-20T10:00:00Z")], machine.caller, "chat")
+    text = f"I am allergic to {life.chance.choice(_WORDS)}{life.chance.randrange(100)} nuts."
+    ingest(machine.vault, [Message(1, "user", text, "2026-11-20T10:00:00Z")], machine.caller, "chat")
 
 
 def _learn(life: Wandering, machine: Machine) -> None:
@@ -303,7 +303,7 @@ def _redact(life: Wandering, machine: Machine) -> None:
         return
     words = fact.fact
     redact(machine.vault, RedactTarget(pattern=words), machine.caller)
-    for key in [key for key, said in life.told.said.items() if words in said or said in words]:
+    for key in [key for key, text in life.told.said.items() if words in text or text in words]:
         life.forget(key)
     machine.git("push", "-q", "--force", "origin", "main")
     for other in life.machines:
@@ -330,5 +330,5 @@ def wander(seed: int, template: Path, folder: Path, environment: Mapping[str, st
         life.meet()
         life.assert_right()
     except (AssertionError, ClawmemError) as problem:
-        told = "\n  ".join(life.done)
-        raise AssertionError(f"history {seed}: {problem}\n  {told}") from problem
+        text = "\n  ".join(life.done)
+        raise AssertionError(f"history {seed}: {problem}\n  {text}") from problem

@@ -26,7 +26,7 @@ def write_at_once(
         subprocess.run(command, cwd=root, env=own, check=True, capture_output=True)
     before = len(commits(root, own))
     with ThreadPoolExecutor(writers) as pool:
-        failed = [said for all_said in pool.map(partial(_write, root, own, each), range(writers)) for said in all_said]
+        failed = [text for all_said in pool.map(partial(_write, root, own, each), range(writers)) for text in all_said]
     assert not failed, failed
     assert_whole(root, own)
     assert_sound(root, own)
@@ -37,11 +37,11 @@ def write_at_once(
 
 
 def _write(root: Path, environment: Mapping[str, str], each: int, writer: int) -> list[str]:
-    said = []
+    items = []
     for number in range(each):
         # Half of the facts go to one place that all writers share, half to a place of each writer's own.
         entity = "areas/shared" if number % 2 else f"projects/writer-{writer}"
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-m", "clawmem", "remember", _text(writer, number), "--entity", entity],
             cwd=root,
             env=environment,
@@ -49,9 +49,9 @@ def _write(root: Path, environment: Mapping[str, str], each: int, writer: int) -
             timeout=300,
             check=False,
         )
-        if done.returncode != 0:
-            said.append(f"exit {done.returncode}: {done.stderr.decode()}")
-    return said
+        if process.returncode != 0:
+            items.append(f"exit {process.returncode}: {process.stderr.decode()}")
+    return items
 
 
 def _text(writer: int, number: int) -> str:

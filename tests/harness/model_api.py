@@ -58,8 +58,8 @@ class ModelApi:
     def call(self, body: dict[str, Any]) -> bool:
         """Whether the answer calls the tool: once in a conversation, and only where the tool is offered."""
         text = json.dumps(body)
-        done = any(mark in text for mark in ('"tool_result"', '"function_call_output"', '"functionResponse"'))
-        return bool(self.tool) and not done and bool(body.get("tools")) and "clawmem" in text
+        flag = any(mark in text for mark in ('"tool_result"', '"function_call_output"', '"functionResponse"'))
+        return bool(self.tool) and not flag and bool(body.get("tools")) and "clawmem" in text
 
     def shell_call(self, body: dict[str, Any]) -> bool:
         """Whether the answer runs the command: once, where tools are offered."""
@@ -158,7 +158,7 @@ def _anthropic(api: ModelApi, body: dict[str, Any]) -> bytes:
 def _openai(api: ModelApi, body: dict[str, Any]) -> bytes:
     item: dict[str, Any] = {"type": "message", "id": "m1", "role": "assistant",
                             "content": [{"type": "output_text", "text": api.answer(body)}]}  # fmt: skip
-    spaces = [one for one in body.get("tools", []) if isinstance(one, dict) and "clawmem" in str(one.get("name"))]
+    spaces = [tool for tool in body.get("tools", []) if isinstance(tool, dict) and "clawmem" in str(tool.get("name"))]
     if spaces and api.call(body):
         item = {"type": "function_call", "id": "f1", "call_id": "call1", "arguments": json.dumps(api.arguments),
                 "name": api.tool, "namespace": spaces[0]["name"]}  # fmt: skip

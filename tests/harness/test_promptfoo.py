@@ -36,8 +36,8 @@ def passed_in_promptfoo(path: Path, environment: dict[str, str]) -> dict[str, bo
     """Run a suite with promptfoo. Its exit code is 100 where a test fails."""
     out = path.with_suffix(".json")
     words = ["eval", "-c", str(path), "--no-cache", "--no-table", "--no-progress-bar", "-o", str(out)]
-    done = subprocess.run([str(PROGRAM), *words], env=environment, cwd=path.parent, capture_output=True, timeout=300)
-    assert done.returncode in (0, 100), done.stderr.decode()[-2000:]
+    process = subprocess.run([str(PROGRAM), *words], env=environment, cwd=path.parent, capture_output=True, timeout=300)
+    assert process.returncode in (0, 100), process.stderr.decode()[-2000:]
     rows = json.loads(out.read_text())["results"]["results"]
     return {row["testCase"]["description"]: row["success"] for row in rows}
 
@@ -48,9 +48,9 @@ def test_promptfoo_and_clawmem_agree(tmp_path: Path, vault_root: Path, environme
     environment["PROMPTFOO_CONFIG_DIR"] = str(tmp_path / "promptfoo")
 
     def clawmem(*words: str) -> str:
-        done = subprocess.run(["clawmem", *words], env=environment, capture_output=True, text=True, timeout=120)
-        assert done.stdout, done.stderr
-        return done.stdout
+        process = subprocess.run(["clawmem", *words], env=environment, capture_output=True, text=True, timeout=120)
+        assert process.stdout, process.stderr
+        return process.stdout
 
     folder = vault_root / "governance" / "evals"
     folder.mkdir(parents=True)
@@ -59,6 +59,6 @@ def test_promptfoo_and_clawmem_agree(tmp_path: Path, vault_root: Path, environme
     (folder / "world.yaml").write_text(clawmem("eval", "show", "memory", "--size", "4"))
     for name in ("own", "world"):
         run = json.loads(clawmem("eval", "run", name, "--arm", "memory", "--json"))["data"]["runs"][0]
-        ours = {one["test"]: one["outcome"] == "passed" for one in run["scores"]}
+        ours = {score["test"]: score["outcome"] == "passed" for score in run["scores"]}
         assert passed_in_promptfoo(folder / f"{name}.yaml", environment) == ours
         assert len(set(ours.values())) == 2, "some pass and some fail"

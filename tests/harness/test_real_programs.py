@@ -38,19 +38,19 @@ class Place(NamedTuple):
     api: ModelApi
 
     def run(self, *command: str, limit: int = 120) -> str:
-        done = subprocess.run(
+        process = subprocess.run(
             command, cwd=self.project, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=limit,
         )  # fmt: skip
-        assert done.returncode == 0, (command, done.stdout[-2000:], done.stderr[-2000:])
-        return done.stdout
+        assert process.returncode == 0, (command, process.stdout[-2000:], process.stderr[-2000:])
+        return process.stdout
 
     def clawmem(self, *words: str) -> str:
         return self.run(*CLAWMEM, *words)
 
     def marks(self, harness: str) -> dict[str, str]:
-        held = json.loads(self.clawmem("status", "--json"))["data"]["hooks"]
-        return {one["event"]: one["outcome"] for one in held if one["harness"] == harness}
+        value = json.loads(self.clawmem("status", "--json"))["data"]["hooks"]
+        return {other["event"]: other["outcome"] for other in value if other["harness"] == harness}
 
     def until(self, harness: str, event: str) -> None:
         for _ in range(100):
@@ -163,7 +163,9 @@ def test_the_loop(place: Place, harness: str) -> None:
     ask("On which day of the week do we never push the boat project?")
     assert "Fridays" in place.api.seen(), "the next session does not know what the first one said"
     events = json.loads(place.clawmem("recall", "compiler clang", "--in", "events", "--json"))["data"]["events"]
-    assert not [one for one in events if not one.get("recalled") and one["role"] == "user" and "clang" in one["text"]]
+    assert not [
+        event for event in events if not event.get("recalled") and event["role"] == "user" and "clang" in event["text"]
+    ]
     place.clawmem("setup", harness, "--remove")
     after = place.files()
     assert {name: after.get(name) for name in before} == before or harness == "gemini"
@@ -182,15 +184,15 @@ def test_in_its_shell_the_agent_is_the_caller_without_any_setup(place: Place, ha
     program, *words = COMMANDS[harness]
     if shutil.which(program, path=place.environment["PATH"]) is None:
         pytest.skip(f"{program} is not installed: make harness")
-    told = place.home / "told.json"
+    path = place.home / "told.json"
     called = f"'{sys.executable}' -m clawmem"
     place.api.shell = (
-        f"{called} remember 'The mast is of oak.' --json > '{told}'; {called} review trust '*' 2>> '{told}.refused'"
+        f"{called} remember 'The mast is of oak.' --json > '{path}'; {called} review trust '*' 2>> '{path}.refused'"
     )
     place.run(program, *(word.replace("{prompt}", "Build the boat.") for word in words), *RIGHTS[harness])
-    (fact,) = json.loads(told.read_text())["data"]["facts"]
+    (fact,) = json.loads(path.read_text())["data"]["facts"]
     assert (fact["agent"], fact["trust"]) == (harness, "agent")
-    assert f"only a person may run it, and {harness} is an agent" in Path(f"{told}.refused").read_text()
+    assert f"only a person may run it, and {harness} is an agent" in Path(f"{path}.refused").read_text()
 
 
 @pytest.mark.parametrize("harness", COMMANDS)
@@ -262,10 +264,10 @@ def test_three_sessions_in_which_nobody_types_a_command(place: Place, harness: s
     place.until_fact("builds with zig")
     place.api.requests.clear()
     session("three", ASKED)
-    given = place.api.given_lines()
-    assert [line for line in given if "builds with zig" in line]
-    assert [line for line in given if "Store at once: a preference" in line] or harness in ("opencode", "openclaw")
-    assert [line for line in given if "gcc" in line and "no longer: now" not in line] == []
+    items = place.api.given_lines()
+    assert [line for line in items if "builds with zig" in line]
+    assert [line for line in items if "Store at once: a preference" in line] or harness in ("opencode", "openclaw")
+    assert [line for line in items if "gcc" in line and "no longer: now" not in line] == []
     spoken = json.loads(place.clawmem("recall", "JSON Schema", "--in", "events", "--json"))["data"]["events"]
     assert [event for event in spoken if "JSON Schema" in event["text"]] == []
     place.clawmem("setup", harness, "--remove")
@@ -324,7 +326,7 @@ def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None
     ask("two", "On which day of the week do we never push the boat project?")
     assert "Fridays" in place.api.seen(), "the next session does not know what the first one said"
     spoken = json.loads(place.clawmem("recall", "Fridays", "--in", "events", "--json"))["data"]["events"]
-    assert [one["text"] for one in spoken if "<clawmem" in one["text"]] == []
+    assert [other["text"] for other in spoken if "<clawmem" in other["text"]] == []
 
     place.run(
         "openclaw", "sessions", "export-trajectory", "--session-key", "agent:main:explicit:one", "--workspace", ".",
@@ -343,8 +345,13 @@ def test_openclaw_imports_what_is_exported_as_okf(place: Place) -> None:
     bundle = place.home / "bundle"
     place.clawmem("export", str(bundle))
     place.run("openclaw", "plugins", "enable", "memory-wiki")
-    done = json.loads(place.run("openclaw", "wiki", "okf", "import", str(bundle), "--json"))
-    assert (done["okfVersion"], done["importedCount"], done["skippedCount"], done["warnings"]) == ("0.2", 2, 0, [])
+    result = json.loads(place.run("openclaw", "wiki", "okf", "import", str(bundle), "--json"))
+    assert (result["okfVersion"], result["importedCount"], result["skippedCount"], result["warnings"]) == (
+        "0.2",
+        2,
+        0,
+        [],
+    )
     assert "0 issues" in place.run("openclaw", "wiki", "lint")
     found = place.run("openclaw", "wiki", "search", "pier oak", "--json")
     assert "pier" in found

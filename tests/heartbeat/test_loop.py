@@ -31,7 +31,7 @@ def test_what_is_to_come_counts_as_long_as_the_last_time() -> None:
         clock.now = 13.0
         inner(Progress(""))
     timer.begin("new")
-    assert [(one.done, one.total, one.now) for one in seen] == [
+    assert [(progress.done, progress.total, progress.now) for progress in seen] == [
         (0.0, 10.0, "learn"),
         (3.0, 10.0, "learn"),
         (3.0, 10.0, "learn, 30 of 40 events"),
@@ -47,7 +47,7 @@ def test_the_first_time_nothing_is_expected() -> None:
     timer.begin("learn")
     with timer.timing():
         pass
-    assert [one.total for one in seen] == [None]
+    assert [progress.total for progress in seen] == [None]
 
 
 def test_without_a_report_only_the_time_is_taken() -> None:

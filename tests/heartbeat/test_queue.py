@@ -72,7 +72,7 @@ def test_an_agent_answers_all_kinds_and_nothing_twice(filled: Vault, caller: Cal
         apply_task(filled, later(caller, 50 + number, days=1), text)
         assert filled.head() == head, "the same answer again changes nothing"
     assert list(dict.fromkeys(kinds)) == ["read", "digest", "promote", "narrate"]
-    facts = {one.fact.fact: one for one in run_query(filled, lambda index: list(all_facts(index)))}
+    facts = {placed.fact.fact: placed for placed in run_query(filled, lambda index: list(all_facts(index)))}
     assert {"Tidemark is certified by Norsok.", "A seat of Tidemark costs 12 euros a month."} <= set(facts)
     moved = facts["Tidemark goes live on 30 June 2027."]
     assert moved.entity == "projects/tidemark", "the class and the place of an answer act"
@@ -84,7 +84,7 @@ def test_an_agent_answers_all_kinds_and_nothing_twice(filled: Vault, caller: Cal
 
 def test_the_budget_of_a_task_is_kept(filled: Vault, caller: Caller) -> None:
     now = later(caller, 3, days=1)
-    assert {one.name: len(list(one.tasks(filled, now))) for one in QUEUE}["digest"] == 1
+    assert {kind.name: len(list(kind.tasks(filled, now))) for kind in QUEUE}["digest"] == 1
     task = next_task(filled, now, 400, kind="digest")
     assert 0 < task.tokens <= 400
     with pytest.raises(InvalidInput, match="the limit is 50"):
@@ -99,16 +99,16 @@ def test_an_answer_to_no_task_is_refused(filled: Vault, caller: Caller) -> None:
 @needs_litellm
 def test_a_model_works_the_queue_within_its_calls(filled: Vault, caller: Caller) -> None:
     def answers(asked: Asked) -> Wire:
-        told = str(asked.messages)
+        text = str(asked.messages)
         kind = (
-            "read" if "<events>" in told
-            else "digest" if "<text>" in told
-            else "promote" if "worth" in told
+            "read" if "<events>" in text
+            else "digest" if "<text>" in text
+            else "promote" if "worth" in text
             else "narrate"
         )  # fmt: skip
-        given = answer_to(QueueTask("x", kind))
-        del given["task"]
-        return says(json.dumps(given))(asked)
+        record = answer_to(QueueTask("x", kind))
+        del record["task"]
+        return says(json.dumps(record))(asked)
 
     now = later(caller, 4, days=1)
     with serving(answers, narrates=True) as server:
@@ -132,18 +132,18 @@ def test_the_verbs(filled: Vault, clawmem: Command) -> None:
     assert task["kind"] == "digest"
     wrong = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": "none"}))
     assert (wrong.code, "wrong form at claims" in wrong.err) == (2, True)
-    done = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": []}))
-    assert done.out.startswith("digested card.md")
+    result = clawmem("learn", "apply", "-", given=json.dumps({"task": task["id"], "claims": []}))
+    assert result.out.startswith("digested card.md")
 
 
 def _facts_in(vault: Vault) -> dict[str, str]:
-    return {one.fact.fact: one.entity for one in run_query(vault, lambda index: list(all_facts(index)))}
+    return {placed.fact.fact: placed.entity for placed in run_query(vault, lambda index: list(all_facts(index)))}
 
 
 def test_finished_work_is_proposed_and_a_person_archives_it(vault: Vault, caller: Caller) -> None:
-    done = {"fact": "The migration of the legacy API is finished and closed.", "entity": "projects/legacy-api"}
+    record = {"fact": "The migration of the legacy API is finished and closed.", "entity": "projects/legacy-api"}
     other = {"fact": "Ana plays the cello.", "entity": "areas/people/ana"}
-    remember(vault, [draft_from_record(one, caller.now) for one in (done, other)], caller)
+    remember(vault, [draft_from_record(other_record, caller.now) for other_record in (record, other)], caller)
     now = later(caller, 3, days=1)
     task = next_task(vault, now, kind="promote")
     judgements = [{"fact": f"f{number}", "worth": 0.3, "reason": "over"} for number in (1, 2)]
@@ -152,18 +152,18 @@ def test_finished_work_is_proposed_and_a_person_archives_it(vault: Vault, caller
     (line, _) = apply_task(vault, now, json.dumps(answer)).lines
     (proposal,) = list_proposals(vault).proposals
     assert line == f"waits for a person as {proposal.id}: Archive projects/legacy-api."
-    assert _facts_in(vault)[done["fact"]] == "projects/legacy-api", "only a person archives"
+    assert _facts_in(vault)[record["fact"]] == "projects/legacy-api", "only a person archives"
     approved = approve(vault, proposal.id, later(caller, 4, days=1))
-    assert _facts_in(vault)[done["fact"]] == "archives/legacy-api"
+    assert _facts_in(vault)[record["fact"]] == "archives/legacy-api"
     assert approved.commit
     undo(vault, approved.commit, later(caller, 5, days=1))
-    assert _facts_in(vault)[done["fact"]] == "projects/legacy-api"
+    assert _facts_in(vault)[record["fact"]] == "projects/legacy-api"
 
 
 def test_what_nobody_placed_goes_where_the_reader_says(vault: Vault, caller: Caller) -> None:
     nobody = {"fact": "The tide gauge of Moss is read by Ana and Bo."}
     person = {"fact": "Ana plays the cello.", "entity": "areas/people/ana"}
-    remember(vault, [draft_from_record(one, caller.now) for one in (nobody, person)], caller)
+    remember(vault, [draft_from_record(record, caller.now) for record in (nobody, person)], caller)
     now = later(caller, 3, days=1)
     task = next_task(vault, now, kind="promote")
     assert _facts_in(vault)[nobody["fact"]] == "areas/general"

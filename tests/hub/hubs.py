@@ -36,9 +36,9 @@ class History:
             "GIT_AUTHOR_EMAIL": "ada@example.org", "GIT_COMMITTER_NAME": "Ada Person",
             "GIT_COMMITTER_EMAIL": "ada@example.org", "FILTER_BRANCH_SQUELCH_WARNING": "1",
         }  # fmt: skip
-        done = subprocess.run(["git", *words], cwd=self.root, env=variables, input=given, capture_output=True)
-        assert done.returncode == 0, done.stderr.decode()
-        return done.stdout.decode().strip()
+        process = subprocess.run(["git", *words], cwd=self.root, env=variables, input=given, capture_output=True)
+        assert process.returncode == 0, process.stderr.decode()
+        return process.stdout.decode().strip()
 
     def commit(self, files: Mapping[str, str | None], subject: str = "change") -> str:
         """Write or delete files and commit; return the commit."""
@@ -82,7 +82,7 @@ def fact(fact_id: str, claim: str, **more: Any) -> dict[str, Any]:
 
 def items(*facts: Mapping[str, Any]) -> str:
     """A file of facts, one a line."""
-    body = ",\n".join(json.dumps(one, ensure_ascii=False) for one in facts)
+    body = ",\n".join(json.dumps(fact, ensure_ascii=False) for fact in facts)
     return f"[\n{body}\n]\n" if body else "[]\n"
 
 
@@ -114,16 +114,16 @@ def member(database: Database, role: str, scope: str, *may: str, org: str = ORG)
 
 def work(database: Database, folder: Path) -> list[VaultReport]:
     """Look at every vault once."""
-    done = list(work_once(database.address(WORKER), worker_options(folder)))
-    assert [one.problem for one in done] == [None] * len(done)
-    return done
+    items = list(work_once(database.address(WORKER), worker_options(folder)))
+    assert [report.problem for report in items] == [None] * len(items)
+    return items
 
 
 def verified(database: Database) -> Verified:
     """Compare the log with the tables; they must be equal."""
-    done = ask(database.address(), 600, verify, checked=False)
-    assert not done.differences, done.differences[:5]
-    return done
+    result = ask(database.address(), 600, verify, checked=False)
+    assert not result.differences, result.differences[:5]
+    return result
 
 
 def rows(database: Database, query: str, role: str = OWNER, *values: Any) -> list[tuple[Any, ...]]:

@@ -235,13 +235,13 @@ def _fresh_data(programs: Path, user: int | None, shared: Path) -> Path:
         try:
             if user is not None:
                 os.chown(folder, user, -1)
-            done = subprocess.run(
+            process = subprocess.run(
                 [programs / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8",
                  "--locale=C", "--no-sync", "--wal-segsize=1", "--no-instructions"],
                 stdin=subprocess.DEVNULL, capture_output=True, user=user, cwd=folder, check=False,
             )  # fmt: skip
-            if done.returncode != 0:
-                pytest.skip(f"initdb failed here: {done.stderr.decode().strip()[-300:]}")
+            if process.returncode != 0:
+                pytest.skip(f"initdb failed here: {process.stderr.decode().strip()[-300:]}")
             subprocess.run(
                 [programs / "postgres", "--single", "-D", folder / "data", *_options(), "postgres"],
                 input=f"CREATE ROLE {OWNER} LOGIN CREATEROLE CREATEDB\n".encode(),

@@ -18,7 +18,7 @@ from clawmem.index.hub.operator import add_organisation
 from tests.hub.hubs import PATH, History, add, fact, items, make_worker, rows, verified, work
 from tests.hub.server import Database, Server, new_database
 
-_KNOWN = [one.number for one in known_migrations()]
+_KNOWN = [migration.number for migration in known_migrations()]
 # Everything that makes a schema what it is, in words.
 _SHAPE = """
     SELECT 'column', table_name || '.' || column_name, data_type || coalesce(generation_expression, '') || is_nullable
@@ -38,7 +38,9 @@ def shape(database: Database) -> list[tuple[Any, ...]]:
 
 
 def apply(database: Database, last: int | None = None) -> list[int]:
-    return [one.number for one in ask(database.address(), 30, lambda hub: migrate(hub, last), checked=False)]
+    return [
+        migration.number for migration in ask(database.address(), 30, lambda hub: migrate(hub, last), checked=False)
+    ]
 
 
 @pytest.mark.parametrize("version", _KNOWN)
@@ -87,12 +89,12 @@ def test_an_existing_hub_gets_closed_paths_and_its_facts_are_judged(empty_databa
 
     def fill(hub: Any) -> None:
         hub.execute(vault)
-        for one in (fact("fact_1", "Jane likes tea."), by_agent, order):
+        for record in (fact("fact_1", "Jane likes tea."), by_agent, order):
             hub.execute(
                 "INSERT INTO fact (org, vault, id, scope, scopes, entity, claim, category, status, timestamp, source,"
                 " author, commit, path, line, recorded_at, record) VALUES ('acme', 'v', %s, 'organisation',"
                 " '{organisation}', 'x', %s, 'fact', 'active', now(), 'cli', 'a', 'c', 'p', 1, now(), %s::jsonb)",
-                (one["id"], one["fact"], json.dumps(one)),
+                (record["id"], record["fact"], json.dumps(record)),
             )
 
     ask(empty_database.address(), 10, fill, checked=False)
@@ -146,4 +148,4 @@ def test_a_database_without_the_schema_is_said_to_be_older(empty_database: Datab
 
 def test_the_numbers_and_names_are_in_order() -> None:
     assert len(set(_KNOWN)) == len(_KNOWN)
-    assert all(one.name for one in known_migrations())
+    assert all(migration.name for migration in known_migrations())

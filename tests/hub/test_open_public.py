@@ -112,7 +112,11 @@ def hub(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Da
     with new_database(server, "clawmem_template") as made:
         with server.admin(made.name) as admin:
             admin.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
-        ask(made.address(), 10, lambda one: operator.add_organisation(one, "other", "clawmem_hub_secret", False))
+        ask(
+            made.address(),
+            10,
+            lambda connection: operator.add_organisation(connection, "other", "clawmem_hub_secret", False),
+        )
         make_worker(made)
         folder = tmp_path_factory.mktemp("open")
         for scope, org, says in (
@@ -201,7 +205,7 @@ def springs(hub: Database) -> dict[str, str | None]:
             query, values = _TRIGGERS[name], []
         else:
             query = f"SELECT * FROM clawmem.{name}({', '.join(f'%s::{kind}' for kind in types)})"
-            values = [value(hub, one) for one in parameters or ()]
+            values = [value(hub, parameter) for parameter in parameters or ()]
         with psycopg.connect(hub.url("rex" if is_for_members else WORKER)) as caller:
             caller.execute("SET search_path = pg_catalog")  # of the call; that of a function is its own
             try:
@@ -222,14 +226,14 @@ def set_paths(hub: Database, functions: Iterable[str], path: str) -> None:
 
 def test_no_function_with_the_rights_of_the_owner_runs_what_a_member_put_into_public(hub: Database) -> None:
     ended = springs(hub)
-    assert ended and {one for one in ended.values() if one not in (None, "P0001", "P0002")} == set(), ended
+    assert ended and {text for text in ended.values() if text not in (None, "P0001", "P0002")} == set(), ended
     # The same plants work where the path is open: the test can fail, for each of the functions.
     set_paths(hub, ended, "public, pg_catalog")
     try:
         opened = springs(hub)
     finally:
         set_paths(hub, ended, "pg_catalog, pg_temp")
-    assert [one for one in ended if opened[one] == ended[one]] == []
+    assert [text for text in ended if opened[text] == ended[text]] == []
     assert list(opened.values()).count(_TRAP) > len(opened) / 2, opened
 
 
@@ -251,8 +255,8 @@ def test_what_others_run_with_a_full_public_is_not_touched_by_it(hub: Database, 
         organisation.shared_facts(connection, [], False, ("", ""), 10)
         organisation.redacted_among(connection, [("v", "f")])
         organisation.readable_counts(connection)
-        given = [float(one) for one in vector(0)[1:-1].split(",")]
-        assert search_facts(connection, HubQuestion("Who said tea in November 2026?", NOW, vector=given))
+        items = [float(word) for word in vector(0)[1:-1].split(",")]
+        assert search_facts(connection, HubQuestion("Who said tea in November 2026?", NOW, vector=items))
 
     ask(hub.address(), 60, owner)
     ask(hub.address("rex"), 60, rex)
@@ -406,31 +410,31 @@ def state(hub: Database) -> list[list[Any]]:
 def test_no_statement_reads_rows_of_others_or_changes_rights(hub: Database, role: str) -> None:
     assert len(set(_STATEMENTS)) > 98
     before, through = state(hub), []
-    said: list[str] = []
+    items: list[str] = []
 
     def hear(notice: psycopg.errors.Diagnostic) -> None:
-        said.append(notice.message_primary or "")
+        items.append(notice.message_primary or "")
 
     for statement in _STATEMENTS:
-        with psycopg.connect(hub.url(role), autocommit=True) as one:
-            one.add_notice_handler(hear)
-            one.execute("SET search_path = pg_catalog, clawmem")
+        with psycopg.connect(hub.url(role), autocommit=True) as connection:
+            connection.add_notice_handler(hear)
+            connection.execute("SET search_path = pg_catalog, clawmem")
             with suppress(psycopg.errors.InsufficientPrivilege):
-                one.execute(_LEAK)  # type: ignore[arg-type, unused-ignore]
+                connection.execute(_LEAK)  # type: ignore[arg-type, unused-ignore]
             try:
-                said += answers(one, statement)
+                items += answers(connection, statement)
             except psycopg.Error as problem:
-                said += [problem.diag.message_primary or "", problem.diag.message_detail or ""]
-        if found := [text for text in said if _FOREIGN[role].search(text)]:
+                items += [problem.diag.message_primary or "", problem.diag.message_detail or ""]
+        if found := [text for text in items if _FOREIGN[role].search(text)]:
             through.append((statement, found[0][:200]))
-        said.clear()
+        items.clear()
     assert through == []
     assert state(hub) == before
 
 
-def answers(one: psycopg.Connection[Any], statement: str) -> list[str]:
+def answers(connection: psycopg.Connection[Any], statement: str) -> list[str]:
     """Run a statement as the server takes it; return every row that it answers."""
-    cursor = one.cursor()
+    cursor = connection.cursor()
     if statement.startswith("COPY") and "STDOUT" in statement:
         with cursor.copy(statement) as copied:  # type: ignore[arg-type, unused-ignore]
             return [bytes(row).decode() for row in copied]

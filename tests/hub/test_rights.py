@@ -24,7 +24,7 @@ _SCOPES = ("team-a", "team-b", "framework-x", "other")
 def hub(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """Two organisations with vaults in four scopes, a promotion in each, and five roles."""
     with new_database(server, "clawmem_template") as made:
-        ask(made.address(), 10, lambda one: add_organisation(one, "other", "Other", False))
+        ask(made.address(), 10, lambda connection: add_organisation(connection, "other", "Other", False))
         make_worker(made)
         folder = tmp_path_factory.mktemp("rights")
         for scope in _SCOPES:
@@ -84,8 +84,8 @@ def test_a_promoted_fact_is_seen_by_the_other_scope_and_nothing_else_of_its_vaul
     share(True)
     try:
         for role in ("bob", "olga"):
-            assert {one for (one,) in rows(hub, "SELECT id FROM fact WHERE scope = 'team-a'", role)} == {"team-a_1"}
-            assert {one for (one,) in rows(hub, "SELECT fact FROM link WHERE fact LIKE 'team-a%%'", role)} == {
+            assert {other for (other,) in rows(hub, "SELECT id FROM fact WHERE scope = 'team-a'", role)} == {"team-a_1"}
+            assert {other for (other,) in rows(hub, "SELECT fact FROM link WHERE fact LIKE 'team-a%%'", role)} == {
                 "team-a_1"
             }
             assert _vaults_seen(hub, role, "log") == _ROLES[role]
@@ -121,14 +121,14 @@ _FORBIDDEN = (
 
 @pytest.mark.parametrize("role", ["ann", "olga"])
 def test_nothing_else_is_allowed(hub: Database, role: str) -> None:
-    done = []
-    with connect(hub.address(role)) as one:
-        one.autocommit = True
+    items = []
+    with connect(hub.address(role)) as connection:
+        connection.autocommit = True
         for query in _FORBIDDEN:
             with suppress(psycopg.errors.InsufficientPrivilege):
-                one.execute(query)  # type: ignore[arg-type, unused-ignore]
-                done.append(query)
-    assert done == []
+                connection.execute(query)  # type: ignore[arg-type, unused-ignore]
+                items.append(query)
+    assert items == []
 
 
 @pytest.mark.parametrize(
@@ -144,28 +144,28 @@ def test_nothing_else_is_allowed(hub: Database, role: str) -> None:
     ],
 )
 def test_settings_and_functions_of_the_client_change_nothing(hub: Database, trick: str) -> None:
-    said: list[str] = []
-    with connect(hub.address("ann")) as one:
-        one.add_notice_handler(lambda notice: said.append(notice.message_primary or ""))
-        one.execute(trick)  # type: ignore[arg-type, unused-ignore]
+    items: list[str] = []
+    with connect(hub.address("ann")) as connection:
+        connection.add_notice_handler(lambda notice: items.append(notice.message_primary or ""))
+        connection.execute(trick)  # type: ignore[arg-type, unused-ignore]
         condition = "WHERE pg_temp.see(claim)" if "see" in trick else ""
         try:
-            seen = {claim for (claim,) in one.execute(f"SELECT claim FROM clawmem.fact {condition}")}
+            seen = {claim for (claim,) in connection.execute(f"SELECT claim FROM clawmem.fact {condition}")}
         except psycopg.errors.InsufficientPrivilege:
             seen = {"Said in team-a."}  # refused instead: `row_security = off` asks for that
-            one.rollback()
+            connection.rollback()
     assert seen == {"Said in team-a."}
-    assert not [text for text in said if "team-b" in text]
+    assert not [text for text in items if "team-b" in text]
 
 
 def test_a_revocation_holds_at_once_for_an_open_connection(hub: Database) -> None:
     member(hub, "zoe", "team-b")
-    with connect(hub.address("zoe")) as one:
-        one.autocommit = True
-        assert len(one.execute("SELECT id FROM fact").fetchall()) == 2
+    with connect(hub.address("zoe")) as connection:
+        connection.autocommit = True
+        assert len(connection.execute("SELECT id FROM fact").fetchall()) == 2
         ask(hub.address(), 10, lambda owner: revoke_user(owner, ORG, "zoe", None))
         with suppress(psycopg.errors.InsufficientPrivilege):
-            assert one.execute("SELECT id FROM clawmem.fact").fetchall() == []
+            assert connection.execute("SELECT id FROM clawmem.fact").fetchall() == []
 
 
 def test_no_function_is_open_to_everybody_and_each_has_its_search_path(hub: Database) -> None:
@@ -191,6 +191,6 @@ def test_each_table_has_row_level_security_that_holds_its_owner_too(hub: Databas
 def test_the_log_only_grows(hub: Database) -> None:
     for role in (OWNER, "postgres", WORKER):
         for query in ("UPDATE log SET body = NULL, emptied = true", "DELETE FROM log", "TRUNCATE log"):
-            with connect(hub.address(role)) as one, pytest.raises(psycopg.errors.InsufficientPrivilege):
-                one.execute(query)  # type: ignore[arg-type, unused-ignore]
+            with connect(hub.address(role)) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(query)  # type: ignore[arg-type, unused-ignore]
                 raise AssertionError(query)

@@ -40,11 +40,11 @@ def owner(database: Database) -> Iterator[Owner]:
 
 def found(database: Database, role: str, text: str, **more: object) -> list[str]:
     with connect(database.address(role)) as hub:
-        return [one.found.fact.id for one in search_facts(hub, HubQuestion(text, NOW, **more))]  # type: ignore[arg-type]
+        return [search_fact.found.fact.id for search_fact in search_facts(hub, HubQuestion(text, NOW, **more))]  # type: ignore[arg-type]
 
 
 def add(owner: Owner, vault: str, scope: str, *facts: Fact, entity: str = "areas/x") -> None:
-    add_facts(owner, vault, scope, [(entity, one) for one in facts])
+    add_facts(owner, vault, scope, [(entity, fact) for fact in facts])
     owner.commit()
 
 
@@ -63,8 +63,8 @@ def test_only_readable_scopes_are_searched_and_counted(database: Database, owner
     assert found(database, "nora", "code word saffron indigo") == []
     with connect(database.address("rita")) as hub:
         assert read_hub_fact(hub, "navy", "fact_blue") is None
-        alone = [one.score for one in search_facts(hub, HubQuestion("indigo word", NOW))]
-        absent = [one.score for one in search_facts(hub, HubQuestion("zzz word", NOW))]
+        alone = [search_fact.score for search_fact in search_facts(hub, HubQuestion("indigo word", NOW))]
+        absent = [search_fact.score for search_fact in search_facts(hub, HubQuestion("zzz word", NOW))]
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             hub.execute("SELECT clawmem.word_counts('acme', '{blue}', '{indigo}', 2, 10)")
     assert alone == absent, "the score shows that another team has the word"
@@ -98,9 +98,9 @@ def test_meaning_finds_what_shares_no_word(database: Database, owner: Owner) -> 
     owner.execute("UPDATE clawmem.fact SET embedding = (%s)::public.halfvec", (vector(0),))
     owner.execute("UPDATE clawmem.fact SET embedding = (%s)::public.halfvec WHERE id = 'fact_near'", (vector(1),))
     owner.commit()
-    given = [float(one) for one in vector(1)[1:-1].split(",")]
-    assert found(database, "rita", "cat", vector=given)[0] == "fact_near"
-    assert found(database, "bob", "cat", vector=given) == []
+    items = [float(word) for word in vector(1)[1:-1].split(",")]
+    assert found(database, "rita", "cat", vector=items)[0] == "fact_near"
+    assert found(database, "bob", "cat", vector=items) == []
 
 
 def test_missing_vectors_are_filled_once(database: Database, owner: Owner) -> None:
@@ -191,9 +191,11 @@ def test_rights_hold_with_a_second_level_of_partitions(database: Database, owner
     def answers() -> list[set[tuple[Any, ...]]]:
         with connect(database.address("rita")) as hub:
             asked = _ASKED if vector_type(hub) else _ASKED[:-1]
-            found = [set(hub.execute(f"SELECT vault, id FROM clawmem.{one}").fetchall()) for one in asked]
+            found = [set(hub.execute(f"SELECT vault, id FROM clawmem.{text}").fetchall()) for text in asked]
             readable = set(hub.execute("SELECT vault, id FROM clawmem.fact").fetchall())
-        assert len(readable) == 150 and all(one <= readable for one in found), [len(one - readable) for one in found]
+        assert len(readable) == 150 and all(group <= readable for group in found), [
+            len(group - readable) for group in found
+        ]
         return found
 
     if vector_type(owner):
@@ -214,5 +216,5 @@ def test_rights_hold_with_a_second_level_of_partitions(database: Database, owner
     owner.execute("ANALYZE fact")
     owner.commit()
     after = answers()
-    assert [len(one) for one in after] == [len(one) for one in before] and min(map(len, after)) > 0
+    assert [len(group) for group in after] == [len(group) for group in before] and min(map(len, after)) > 0
     assert after[2:4] == before[2:4] == [after[2], after[2]]

@@ -9,4 +9,4 @@ from tests.hub.server import Database
 
 def test_the_server_answers_and_has_the_schema(database: Database) -> None:
     numbers = ask(database.address(), 5, lambda hub: hub.execute("SELECT number FROM migration").fetchall())
-    assert [number for (number,) in numbers] == [one.number for one in known_migrations()]
+    assert [number for (number,) in numbers] == [migration.number for migration in known_migrations()]

@@ -44,7 +44,9 @@ def contents(index: Index) -> dict[str, Any]:
 def found(index: Index) -> dict[str, list[str]]:
     """Return the ids of the facts found by each of many words of the facts."""
     ids = dict(index.database.execute("SELECT n, id FROM fact"))
-    words = {word for one in all_facts(index) for word in re.findall(r"\w+", search_text(one.entity, one.fact))}
+    words = {
+        word for placed in all_facts(index) for word in re.findall(r"\w+", search_text(placed.entity, placed.fact))
+    }
     probes = [*sorted(words)[:PROBES], "jane", "project", "absentia"]
     return {
         word: sorted(ids[match.n] for match in index.engine.search([word], 10_000, thorough=True)) for word in probes

@@ -98,7 +98,7 @@ def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
         as_of = parse_moment(text, NOW)
         expected = {fact.id for fact, began, ended in known if holds(fact, began, ended, instant)}
         wanted = FactFilter(as_of=as_of)
-        assert {one.fact.id for one in all_passing(index, wanted)} == expected, text
+        assert {placed.fact.id for placed in all_passing(index, wanted)} == expected, text
         assert len(passing_rows(index, range(1, 121), wanted)) == len(expected)
         assert {fact.id for fact, _, _ in known if true_at(fact, as_of)} == expected
         assert {fact.id for fact, _, _ in known if untrue_reason(fact, as_of) is None} == expected
@@ -150,7 +150,7 @@ def test_a_fact_that_was_replaced_is_given_for_the_time_it_held_and_says_so(vaul
     old = fact_from_record({"id": "fact_1", "fact": "Red boats.", **replaced})
     new = fact_from_record({"id": "fact_2", "fact": "Blue boats.", "valid_from": "2026-11-20"})
     index = index_of(vault, [old, new])
-    given = [[(one.fact.id, one.fact.status) for one in all_passing(index, FactFilter(as_of=day))] for day in
+    items = [[(placed.fact.id, placed.fact.status) for placed in all_passing(index, FactFilter(as_of=day))] for day in
              ("2026-11-19", "2026-11-20")]  # fmt: skip
-    assert given == [[("fact_1", "superseded")], [("fact_2", "active")]]
+    assert items == [[("fact_1", "superseded")], [("fact_2", "active")]]
     index.close()

@@ -26,10 +26,10 @@ def test_a_search_imports_nothing_heavy(clawmem: Command, vault_root: Path, envi
         "run(['recall', 'what does jane drink', '--quiet']); print(json.dumps(sorted(sys.modules)))"
     )
     del environment["CLAWMEM_SEED"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
-    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    loaded = set(json.loads(process.stdout.splitlines()[-1]))
     assert "clawmem.index.tables.fts_engine" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))
 
@@ -46,10 +46,10 @@ def test_a_search_with_its_text_for_a_prompt_opens_the_index_once(
         "from clawmem.faces.cli.plain import run_plain\n"
         "run_plain(['recall', 'tea', '--json']); print(len(opened))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
-    answer, opened = done.stdout.splitlines()
+    answer, opened = process.stdout.splitlines()
     data = json.loads(answer)["data"]
     assert data["notes"] and "the garden" in data["context"]["text"]
     assert opened == "1"

@@ -16,21 +16,21 @@ from tests.index.test_hot_path import HEAVY
 ALLOWED = {"clawmem.model.language.common_words"}
 
 
-@pytest.mark.parametrize("given", [["context"], ["context", "what does jane drink"]])
+@pytest.mark.parametrize("items", [["context"], ["context", "what does jane drink"]])
 def test_a_context_imports_nothing_heavy(
-    clawmem: Command, vault_root: Path, environment: dict[str, str], given: list[str]
+    clawmem: Command, vault_root: Path, environment: dict[str, str], items: list[str]
 ) -> None:
     clawmem("remember", "Jane likes tea")
     clawmem("recall", "tea")
     code = (
         "import json, sys; from clawmem.faces.cli.app import run;\n"
-        f"run({[*given, '--quiet']!r}); print(json.dumps(sorted(sys.modules)))"
+        f"run({[*items, '--quiet']!r}); print(json.dumps(sorted(sys.modules)))"
     )
     del environment["CLAWMEM_SEED"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
-    assert "- Jane likes tea (2026-11-21)" in done.stdout
-    loaded = set(json.loads(done.stdout.splitlines()[-1])) - ALLOWED
+    assert "- Jane likes tea (2026-11-21)" in process.stdout
+    loaded = set(json.loads(process.stdout.splitlines()[-1])) - ALLOWED
     assert "clawmem.serving.context.context" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))

@@ -67,10 +67,10 @@ class Opened:
 
 @pytest.fixture(params=ENGINES)
 def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Opened]:
-    one = Opened(request.param, tmp_path)
-    one.add(*enumerate(TEXTS, 1))
-    yield one
-    one.close()
+    other_opened = Opened(request.param, tmp_path)
+    other_opened.add(*enumerate(TEXTS, 1))
+    yield other_opened
+    other_opened.close()
 
 
 @pytest.mark.parametrize(
@@ -236,10 +236,10 @@ def test_it_is_all_there_in_a_new_process(opened: Opened, tmp_path: Path) -> Non
         "engine = open_engine(sys.argv[2], database, folder / 'engine')\n"
         "print(engine.is_in_sync(), sorted(match.n for match in engine.search(['teas'], 9)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path), opened.engine.name], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "True [1, 3, 8]"
+    assert process.stdout.strip() == "True [1, 3, 8]"
 
 
 def test_a_reader_beside_a_writer_sees_the_old_or_the_new(opened: Opened, tmp_path: Path) -> None:
@@ -266,22 +266,22 @@ _TEXTS = st.lists(_WORDS, min_size=1, max_size=8).map(" ".join)
 def test_exactly_the_texts_with_a_word_are_found(
     name: str, texts: list[str], asked: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    one = Opened(name, tmp_path_factory.mktemp("engine"))
-    one.add(*enumerate(texts, 1))
+    opened = Opened(name, tmp_path_factory.mktemp("engine"))
+    opened.add(*enumerate(texts, 1))
     expected = {n for n, text in enumerate(texts, 1) if set(asked) & set(text.split())}
-    assert set(one.found(*asked)) == expected
-    one.close()
+    assert set(opened.found(*asked)) == expected
+    opened.close()
 
 
 def test_whoosh_knows_when_it_is_not_in_step(tmp_path: Path) -> None:
-    one = Opened("whoosh", tmp_path)
-    one.add((1, "first"))
+    opened = Opened("whoosh", tmp_path)
+    opened.add((1, "first"))
     # A process that dies after Whoosh's commit and before SQLite's leaves this behind.
-    one.database.execute("BEGIN IMMEDIATE")
-    one.engine.add([Document(2, "second")])
-    one.engine.flush()
-    one.database.execute("ROLLBACK")
-    one.close()
+    opened.database.execute("BEGIN IMMEDIATE")
+    opened.engine.add([Document(2, "second")])
+    opened.engine.flush()
+    opened.database.execute("ROLLBACK")
+    opened.close()
     again = Opened("whoosh", tmp_path)
     assert not again.engine.is_in_sync()
     again.close()
@@ -289,9 +289,9 @@ def test_whoosh_knows_when_it_is_not_in_step(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Whoosh leaves such files open
 def test_whoosh_says_that_its_files_are_damaged(tmp_path: Path) -> None:
-    one = Opened("whoosh", tmp_path)
-    one.add(*enumerate(TEXTS, 1))
-    one.close()
+    opened = Opened("whoosh", tmp_path)
+    opened.add(*enumerate(TEXTS, 1))
+    opened.close()
     for path in (tmp_path / "engine").glob("*.seg"):
         path.write_bytes(b"not a segment at all" * 50)
     again = Opened("whoosh", tmp_path)
@@ -301,14 +301,14 @@ def test_whoosh_says_that_its_files_are_damaged(tmp_path: Path) -> None:
 
 
 def test_fts_spares_common_words_only_where_rare_ones_abound(tmp_path: Path) -> None:
-    one = Opened("fts5", tmp_path)
+    opened = Opened("fts5", tmp_path)
     common, rare = "meeting", "zorbing"
-    one.add(*((n, f"{common} number {n}" + (f" {rare} quokka" if n % 100 == 0 else "")) for n in range(1, 6001)))
-    quick = {match.n for match in one.engine.search([common, rare, "quokka"], 200)}
-    every = {match.n for match in one.engine.search([common, rare, "quokka"], 200, thorough=True)}
+    opened.add(*((n, f"{common} number {n}" + (f" {rare} quokka" if n % 100 == 0 else "")) for n in range(1, 6001)))
+    quick = {match.n for match in opened.engine.search([common, rare, "quokka"], 200)}
+    every = {match.n for match in opened.engine.search([common, rare, "quokka"], 200, thorough=True)}
     assert quick == set(range(100, 6001, 100))
     assert len(every) == 200
     assert quick <= every
-    assert {match.n for match in one.engine.search([common, rare], 30)} <= quick
-    assert len(one.engine.search([common, "absent"], 200)) == 200
-    one.close()
+    assert {match.n for match in opened.engine.search([common, rare], 30)} <= quick
+    assert len(opened.engine.search([common, "absent"], 200)) == 200
+    opened.close()

@@ -52,20 +52,20 @@ def found(event: str, quote: str, statement: str, **more: Any) -> dict[str, Any]
 
 
 def answer(facts: Sequence[dict[str, Any]], read: Sequence[str] | None = None, **more: Any) -> str:
-    given: dict[str, Any] = {"facts": list(facts), **more}
-    return json.dumps(given if read is None else {**given, "read": list(read)})
+    record: dict[str, Any] = {"facts": list(facts), **more}
+    return json.dumps(record if read is None else {**record, "read": list(read)})
 
 
 def facts_of(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
-def outcomes(done: ApplyResult) -> list[str]:
-    return [one.outcome for one in done.learned.candidates]
+def outcomes(result: ApplyResult) -> list[str]:
+    return [candidate.outcome for candidate in result.learned.candidates]
 
 
 def later(caller: Caller, number: int = 1) -> Caller:
@@ -90,8 +90,8 @@ def good(task: PendingTask, read: Sequence[str] | None = None) -> str:
 
 def test_a_task_says_everything_and_writes_nothing(vault: Vault, caller: Caller, task: PendingTask) -> None:
     head = vault.head()
-    assert [one["text"] for one in rows(task)] == list(TALK)
-    assert [one["id"] for one in rows(task)] == ["1", "2", "3", "4"]
+    assert [row["text"] for row in rows(task)] == list(TALK)
+    assert [row["id"] for row in rows(task)] == ["1", "2", "3", "4"]
     assert (task.waiting, task.tokens) == (4, exact_counter()(task.text))
     for words in ("lives_in", f'{{"task": "{task.key}"', "Today is 2026-11-21"):
         assert words in task.text
@@ -111,10 +111,10 @@ def test_a_task_fits_its_limit(vault: Vault, caller: Caller, limit: int) -> None
 
 
 def test_an_answer_is_learned_and_its_events_are_read(vault: Vault, caller: Caller, task: PendingTask) -> None:
-    done = apply_answer(vault, caller, good(task))
-    assert outcomes(done) == ["added"] * 3
-    assert (done.waiting, done.follow_up, done.refused) == (0, "", {})
-    assert {one.workflow for one in facts_of(vault).values()} == {"learn/agent"}
+    result = apply_answer(vault, caller, good(task))
+    assert outcomes(result) == ["added"] * 3
+    assert (result.waiting, result.follow_up, result.refused) == (0, "", {})
+    assert {fact.workflow for fact in facts_of(vault).values()} == {"learn/agent"}
     assert pending(vault, caller) == PendingTask()
     assert run_heartbeat(vault, later(caller)).of("learn").events == 0, "the rules need not read them again"
 
@@ -138,8 +138,8 @@ def test_a_short_answer_names_what_the_task_numbers(vault: Vault, caller: Caller
         "s": "The user lives in Porto.",
         "x": {label: "replace", "k9": "end"},
     }
-    done = apply_answer(vault, later(caller, 2), json.dumps({"task": second.key, "facts": [moved]}))
-    assert outcomes(done) == ["updated"]
+    result = apply_answer(vault, later(caller, 2), json.dumps({"task": second.key, "facts": [moved]}))
+    assert outcomes(result) == ["updated"]
     assert not facts_of(vault)["The user lives in Lisbon."].is_current
 
 
@@ -153,14 +153,14 @@ def test_the_answers_of_two_tasks_come_in_any_order(vault: Vault, caller: Caller
     tell(vault, caller, *(f"My number {n} wish is a bicycle with {n} bells." for n in range(9)))
     first = pending(vault, caller, most_events=5)
     second = pending(vault, caller, skip=[*first.events])
-    for number, one in enumerate((second, first)):
-        apply_answer(vault, later(caller, number), answer([], task=one.key))
+    for number, task in enumerate((second, first)):
+        apply_answer(vault, later(caller, number), answer([], task=task.key))
     assert pending(vault, caller).events == ()
 
 
 def test_only_answered_events_are_read(vault: Vault, caller: Caller, task: PendingTask) -> None:
-    done = apply_answer(vault, caller, good(task, task.events[2:]))
-    assert done.waiting == 2
+    result = apply_answer(vault, caller, good(task, task.events[2:]))
+    assert result.waiting == 2
     left = pending(vault, later(caller))
     assert left.events == task.events[:2]
     assert left.text.split("<told>\n")[1].startswith("The user lives in Lisbon.\n")
@@ -184,13 +184,13 @@ def test_an_answer_whose_process_was_killed_is_applied_again(
     text = good(task, task.events[read])
     states = []
     for _ in range(2):
-        done = apply_answer(vault, caller, text)
-        states.append((sorted(facts_of(vault)), done.waiting, pending(vault, caller).events))
+        result = apply_answer(vault, caller, text)
+        states.append((sorted(facts_of(vault)), result.waiting, pending(vault, caller).events))
         # Killed after the commit: only what was written before it is there.
         keep_reading_state(vault, ReadingState(applied=read_reading_state(vault).applied))
-        done = apply_answer(vault, later(caller), text)
-        assert set(outcomes(done)) <= {"noop"}
-        states.append((sorted(facts_of(vault)), done.waiting, pending(vault, caller).events))
+        result = apply_answer(vault, later(caller), text)
+        assert set(outcomes(result)) <= {"noop"}
+        states.append((sorted(facts_of(vault)), result.waiting, pending(vault, caller).events))
     assert len(set(map(str, states))) == 1
 
 
@@ -206,9 +206,9 @@ def test_events_that_were_read_or_are_unknown_are_refused(vault: Vault, caller: 
     both = answer(
         [found(new, "I play chess", "The user plays chess."), found(task.events[0], "lol", "The user.")], [new]
     )
-    done = apply_answer(vault, later(caller, 2), both)
-    assert done.refused == {task.events[0]: "it was read before"}
-    assert (outcomes(done), done.follow_up) == (["added"], "")
+    result = apply_answer(vault, later(caller, 2), both)
+    assert result.refused == {task.events[0]: "it was read before"}
+    assert (outcomes(result), result.follow_up) == (["added"], "")
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"facts": 3}', '{"facts": [], "retract": []}', "[1]"])
@@ -224,10 +224,10 @@ def test_a_follow_up_names_the_facts_that_its_answer_made(vault: Vault, caller: 
     known = found(first, "I live in Lisbon", "The user lives in Lisbon.")
     doubtful = found(third, "My dog is named Rex", "The user has a dog called Rex.")
     doubtful["changes"] = [{"id": "#1", "how": "refine"}]
-    done = apply_answer(vault, caller, answer([known, doubtful], task.events))
-    made = done.learned.candidates[0].fact
+    result = apply_answer(vault, caller, answer([known, doubtful], task.events))
+    made = result.learned.candidates[0].fact
     assert made is not None
-    assert f'"x": {{"{made.id}": "refine"}}' in done.follow_up
+    assert f'"x": {{"{made.id}": "refine"}}' in result.follow_up
 
 
 def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
@@ -237,15 +237,15 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
         found(third, "My dog is named Rex", "The user has a dog called Rex."),
         {"event": third, "quote": "My dog is called Rex", "statement": "Rex is a dog.", "breed": "?"},
     ]
-    done = apply_answer(vault, caller, answer(facts, task.events))
-    assert outcomes(done) == ["added"]
-    assert [one.reason for one in done.doubtful] == [
+    result = apply_answer(vault, caller, answer(facts, task.events))
+    assert outcomes(result) == ["added"]
+    assert [candidate.reason for candidate in result.doubtful] == [
         "Quote not in the event.", "Wrong form: the key 'breed' is unknown.",
     ]  # fmt: skip
     for words in ("My dog is called Rex.", "My dog is named Rex", "Rex is a dog.", "Quote not in the event"):
-        assert words.casefold() in done.follow_up.casefold()
-    assert "Lisbon" not in done.follow_up
-    assert exact_counter()(done.follow_up) < 400
+        assert words.casefold() in result.follow_up.casefold()
+    assert "Lisbon" not in result.follow_up
+    assert exact_counter()(result.follow_up) < 400
     assert pending(vault, caller).events == (third,), "it waits for the second answer"
     same = apply_answer(vault, later(caller), answer(facts, task.events))
     assert same.follow_up, "the first answer once more is not a second answer"
@@ -268,8 +268,8 @@ def test_an_answer_changes_known_facts_by_id(vault: Vault, caller: Caller, task:
     )
     second = pending(vault, caller)
     known = known_facts(second.text)
-    given = read_reading_state(vault).tasks[second.key].known
-    ids = {words: given[int(label[1:]) - 1] for words, label in known.items()}
+    items = read_reading_state(vault).tasks[second.key].known
+    ids = {words: items[int(label[1:]) - 1] for words, label in known.items()}
     assert set(ids) == {"The user lives in Lisbon.", "The user works at Brightpath."}, "the dog is not touched"
     moved = found(
         second.events[0], "We relocated to Porto", "The user lives in Porto.", predicate="lives_in", object="Porto",
@@ -279,10 +279,10 @@ def test_an_answer_changes_known_facts_by_id(vault: Vault, caller: Caller, task:
         second.events[1], "I quit at Brightpath", "The user no longer works at Brightpath.", predicate="works_at",
         object="Brightpath", ended=True, changes=[{"id": ids["The user works at Brightpath."], "how": "end"}],
     )  # fmt: skip
-    done = apply_answer(vault, later(caller, 2), answer([moved, left], second.events))
-    assert outcomes(done) == ["updated", "retracted"]
+    result = apply_answer(vault, later(caller, 2), answer([moved, left], second.events))
+    assert outcomes(result) == ["updated", "retracted"]
     facts = facts_of(vault)
-    assert [facts[one].is_current for one in ids] == [False, False]
+    assert [facts[identifier].is_current for identifier in ids] == [False, False]
     over = facts["The user no longer works at Brightpath."]
     assert (over.predicate, over.object) == (None, None), "what ended is no triple that stands"
 
@@ -296,8 +296,8 @@ def test_a_change_of_something_else_is_not_made(vault: Vault, caller: Caller, ta
         event, "My boss Ruth prefers green tea", "Ruth prefers green tea.", predicate="prefers", object="green tea",
         changes=[{"id": rex, "how": "end"}], about={"kind": "person", "title": "Ruth", "role": "relation"},
     )  # fmt: skip
-    done = apply_answer(vault, later(caller, 2), answer([{**odd, "subject": "Ruth"}], [event]))
-    assert outcomes(done) == ["added"]
+    result = apply_answer(vault, later(caller, 2), answer([{**odd, "subject": "Ruth"}], [event]))
+    assert outcomes(result) == ["added"]
     assert facts_of(vault)["The user has a dog called Rex."].is_current
 
 
@@ -309,14 +309,14 @@ def test_an_agent_reads_what_only_the_rules_have_read(vault: Vault, caller: Call
     (lives,) = known_facts(task.text).values()
     first, second = task.events
     known = found(first, "I live in Lisbon", "The user's home is Lisbon.", changes=[{"id": lives, "how": "same"}])
-    done = apply_answer(
+    result = apply_answer(
         vault,
         later(caller),
         answer(
             [known, found(second, "My kettle sings in B flat", "The user's kettle sings in B flat.")], task=task.key
         ),
     )
-    assert outcomes(done) == ["merged", "added"], "the reader's wording replaces that of the rules"
+    assert outcomes(result) == ["merged", "added"], "the reader's wording replaces that of the rules"
     assert pending(vault, caller).events == ()
 
 
@@ -344,16 +344,16 @@ def test_a_long_text_is_read_in_pieces(vault: Vault, caller: Caller) -> None:
 def test_what_is_named_under_more_waits_once(vault: Vault, caller: Caller, task: PendingTask) -> None:
     first = task.events[0]
     lives = found(first, "I live in Lisbon", "The user lives in Lisbon.")
-    done = apply_answer(vault, caller, answer([lives], task.events, more=[first]))
+    result = apply_answer(vault, caller, answer([lives], task.events, more=[first]))
     assert pending(vault, caller).events == (first,)
     works = found(first, "work at Brightpath", "The user works at Brightpath.")
-    done = apply_answer(vault, later(caller), answer([works], [first]))
-    assert (outcomes(done), done.waiting) == (["added"], 0)
+    result = apply_answer(vault, later(caller), answer([works], [first]))
+    assert (outcomes(result), result.waiting) == (["added"], 0)
 
 
 def test_an_event_that_was_set_aside_is_read_by_hand(vault: Vault, caller: Caller, task: PendingTask) -> None:
     bad = task.events[2]
-    apply_answer(vault, caller, answer([], [one for one in task.events if one != bad]))
+    apply_answer(vault, caller, answer([], [event for event in task.events if event != bad]))
     keep_reading_state(vault, read_reading_state(vault)._replace(set_aside=(bad,)))
     assert pending(vault, caller).events == ()
     assert pending(vault, caller, set_aside=True).events == (bad,)
@@ -372,7 +372,7 @@ def test_two_facts_of_one_text_stand_side_by_side(vault: Vault, caller: Caller) 
               object="pescatarian"),
     ]  # fmt: skip
     assert outcomes(apply_answer(vault, caller, answer(facts, [event]))) == ["added", "added"]
-    assert {one.status for one in facts_of(vault).values()} == {"active"}
+    assert {fact.status for fact in facts_of(vault).values()} == {"active"}
 
 
 def test_a_fact_of_the_same_text_is_replaced_where_the_answer_names_it(vault: Vault, caller: Caller) -> None:
@@ -397,22 +397,22 @@ def test_a_name_is_replaced_only_where_the_answer_says_so(vault: Vault, caller: 
         found(second, "I am called Markus", "The user's name is Markus.", predicate="name", object="Markus",
               changes=change),
     ]  # fmt: skip
-    done = apply_answer(vault, caller, answer(facts, [first, second]))
-    assert outcomes(done) == ["added", "updated" if changed else "proposed"]
+    result = apply_answer(vault, caller, answer(facts, [first, second]))
+    assert outcomes(result) == ["added", "updated" if changed else "proposed"]
     assert (facts_of(vault)["The user's name is Priya."].status == "active") is not changed
 
 
 def test_a_task_shows_the_conversation_of_each_event_and_keeps_it_together(vault: Vault, caller: Caller) -> None:
     at = "2026-11-02T10:{:02}:00Z"
-    said = [("a", "user", "I live in Leeds."), ("b", "user", "Ich wohne in Bonn."), ("a", "note", "Leeds is home.")]
+    items = [("a", "user", "I live in Leeds."), ("b", "user", "Ich wohne in Bonn."), ("a", "note", "Leeds is home.")]
     about = {"project": "https://example.org/shop.git"}
     talk = [
         Message(n, role, text, at.format(n), session=session, metadata=about if session == "b" else None)
-        for n, (session, role, text) in enumerate(said)
+        for n, (session, role, text) in enumerate(items)
     ]
     ingest(vault, talk, caller, "stdin")
     task = pending(vault, caller)
-    assert [(one["above"], one["speaker"], one["text"]) for one in rows(task)] == [
+    assert [(row["above"], row["speaker"], row["text"]) for row in rows(task)] == [
         ("2026-11-02", "user", "I live in Leeds."),
         ("2026-11-02", "note", "Leeds is home."),
         ("2026-11-02, conversation 2, project shop", "user", "Ich wohne in Bonn."),
@@ -437,10 +437,10 @@ def test_a_text_of_an_unclear_author_waits_for_a_person_who_is_told_the_sign(
     tell(vault, caller, text)
     (event,) = pending(vault, caller).events
     made = found(event, "our bakery opens at noon", "The bakery opens at noon.", subject="the bakery")
-    (done,) = apply_answer(vault, caller, answer([made], [event])).learned.candidates
-    assert done.outcome == "proposed"
-    assert done.reason.startswith("Its source is 'external', which needs the approval of a person. Here ")
-    assert sign in done.reason
+    (candidate,) = apply_answer(vault, caller, answer([made], [event])).learned.candidates
+    assert candidate.outcome == "proposed"
+    assert candidate.reason.startswith("Its source is 'external', which needs the approval of a person. Here ")
+    assert sign in candidate.reason
 
 
 @pytest.mark.parametrize(("value", "outcome"), [("Priya", "refused"), ("Priya Raman", "added")])
@@ -484,9 +484,9 @@ def test_a_reader_replaces_what_the_rules_made_of_the_same_words(vault: Vault, c
     assert by_rules.workflow == "heartbeat/rules"
     task = pending(vault, later(caller))
     mine = {"e": 1, "q": "always answer in short sentences", "s": "The user wants short sentences.", "c": "instruction"}
-    done = apply_answer(vault, later(caller, 2), json.dumps({"task": task.key, "facts": [mine]}))
-    assert outcomes(done) == ["merged"]
-    assert [one.fact for one in facts_of(vault).values() if one.is_current] == ["The user wants short sentences."]
+    result = apply_answer(vault, later(caller, 2), json.dumps({"task": task.key, "facts": [mine]}))
+    assert outcomes(result) == ["merged"]
+    assert [fact.fact for fact in facts_of(vault).values() if fact.is_current] == ["The user wants short sentences."]
 
 
 def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Caller) -> None:
@@ -498,7 +498,7 @@ def test_what_an_agent_stored_itself_is_shown_as_known(vault: Vault, caller: Cal
 
 def told_of(vault: Vault, caller: Caller, question: str) -> list[str]:
     found = recall(vault, question, caller, FactFilter(), 5, (EVENTS,), least=0.15)
-    return [one.event.text for one in found.heard]
+    return [hit.event.text for hit in found.heard]
 
 
 GELATO = ("We tried the gelato place on Kirk Street.", "And?", "Rich and creamy!", "Off to bed.")

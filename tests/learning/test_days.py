@@ -54,8 +54,8 @@ class World:
         """Somebody says something."""
         self.number += 1
         town = TOWNS[self.number % len(TOWNS)]
-        said = Message(1, "user", f"I moved to {town} in May.", f"{day}T10:{self.number % 60:02}:00Z", "Nora", "s1")
-        ingest(self.vault, [said], self.caller, "chat")
+        message = Message(1, "user", f"I moved to {town} in May.", f"{day}T10:{self.number % 60:02}:00Z", "Nora", "s1")
+        ingest(self.vault, [message], self.caller, "chat")
 
     def write(self, day: str) -> None:
         """A person adds an event to a ledger with an editor."""
@@ -128,11 +128,11 @@ def test_the_days_that_changed_hold_all_that_is_unread(
         root = Path(place) / "vault"
         shutil.copytree(vault.root, root, symlinks=True)
         world = World(Vault(root, vault.git.environment), Caller(NOW, random.Random(1).randbytes))
-        for one, day in [(World.tell, DAYS[0]), (World.beat, DAYS[0]), *steps]:
+        for function, day in [(World.tell, DAYS[0]), (World.beat, DAYS[0]), *steps]:
             try:
-                one(world, day)
+                function(world, day)
             except ClawmemError:
-                assert one is World.undo, "only an undo may be refused"
+                assert function is World.undo, "only an undo may be refused"
             world.both()
 
 
@@ -156,8 +156,8 @@ def test_only_what_changed_is_looked_at(world: World) -> None:
     assert days(world) == frozenset((DAYS[2],))
     world.learn(DAYS[0])
     assert days(world) == frozenset((DAYS[2],))
-    done = run_heartbeat(world.vault, world.caller)
-    assert (done.of("learn") is not None, days(world)) == (True, frozenset())
+    result = run_heartbeat(world.vault, world.caller)
+    assert (result.of("learn") is not None, days(world)) == (True, frozenset())
 
 
 def test_a_day_that_learning_was_moved_back_in_is_looked_at_again(world: World) -> None:
@@ -165,9 +165,9 @@ def test_a_day_that_learning_was_moved_back_in_is_looked_at_again(world: World) 
     with writing(world.vault, world.caller, "test"):
         pass
     assert days(world) == frozenset((DAYS[1],))
-    done = run_heartbeat(world.vault, world.caller).of("learn")
-    assert done is not None
-    assert done.events == 1
+    result = run_heartbeat(world.vault, world.caller).of("learn")
+    assert result is not None
+    assert result.events == 1
 
 
 def test_all_of_them_are_where_nothing_is_known(world: World) -> None:

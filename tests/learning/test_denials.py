@@ -107,7 +107,7 @@ def test_no_denial_is_a_restatement_of_what_it_denies(vault: Vault, caller: Call
     swallowed = [
         pair
         for pair, news in zip(PAIRS, news_after(vault, caller, PAIRS), strict=True)
-        if any(one.outcome == NOOP for one in news)
+        if any(candidate.outcome == NOOP for candidate in news)
     ]
     assert swallowed == []
 
@@ -117,7 +117,7 @@ def test_no_statement_is_a_restatement_of_its_denial(vault: Vault, caller: Calle
     swallowed = [
         pair
         for pair, news in zip(pairs, news_after(vault, caller, pairs), strict=True)
-        if any(one.outcome == NOOP for one in news)
+        if any(candidate.outcome == NOOP for candidate in news)
     ]
     assert swallowed == []
 
@@ -165,7 +165,7 @@ def test_a_denial_in_any_words_is_no_duplicate(vault: Vault, claim: str, denial:
 @pytest.mark.parametrize(("claim", "denial"), STATED)
 def test_a_remembered_denial_is_a_fact_of_its_own(vault: Vault, caller: Caller, claim: str, denial: str) -> None:
     drafts = [draft_from_record({"fact": words}, caller.now) for words in (claim, denial, claim)]
-    assert [one.outcome for one in remember(vault, drafts, caller).facts] == ["added", "added", "noop"]
+    assert [fact.outcome for fact in remember(vault, drafts, caller).facts] == ["added", "added", "noop"]
 
 
 def test_an_ending_in_the_words_of_what_it_ends_is_no_second_witness(vault: Vault, caller: Caller) -> None:
@@ -185,4 +185,4 @@ def test_an_ending_in_the_words_of_what_it_ends_is_no_second_witness(vault: Vaul
         )
         for event_id in found:
             going.consider(Event(event_id, "2026-11-02T10:00:00Z", "user", "x"), ())
-    assert [one.outcome for one in going.candidates] == ["added", "refused"]
+    assert [candidate.outcome for candidate in going.candidates] == ["added", "refused"]

@@ -44,8 +44,8 @@ def ledger(vault: Vault) -> list[Event]:
 def test_a_message_is_kept_whole(vault: Vault, caller: Caller) -> None:
     about = {"tool": "Bash", "cut": True, "length": 9000}
     message = Message(1, "tool", "north\nsouth", "2026-03-01T10:00:00Z", None, "s1", "t1", "tool_result", True, about)
-    done = ingest(vault, [message], caller, "session.jsonl")
-    assert (done.added, done.known, done.days, done.commits) == (1, 0, ("2026-03-01",), 1)
+    result = ingest(vault, [message], caller, "session.jsonl")
+    assert (result.added, result.known, result.days, result.commits) == (1, 0, ("2026-03-01",), 1)
     (event,) = ledger(vault)
     assert event == Event(
         event.id, "2026-03-01T10:00:00Z", "tool", "north\nsouth", None, "s1", None, "session.jsonl", "t1",
@@ -76,8 +76,8 @@ def test_ids_do_not_depend_on_the_parts(caller: Caller) -> None:
 
 def test_what_has_an_id_of_its_own_is_once(vault: Vault, caller: Caller) -> None:
     twice = [said(1, "One.", external_id="u1"), said(2, "One.", external_id="u1")]
-    done = ingest(vault, twice, caller, "x")
-    assert (done.added, done.known) == (1, 1)
+    result = ingest(vault, twice, caller, "x")
+    assert (result.added, result.known) == (1, 1)
     assert len(ledger(vault)) == 1
 
 
@@ -95,8 +95,8 @@ def test_a_commit_for_each_part_and_those_made_stay(
         ingest(vault, breaking(), caller, "x")
     assert failure.value.hint == "6 events are kept; run the same command again to add the rest. Mend it."
     assert len(ledger(vault)) == 6
-    done = ingest(vault, talk, caller, "x")
-    assert (done.added, done.known, done.commits) == (4, 6, 2)
+    result = ingest(vault, talk, caller, "x")
+    assert (result.added, result.known, result.commits) == (4, 6, 2)
     assert sorted(event.text for event in ledger(vault)) == [f"Line {number}." for number in range(10)]
     with writing(vault, caller, "looking") as work:
         known = {row[0] for row in work.index.database.execute("SELECT id FROM event")}
@@ -105,8 +105,8 @@ def test_a_commit_for_each_part_and_those_made_stay(
 
 def test_large_messages_make_smaller_parts(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PART_CHARACTERS", 100)
-    done = ingest(vault, [said(number, str(number) * 60) for number in range(4)], caller, "x")
-    assert (done.added, done.commits) == (4, 2)
+    result = ingest(vault, [said(number, str(number) * 60) for number in range(4)], caller, "x")
+    assert (result.added, result.commits) == (4, 2)
 
 
 def test_where_nothing_is_recognised_nothing_is_locked_or_written(vault: Vault, caller: Caller) -> None:
@@ -131,18 +131,18 @@ def test_a_ledger_edited_between_two_parts_is_noticed(vault: Vault, caller: Call
 
 
 def test_credentials_are_skipped_and_named(vault: Vault, caller: Caller) -> None:
-    done = ingest(vault, [said(1, "Fine."), said(2, SECRET), SkippedLine(3, "it is not JSON")], caller, "x")
-    assert done.added == 1
-    assert [one.line for one in done.skipped] == [2, 3]
-    assert "credential" in done.skipped[0].reason
+    result = ingest(vault, [said(1, "Fine."), said(2, SECRET), SkippedLine(3, "it is not JSON")], caller, "x")
+    assert result.added == 1
+    assert [skipped_line.line for skipped_line in result.skipped] == [2, 3]
+    assert "credential" in result.skipped[0].reason
 
 
 def test_ids_may_look_random_and_are_no_credentials(vault: Vault, caller: Caller) -> None:
     chance = random.Random(3)
     names = ["".join(chance.choice(ascii_letters + digits) for _ in range(60)) for _ in range(3)]
-    said = Message(1, "user", "I live in Oslo.", None, "Mia", names[0], names[1], metadata={"signature": names[2]})
-    done = ingest(vault, [said], caller._replace(session=names[1]), "chat")
-    assert (done.added, done.skipped) == (1, ())
+    message = Message(1, "user", "I live in Oslo.", None, "Mia", names[0], names[1], metadata={"signature": names[2]})
+    result = ingest(vault, [message], caller._replace(session=names[1]), "chat")
+    assert (result.added, result.skipped) == (1, ())
 
 
 def test_a_credential_beside_the_text_leaves_the_text_where_it_is_masked(vault: Vault, caller: Caller) -> None:
@@ -150,8 +150,8 @@ def test_a_credential_beside_the_text_leaves_the_text_where_it_is_masked(vault: 
     change_setting(vault, caller, "secrets.action", "redact")
     masking = Vault(vault.root, vault.git.environment)
     beside = Message(1, "user", "I live in Oslo.", None, token, token, token, metadata={"heading": token})
-    done = ingest(masking, [beside, beside], caller, f"chat {token}")
-    assert (done.added, done.known, done.skipped) == (2, 0, ())
+    result = ingest(masking, [beside, beside], caller, f"chat {token}")
+    assert (result.added, result.known, result.skipped) == (2, 0, ())
     first, second = parse_events(masking.read("ledger/2026-11-21.jsonl") or b"", "ledger")
     assert (first.text, first.speaker, first.source) == (
         "I live in Oslo.", "[redacted: github-token]", "chat [redacted: github-token]",
@@ -162,14 +162,14 @@ def test_a_credential_beside_the_text_leaves_the_text_where_it_is_masked(vault: 
 
 def test_only_what_the_person_said_is_learned(vault: Vault, caller: Caller) -> None:
     base = {"sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z", "isSidechain": False}
-    told = [
+    items = [
         "Remember that I live in Delft.\n<system-reminder>\nI live in Rome.\n</system-reminder>",
         wrap_context("Remember that I work at Quickline."),
         "Contents of /home/ada/CLAUDE.md (instructions):\n\nI am allergic to wool.",
         "This session is being continued from a previous conversation.\n\nI have a brother named Otto.",
         "<command-name>/x</command-name><command-args>Remember that I own a boat named Gull.</command-args>",
     ]
-    lines: list[dict[str, object]] = [{"type": "user", "message": {"role": "user", "content": text}} for text in told]
+    lines: list[dict[str, object]] = [{"type": "user", "message": {"role": "user", "content": text}} for text in items]
     lines += [
         {"type": "user", "isSidechain": True, "message": {"role": "user", "content": "Remember that I own a car."}},
         {"type": "user", "isMeta": True, "message": {"role": "user", "content": "Remember that I have a cat."}},
@@ -226,7 +226,7 @@ def test_a_task_and_its_answer_in_a_conversation_are_no_news(vault: Vault, calle
         ingest(vault, inner, caller, "inner.jsonl")
         assert pending(vault, caller).text == task.text
     events = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
-    assert [one.recalled for one in events] == [False, *[True] * 9]
+    assert [event.recalled for event in events] == [False, *[True] * 9]
     assert len(pending(vault, caller).events) == 1
 
 
@@ -237,7 +237,7 @@ def test_the_project_of_a_line_is_kept(vault: Vault, caller: Caller) -> None:
     ):
         ingest(vault, read(shape_of(line, "x"), [line], "x"), caller, "stdin")
     events = parse_events(vault.read(f"ledger/{caller.now:%Y-%m-%d}.jsonl") or b"", "x")
-    assert [project_of_event(one) for one in events] == ["pelican", "kestrel"]
+    assert [project_of_event(event) for event in events] == ["pelican", "kestrel"]
 
 
 def test_another_persons_chat_in_the_same_heartbeat_silences_nobody(vault: Vault, caller: Caller) -> None:
@@ -281,12 +281,12 @@ def test_a_commit_names_what_was_added_and_its_days(vault: Vault, caller: Caller
         ),
     ):
         assert count_new(vault, messages, agent, "chat") == (len(messages), ())
-        done = ingest(vault, messages, agent, "chat")
+        result = ingest(vault, messages, agent, "chat")
         log = vault.git.run("log", "-1", "--format=%s%n%an%n%b").decode()
         assert log.startswith(f"{subject}\nscout")
         assert "Session: s7" in log or "s7" in log
         assert count_new(vault, messages, agent, "chat") == (0, ())
-        assert done.commits == 1
+        assert result.commits == 1
     assert [(event.agent, event.session) for event in ledger(vault)] == [("scout", "s7")] * 3
 
 
@@ -337,8 +337,8 @@ def test_the_lines_of_daily_notes_become_events_of_their_day(vault: Vault, calle
         path = vault.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# A day\n\n{lines}")
-    done = ingest_notes(vault, caller)
-    assert done.added == len(ledger(vault)) and done.days == ("2026-11-19", "2026-11-20")
+    result = ingest_notes(vault, caller)
+    assert result.added == len(ledger(vault)) and result.days == ("2026-11-19", "2026-11-20")
     found = {(event.timestamp, event.agent, event.role, event.kind) for event in ledger(vault)}
     assert ("2026-11-20T09:05:00Z", None, "note", "note") in found
     assert ("2026-11-20T00:00:00Z", None, "note", "note") in found

@@ -53,17 +53,17 @@ def facts_of(vault: Vault) -> dict[str, Fact]:
     """Every fact by its statement."""
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def ends(learned: LearnResult) -> list[tuple[str, str]]:
-    return [(one.outcome, one.gate) for one in learned.candidates]
+    return [(candidate.outcome, candidate.gate) for candidate in learned.candidates]
 
 
 def state(vault: Vault) -> dict[str, Fact]:
-    return {key: one._replace(access_count=0, last_accessed=None) for key, one in facts_of(vault).items()}
+    return {key: fact._replace(access_count=0, last_accessed=None) for key, fact in facts_of(vault).items()}
 
 
 def taken_back(vault: Vault, caller: Caller, learned: LearnResult, before: dict[str, Fact]) -> None:
@@ -71,7 +71,7 @@ def taken_back(vault: Vault, caller: Caller, learned: LearnResult, before: dict[
     assert learned.commit
     undo(vault, learned.commit, caller)
     assert state(vault) == before
-    assert [one for one in doctor(vault, caller).problems if one.severity == "error"] == []
+    assert [problem for problem in doctor(vault, caller).problems if problem.severity == "error"] == []
     assert learn(vault, caller).candidates == ()
 
 
@@ -101,7 +101,7 @@ def test_update_closes_the_interval_and_links(vault: Vault, caller: Caller, say:
     learned = say("I live in Porto now.")
     assert ends(learned) == [("updated", "reconcile")]
     facts = facts_of(vault)
-    old, new = facts["Dana lives in Leeds."], next(one for one in facts.values() if "Porto" in one.fact)
+    old, new = facts["Dana lives in Leeds."], next(fact for fact in facts.values() if "Porto" in fact.fact)
     assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-02")
     assert (new.status, new.valid_from, new.valid_to) == ("active", "2026-11-02", None)
     (link,) = new.links
@@ -119,7 +119,7 @@ def test_merge_joins_what_is_richer(vault: Vault, caller: Caller, say: Say) -> N
     facts = facts_of(vault)
     old, new = facts["Dana has a cat."], facts["Dana has a cat named Miso."]
     assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-02")
-    assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-02", [("merges", old.id)])
+    assert (new.valid_from, [(link.type, link.to) for link in new.links]) == ("2026-11-02", [("merges", old.id)])
     taken_back(vault, caller, learned, before)
 
 
@@ -131,7 +131,7 @@ def test_delete_ends_what_was_true(vault: Vault, caller: Caller, say: Say) -> No
     facts = facts_of(vault)
     old, new = facts["Dana lives in Leeds."], facts["Dana no longer lives in Leeds."]
     assert (old.status, old.superseded_by, old.valid_to) == ("superseded", new.id, "2026-11-03")
-    assert (new.valid_from, [(one.type, one.to) for one in new.links]) == ("2026-11-03", [("supersedes", old.id)])
+    assert (new.valid_from, [(link.type, link.to) for link in new.links]) == ("2026-11-03", [("supersedes", old.id)])
     assert facts["Dana is allergic to nuts."].status == "active"
     taken_back(vault, caller, learned, before)
 
@@ -149,7 +149,7 @@ def test_a_contradiction_waits_in_the_same_commit(vault: Vault, caller: Caller, 
     (proposal,) = read_proposals(vault).proposals
     assert learned.proposals == (proposal,)
     assert (proposal.kind, proposal.does, proposal.status) == ("conflict", "supersede", "open")
-    assert [one.fact for one in proposal.targets] == ["Dana was born in Oslo."]
+    assert [target.fact for target in proposal.targets] == ["Dana was born in Oslo."]
     assert proposal.fact
     assert (proposal.fact.fact, proposal.fact.source_text) == ("Dana was born in Bergen.", "I was born in Bergen")
     assert proposal.source_event == learned.candidates[0].proposition.event_id
@@ -166,7 +166,7 @@ def test_what_waits_is_not_proposed_again(vault: Vault, caller: Caller, say: Say
     assert ends(say("Well, I was born in Bergen.")) == [("noop", "review")]
     (vault.root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
     again = learn(vault, caller)
-    assert {one.outcome for one in again.candidates} == {"noop"}
+    assert {candidate.outcome for candidate in again.candidates} == {"noop"}
     assert len(read_proposals(vault).proposals) == 1
 
 
@@ -188,8 +188,8 @@ def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
 def test_a_long_event_gives_more_up_to_four_times() -> None:
     terms = RoundLimits(8, 0.9)
     lengths = (0, 1999, 2000, 4776, 8527, 100_000)
-    given = [terms.max_facts_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
-    assert given == [8, 8, 16, 24, 32, 32]
+    items = [terms.max_facts_of(Event("e", "2026-11-20T10:00:00Z", "user", "x" * length)) for length in lengths]
+    assert items == [8, 8, 16, 24, 32, 32]
 
 
 def test_a_fact_named_by_its_id_may_be_changed_by_the_user(vault: Vault, caller: Caller, say: Say) -> None:
@@ -252,7 +252,7 @@ def test_what_an_outsider_says_waits_unless_another_gate_refuses(vault: Vault, c
             proposed("Dana is sailing right now there.", event, trust="external"),
         ],
     )
-    assert [(one.outcome, one.gate) for one in found] == [
+    assert [(candidate.outcome, candidate.gate) for candidate in found] == [
         ("proposed", "review"),
         ("refused", "utility"),
         ("refused", "durability"),
@@ -270,7 +270,7 @@ def test_evidence_must_be_in_the_event_and_one_event_gives_only_so_much(vault: V
         ],
         most=2,
     )
-    assert [(one.outcome, one.gate) for one in found] == [
+    assert [(candidate.outcome, candidate.gate) for candidate in found] == [
         ("refused", "evidence"),
         ("added", "placement"),
         ("refused", "limit"),
@@ -309,7 +309,7 @@ def test_a_correction_says_anew_who_somebody_is(vault: Vault, say: Say) -> None:
     say("No, my daughter Isa is a doctor.", "My son is Ben.")
     known = facts_of(vault)
     gone = {
-        one.fact: known[each].fact for one in known.values() for each in known if known[each].id == one.superseded_by
+        fact.fact: known[each].fact for fact in known.values() for each in known if known[each].id == fact.superseded_by
     }
     assert gone == {
         "Max is Dana's son.": "Marc is Dana's son.",

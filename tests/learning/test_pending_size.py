@@ -35,7 +35,7 @@ def test_a_task_keeps_its_bound(vault: Vault, caller: Caller, size: int) -> None
     ingest(vault, talk, caller, "x")
     known = [f"The crane of Vestby number {number} lifts {number} tons at the harbour." for number in range(12)]
     remember(
-        vault, [draft_from_record({"fact": one, "entity": "projects/vestby"}, caller.now) for one in known], caller
+        vault, [draft_from_record({"fact": text, "entity": "projects/vestby"}, caller.now) for text in known], caller
     )
     for number in range(2):
         now = caller._replace(entropy=random.Random(number).randbytes)
@@ -57,8 +57,8 @@ def test_a_day_that_moved_is_the_value_and_not_the_start(vault: Vault, caller: C
     moved = {"e": 1, "q": "slips to 10 December", "s": says, "of": "Kestrel",
              "c": "milestone", "when": "2026-12-10", "x": {"k1": "replace"}}  # fmt: skip
     now = caller._replace(entropy=random.Random(7).randbytes)
-    done = apply_answer(vault, now, json.dumps({"task": task.key, "facts": [moved]}))
-    [fact] = [one.fact for one in done.learned.candidates if one.fact]
+    result = apply_answer(vault, now, json.dumps({"task": task.key, "facts": [moved]}))
+    [fact] = [candidate.fact for candidate in result.learned.candidates if candidate.fact]
     assert (fact.valid_from or "") < "2026-12-10"
-    facts = {one.fact.fact: one.fact for one in run_query(vault, lambda index: list(all_facts(index)))}
+    facts = {placed.fact.fact: placed.fact for placed in run_query(vault, lambda index: list(all_facts(index)))}
     assert not facts["The release of Kestrel is on 3 December 2026."].is_current

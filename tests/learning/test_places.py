@@ -147,7 +147,7 @@ def _learned(vault: Vault, caller: Caller) -> list[PlacedFact]:
         learning = LearningRound(state, vault.catalog, RoundLimits(8, 0.9), extractor)
         for number, row in enumerate(TALK):
             learning.consider(_event(number, row), ("User",))
-        assert sum(one.outcome in KEPT for one in learning.candidates) == len(TALK) - 1, learning.candidates
+        assert sum(candidate.outcome in KEPT for candidate in learning.candidates) == len(TALK) - 1, learning.candidates
         work.commit([_change(state, learning.candidates, len(TALK), LearningCursor({}, {}))])
     index = open_index(vault)
     try:
@@ -157,15 +157,15 @@ def _learned(vault: Vault, caller: Caller) -> list[PlacedFact]:
 
 
 def test_each_fact_lands_where_a_person_looks_for_it(vault: Vault, caller: Caller) -> None:
-    placed = {one.fact.fact: one for one in _learned(vault, caller)}
+    placed = {other_placed.fact.fact: other_placed for other_placed in _learned(vault, caller)}
     wrong = {row[0]: placed[row[0]].entity for row in TALK if row[-1] and placed[row[0]].entity != row[-1]}
     assert wrong == {}
     assert "A man called Otto called twice." not in placed
     assert "Otto" in (vault.read_text("daily/2026-11-20.md") or "")
-    classes = Counter(para_class(one.entity) for one in placed.values())
+    classes = Counter(para_class(other_placed.entity) for other_placed in placed.values())
     assert classes == {"project": 7, "area": 9, "resource": 4}
     likes = placed["I like Larder's colours."].fact
     assert likes.related_entities == ("projects/larder",)
     assert ME in placed["Larder uses SQLite."].fact.related_entities
-    ledger = {one.check for one in doctor(vault, caller).problems if one.severity == "error"}
+    ledger = {problem.check for problem in doctor(vault, caller).problems if problem.severity == "error"}
     assert ledger <= {"evidence"}, "the events of this test are in no ledger"

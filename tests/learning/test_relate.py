@@ -42,21 +42,21 @@ WHERE = "where does Ann live"
 
 
 def keep(vault: Vault, caller: Caller, *statements: str, entity: str = ANN, **more: str) -> tuple[Fact, ...]:
-    drafts = [draft_from_record({"fact": one, "entity": entity, **more}, caller.now) for one in statements]
-    return tuple(one.fact for one in remember(vault, drafts, caller).facts)
+    drafts = [draft_from_record({"fact": statement, "entity": entity, **more}, caller.now) for statement in statements]
+    return tuple(remembered_fact.fact for remembered_fact in remember(vault, drafts, caller).facts)
 
 
 def facts(vault: Vault) -> dict[str, Fact]:
     """Every fact by its statement."""
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def triples(vault: Vault) -> dict[str, tuple[str | None, str | None, str | None]]:
-    return {words: (one.subject, one.predicate, one.object) for words, one in facts(vault).items()}
+    return {words: (fact.subject, fact.predicate, fact.object) for words, fact in facts(vault).items()}
 
 
 def marks(vault: Vault, caller: Caller) -> int:
@@ -70,8 +70,8 @@ def log(vault: Vault, *arguments: str) -> str:
 def rewrite(vault: Vault, entity: str, *changed: Fact) -> None:
     """A person changes some facts in an editor."""
     path = vault.root / items_path(entity)
-    known = {one.id: one for one in parse_items(path.read_bytes(), str(path))}
-    path.write_bytes(render_items({**known, **{one.id: one for one in changed}}.values()))
+    known = {item.id: item for item in parse_items(path.read_bytes(), str(path))}
+    path.write_bytes(render_items({**known, **{fact.id: fact for fact in changed}}.values()))
 
 
 def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault, caller: Caller) -> None:
@@ -79,9 +79,9 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     keep(vault, caller, "The API lives in services/api.", entity="projects/api")
     assert marks(vault, caller) == 0
     previewed = run_heartbeat(vault, caller, dry_run=True).of("relate")
-    assert previewed and [one.fact.object for one in previewed.facts] == ["Oslo", "Paris"] and not previewed.commit
-    done = run_heartbeat(vault, caller)
-    assert done.of("relate") and done.of("relate").commit == done.commits[0] and not done.failed
+    assert previewed and [fact.fact.object for fact in previewed.facts] == ["Oslo", "Paris"] and not previewed.commit
+    result = run_heartbeat(vault, caller)
+    assert result.of("relate") and result.of("relate").commit == result.commits[0] and not result.failed
     assert triples(vault) == {
         OSLO: ("Ann", "lives_in", "Oslo"),
         PARIS: ("Ann", "lives_in", "Paris"),
@@ -90,10 +90,12 @@ def test_two_that_contradict_are_marked_and_found_by_what_they_say(vault: Vault,
     assert marks(vault, caller) == 1
     found = recall(vault, WHERE, caller, FactFilter(), 5)
     assert found.channels["predicate"].hits == 2
-    assert {one.fact.fact for one in found.found if "predicate" in one.channels} == {OSLO, PARIS}
+    assert {hit.fact.fact for hit in found.found if "predicate" in hit.channels} == {OSLO, PARIS}
     words = "2 triples read from the words: (Ann, lives_in, Oslo), (Ann, lives_in, Paris)"
-    assert log(vault, "-1", "--format=%s", done.commits[0]) == f"relate({ANN}): {words}\n"
-    assert all((one.valid_from, one.valid_to, one.status) == (None, None, "active") for one in facts(vault).values())
+    assert log(vault, "-1", "--format=%s", result.commits[0]) == f"relate({ANN}): {words}\n"
+    assert all(
+        (fact.valid_from, fact.valid_to, fact.status) == (None, None, "active") for fact in facts(vault).values()
+    )
     assert len(run_heartbeat(vault, caller).commits) <= 1  # the use that the recall was
     assert not run_heartbeat(vault, caller).commits
     assert relate(vault, caller, None).commit is None
@@ -165,7 +167,7 @@ def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault,
     keep(vault, caller, OSLO, PARIS)
     ingest(vault, [Message(1, "user", "Remember that I live in Leeds.", "2020-03-01T10:00:00Z", "Ann")], caller, "chat")
     run_heartbeat(vault, caller)
-    assert {one.status for one in facts(vault).values()} == {"active"}
+    assert {fact.status for fact in facts(vault).values()} == {"active"}
     later = caller._replace(now=caller.now + timedelta(days=1))
     ingest(
         vault, [Message(2, "user", "Remember that I moved to Bergen.", "2026-11-22T10:00:00Z", "Ann")], later, "chat"
@@ -173,7 +175,7 @@ def test_later_news_takes_the_place_of_both_and_older_news_of_none(vault: Vault,
     run_heartbeat(vault, later)
     known = facts(vault)
     assert known[OSLO].status == known[PARIS].status == "superseded"
-    assert [one.object for one in known.values() if one.status == "active" and one.predicate == "lives_in"] == [
+    assert [fact.object for fact in known.values() if fact.status == "active" and fact.predicate == "lives_in"] == [
         "Bergen"
     ]
 
@@ -182,18 +184,18 @@ def test_two_machines_read_the_same(vault: Vault, caller: Caller, tmp_path: Path
     keep(vault, caller, OSLO, "Ann is married to Tom.")
     keep(vault, caller, "I work at Acme.", entity="areas/people/user")
     other = Vault(Path(shutil.copytree(vault.root, tmp_path / "other", symlinks=True)), vault.git.environment)
-    for one, moment in ((vault, caller.now), (other, caller.now + timedelta(days=3))):
-        assert len(relate(one, caller._replace(now=moment), None).facts) == 3
+    for other_vault, moment in ((vault, caller.now), (other, caller.now + timedelta(days=3))):
+        assert len(relate(other_vault, caller._replace(now=moment), None).facts) == 3
     assert facts(vault) == facts(other)
 
 
 def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault, caller: Caller) -> None:
     oslo, paris = keep(vault, caller, OSLO, PARIS)
-    readings = {one.id: RelatedFact(one, one._replace(subject="Ann"), ANN) for one in (oslo, paris)}
+    readings = {fact.id: RelatedFact(fact, fact._replace(subject="Ann"), ANN) for fact in (oslo, paris)}
     supersede(vault, oslo.id, draft_from_record({"fact": ROME}, caller.now), caller)
     with writing(vault, caller, "learn", dry_run=True) as work:
         writes, kept = apply_triples(work, {ANN: readings})
-    assert [one.fact.id for one in kept] == [paris.id] and list(writes) == [items_path(ANN)]
+    assert [placed.fact.id for placed in kept] == [paris.id] and list(writes) == [items_path(ANN)]
     with writing(vault, caller, "learn", dry_run=True) as work:
         assert apply_triples(work, {ANN: {oslo.id: readings[oslo.id]}}) == ({}, [])
 
@@ -201,8 +203,8 @@ def test_what_somebody_changed_meanwhile_is_left_for_the_next_beat(vault: Vault,
 def test_keeping_a_fact_loads_none_of_this() -> None:
     modules = "clawmem.faces.verbs.remember, clawmem.memory.facts.remember"
     code = f"import sys, {modules}; print('clawmem.learning' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout == "False\n"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert process.stdout == "False\n"
 
 
 def test_a_conflict_that_only_the_triples_show_asks_a_person(vault: Vault, caller: Caller) -> None:
@@ -216,13 +218,17 @@ def test_a_conflict_that_only_the_triples_show_asks_a_person(vault: Vault, calle
         trust="external",
         source="web:evil.example",
     )
-    done = relate(vault, caller, None)
+    result = relate(vault, caller, None)
     (asked,) = read_proposals(vault).open
-    assert (asked.kind, asked.does, {one.id for one in asked.targets}) == ("conflict", "supersede", {kept.id, web.id})
+    assert (asked.kind, asked.does, {target.id for target in asked.targets}) == (
+        "conflict",
+        "supersede",
+        {kept.id, web.id},
+    )
     assert asked.fact is not None and asked.fact.fact == kept.fact
-    assert any(asked.says in one for one in done.notices)
+    assert any(asked.says in notice for notice in result.notices)
     approve(vault, asked.id, caller)
-    assert {one.fact: one.status for one in facts(vault).values()} == {kept.fact: "active", web.fact: "superseded"}
+    assert {fact.fact: fact.status for fact in facts(vault).values()} == {kept.fact: "active", web.fact: "superseded"}
 
 
 def test_a_conflict_that_the_triples_show_is_asked_about_once(vault: Vault, caller: Caller) -> None:

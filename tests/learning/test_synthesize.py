@@ -30,8 +30,8 @@ def test_a_day_gets_its_facts_and_sessions_and_keeps_what_people_wrote(vault: Va
     ingest_notes(vault, caller)
     ingest(vault, TALK, caller, "talk.jsonl")
     learn(vault, caller)
-    done = synthesize(vault, caller)
-    assert "daily/2026-11-02.md" in done.pages
+    result = synthesize(vault, caller)
+    assert "daily/2026-11-02.md" in result.pages
     text = page.read_text()
     assert text.startswith("# 2026-11-02\n\n- A quiet day by the sea.\n")
     assert text.count("A quiet day by the sea") == 1
@@ -56,15 +56,15 @@ def test_only_days_that_were_touched_since_a_commit_are_made_anew(vault: Vault, 
 
 
 def test_corrections_and_withdrawals_are_told_on_their_day(vault: Vault, caller: Caller) -> None:
-    drafts = [draft_from_record({"fact": one}, caller.now) for one in ("The bicycle is green", "The car is red")]
-    bicycle, car = (one.fact.id for one in remember(vault, drafts, caller).facts)
+    drafts = [draft_from_record({"fact": text}, caller.now) for text in ("The bicycle is green", "The car is red")]
+    bicycle, car = (remembered_fact.fact.id for remembered_fact in remember(vault, drafts, caller).facts)
     synthesize(vault, caller)
     since = vault.head().commit
     later = caller._replace(now=caller.now + timedelta(days=1))
     supersede(vault, bicycle, draft_from_record({"fact": "The bicycle is blue"}, later.now), later)
     retract(vault, car, later, "it is a van")
-    done = synthesize(vault, later, since=since)
-    assert done.pages == ("daily/2026-11-21.md", "daily/2026-11-22.md")
+    result = synthesize(vault, later, since=since)
+    assert result.pages == ("daily/2026-11-21.md", "daily/2026-11-22.md")
     assert "The bicycle is blue" in _page(vault, "2026-11-22")
     assert "Before: The bicycle is green" in _page(vault, "2026-11-22")
     assert f"- Withdrawn: The car is red (areas/general, {car}) Because: it is a van" in _page(vault, "2026-11-22")
@@ -81,6 +81,6 @@ def test_a_page_with_conflict_marks_is_left_alone_and_named(vault: Vault, caller
     remember(vault, [draft_from_record({"fact": "The bicycle is green"}, caller.now)], caller)
     page = vault.root / "daily/2026-11-21.md"
     page.write_text("<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs\n")
-    done = synthesize(vault, caller)
-    assert done.pages == ()
-    assert any("daily/2026-11-21.md" in one for one in done.notices)
+    result = synthesize(vault, caller)
+    assert result.pages == ()
+    assert any("daily/2026-11-21.md" in notice for notice in result.notices)

@@ -30,7 +30,7 @@ def facts(clawmem: Command) -> list[dict[str, Any]]:
 
 def candidates(clawmem: Command) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = clawmem("review", "list", "--json").data["proposals"]
-    return [one for one in found if one["fact"]["workflow"] == "heartbeat/candidates"]
+    return [record for record in found if record["fact"]["workflow"] == "heartbeat/candidates"]
 
 
 def test_a_statement_is_a_candidate_and_an_order_is_a_fact(clawmem: Command) -> None:
@@ -39,9 +39,9 @@ def test_a_statement_is_a_candidate_and_an_order_is_a_fact(clawmem: Command) -> 
     assert "from 1 message that nobody read a candidate waits for you: `clawmem review decide`" in beat.out
     (order,) = facts(clawmem)
     assert order["predicate"] == "instructed"
-    (one,) = candidates(clawmem)
-    assert (one["kind"], one["says"]) == ("fact", PLANT.replace("We moved", "Nora moved"))
-    assert (one["fact"]["source_text"], one["fact"]["trust"]) == (PLANT.rstrip("."), "user") or one["fact"][
+    (record,) = candidates(clawmem)
+    assert (record["kind"], record["says"]) == ("fact", PLANT.replace("We moved", "Nora moved"))
+    assert (record["fact"]["source_text"], record["fact"]["trust"]) == (PLANT.rstrip("."), "user") or record["fact"][
         "source_text"
     ] == PLANT
     assert clawmem("status", "--json").data["candidates"] == 1
@@ -53,23 +53,23 @@ def test_accepting_makes_the_fact_with_its_evidence_and_undo_takes_it_back(clawm
     assert clawmem("entity", "create", "projects/billing", "--title", "billing").code == 0
     say(clawmem, "The billing service runs on Postgres 16 since the move.")
     clawmem("heartbeat")
-    (one,) = candidates(clawmem)
-    done = clawmem("review", "approve", one["id"], "--json").data
+    (record,) = candidates(clawmem)
+    result = clawmem("review", "approve", record["id"], "--json").data
     (fact,) = facts(clawmem)
-    assert (fact["fact"], fact["source_event"]) == (one["says"], one["source_event"])
+    assert (fact["fact"], fact["source_event"]) == (record["says"], record["source_event"])
     assert fact["entity"] == "projects/billing"
-    assert clawmem("undo", done["commit"]).code == 0
+    assert clawmem("undo", result["commit"]).code == 0
     assert facts(clawmem) == [] and len(candidates(clawmem)) == 1
 
 
 def test_a_candidate_is_stored_in_other_words_with_the_same_evidence(clawmem: Command) -> None:
     say(clawmem, PLANT)
     clawmem("heartbeat")
-    (one,) = candidates(clawmem)
+    (record,) = candidates(clawmem)
     words = "The billing service runs on Postgres 16."
-    assert clawmem("review", "approve", one["id"], "--text", words).code == 0
+    assert clawmem("review", "approve", record["id"], "--text", words).code == 0
     (fact,) = facts(clawmem)
-    assert (fact["fact"], fact["source_event"]) == (words, one["source_event"])
+    assert (fact["fact"], fact["source_event"]) == (words, record["source_event"])
     say(clawmem, "Remember that I was born in Oslo.", "Remember that I was born in Bergen.")
     clawmem("heartbeat")
     conflict = next(
@@ -82,8 +82,8 @@ def test_a_candidate_is_stored_in_other_words_with_the_same_evidence(clawmem: Co
 def test_what_was_dropped_is_not_proposed_again(clawmem: Command) -> None:
     say(clawmem, PLANT)
     clawmem("heartbeat")
-    (one,) = candidates(clawmem)
-    assert clawmem("review", "reject", one["id"], "--reason", "no").code == 0
+    (record,) = candidates(clawmem)
+    assert clawmem("review", "reject", record["id"], "--reason", "no").code == 0
     clawmem("heartbeat", env=LATER)
     assert candidates(clawmem) == []
 
@@ -95,7 +95,7 @@ def test_a_day_has_five_candidates_of_the_newest_messages_and_a_setting_turns_th
     assert candidates(clawmem) == []
     clawmem("config", "set", "heartbeat.candidates", "5")
     clawmem("heartbeat", "--only", "candidates")
-    assert sorted(one["says"][-8:-7] for one in candidates(clawmem)) == ["5", "6", "7", "8", "9"]
+    assert sorted(candidate["says"][-8:-7] for candidate in candidates(clawmem)) == ["5", "6", "7", "8", "9"]
     clawmem("heartbeat", "--only", "candidates")
     assert len(candidates(clawmem)) == 5
     clawmem("heartbeat", "--only", "candidates", env=LATER)
@@ -115,12 +115,12 @@ def test_a_message_of_this_hour_waits_for_its_reader(clawmem: Command) -> None:
 def test_a_readers_answer_takes_the_place_of_an_open_candidate_only(clawmem: Command, decided: str) -> None:
     say(clawmem, PLANT)
     clawmem("heartbeat")
-    (one,) = candidates(clawmem)
+    (record,) = candidates(clawmem)
     if decided:
         more = ["--reason", "no"] if decided == "reject" else []
-        assert clawmem("review", decided, one["id"], *more).code == 0
+        assert clawmem("review", decided, record["id"], *more).code == 0
     before = facts(clawmem)
-    found = {"event": one["source_event"], "quote": "moved the billing service to Postgres 16"}
+    found = {"event": record["source_event"], "quote": "moved the billing service to Postgres 16"}
     answer = {"facts": [{**found, "statement": "Nora's team moved the billing service to Postgres 16."}]}
     assert clawmem("learn", "apply", "-", given=json.dumps(answer)).code == 0
     assert candidates(clawmem) == []
@@ -144,8 +144,8 @@ def test_of_talk_between_people_nothing_is_stored(clawmem: Command) -> None:
 def test_a_correction_changes_what_is_known_and_adds_nothing_else(clawmem: Command) -> None:
     say(clawmem, "Remember that I work at Brightpath.", "I no longer work at Brightpath.", "I no longer live in Rome.")
     clawmem("heartbeat")
-    told = {one["fact"] for one in facts(clawmem)}
-    assert told == {"Nora no longer works at Brightpath."}
+    group = {fact["fact"] for fact in facts(clawmem)}
+    assert group == {"Nora no longer works at Brightpath."}
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ def main(behaviour: str, text: str = "", *_: str) -> int:
     if behaviour == "says":
         sys.stdout.write(text)
     elif behaviour == "records":  # TEXT is a file for what came in
-        told = {"prompt": prompt, "environment": dict(os.environ), "folder": os.listdir(), "words": sys.argv[2:]}  # noqa: PTH208
-        Path(text).write_text(json.dumps(told))
+        record = {"prompt": prompt, "environment": dict(os.environ), "folder": os.listdir(), "words": sys.argv[2:]}  # noqa: PTH208
+        Path(text).write_text(json.dumps(record))
         sys.stdout.write('{"colour": "green"}')
     elif behaviour == "hangs":  # with a child, whose process id it writes to TEXT
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])

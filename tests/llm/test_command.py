@@ -29,11 +29,11 @@ def talked(clawmem: Command) -> Command:
 def test_the_happy_path(talked: Command) -> None:
     with serving(gives(LIVES, tokens=(900, 60))) as server:
         talked("config", "set", "llm.api_base", server.address)
-        done = talked("heartbeat", "--json", env={"MY_KEY": KEY})
+        result = talked("heartbeat", "--json", env={"MY_KEY": KEY})
         assert server.asked[0].headers["Authorization"] == f"Bearer {KEY}"
-    assert done.code == 0, done.err
-    assert done.err == ""
-    learned = done.data["learned"]
+    assert result.code == 0, result.err
+    assert result.err == ""
+    learned = result.data["learned"]
     assert (learned["extractor"], learned["events"], learned["added"]) == ("openai/tested", 1, 1)
     run = learned["model"]
     assert (run["calls"], run["prompt_tokens"], run["answer_tokens"], run["outcome"]) == (1, 900, 60, "done")
@@ -44,11 +44,11 @@ def test_the_happy_path(talked: Command) -> None:
 
 def test_nobody_there_is_exit_code_14_and_nothing_is_lost(talked: Command) -> None:
     talked("config", "set", "llm.api_base", closed_address())
-    done = talked("heartbeat", env={"MY_KEY": KEY})
-    assert done.code == 14
-    assert "The model openai/tested at http://127.0.0.1:" in done.err
-    assert "did not answer: Connection error." in done.err
-    assert "Nothing was lost" in done.err
+    result = talked("heartbeat", env={"MY_KEY": KEY})
+    assert result.code == 14
+    assert "The model openai/tested at http://127.0.0.1:" in result.err
+    assert "did not answer: Connection error." in result.err
+    assert "Nothing was lost" in result.err
     assert talked("heartbeat").code == 14, "no key"
     assert talked("list", "--json").data["facts"] == []
     talked("config", "set", "llm.fallback", "rules")

@@ -42,16 +42,16 @@ def model(server: Loopback | str, **more: Any) -> Model:
 
 
 def answered(*behaviours: Behaviour, **more: Any) -> tuple[CheckedAnswer, Account, Loopback]:
-    held = account(more.get("limits", LIMITS), more.pop("prices", None))
+    value = account(more.get("limits", LIMITS), more.pop("prices", None))
     with serving(*behaviours) as server:
-        return ask(model(server, **more), held, QUESTION, SCHEMA), held, server
+        return ask(model(server, **more), value, QUESTION, SCHEMA), value, server
 
 
 def test_a_good_answer_is_taken_and_counted() -> None:
-    answer, held, server = answered(says(GREEN, tokens=(30, 7)))
+    answer, account, server = answered(says(GREEN, tokens=(30, 7)))
     assert answer == CheckedAnswer({"colour": "green"})
-    assert (held.spent.calls, held.spent.retries) == (1, 0)
-    assert (held.spent.prompt_tokens, held.spent.answer_tokens) == (30, 7)
+    assert (account.spent.calls, account.spent.retries) == (1, 0)
+    assert (account.spent.prompt_tokens, account.spent.answer_tokens) == (30, 7)
     (asked,) = server.asked
     assert asked.messages == QUESTION
     assert (asked.body["model"], asked.body["max_tokens"], asked.body["temperature"]) == ("tested", 100, 0)
@@ -63,7 +63,7 @@ def test_a_fence_is_forgiven() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "text"),
     [
         ("Certainly! The colour is green.", "The answer is not one JSON document."),
         ('{"colour": "gre', "The answer is not one JSON document."),
@@ -74,14 +74,14 @@ def test_a_fence_is_forgiven() -> None:
         ("[" * 3000, "The answer is not one JSON document."),
     ],
 )
-def test_what_was_wrong_is_told_back(wrong: str, told: str) -> None:
-    answer, held, server = answered(says(wrong), says(GREEN))
+def test_what_was_wrong_is_told_back(wrong: str, text: str) -> None:
+    answer, account, server = answered(says(wrong), says(GREEN))
     assert answer.value == {"colour": "green"}
-    assert (held.spent.calls, held.spent.retries) == (2, 1)
+    assert (account.spent.calls, account.spent.retries) == (2, 1)
     again = server.asked[1].messages
     assert again[:2] == QUESTION
-    assert [one["role"] for one in again[2:]] == ["assistant", "user"]
-    assert told in again[3]["content"]
+    assert [record["role"] for record in again[2:]] == ["assistant", "user"]
+    assert text in again[3]["content"]
 
 
 def test_a_cut_answer_is_told_to_be_shorter() -> None:
@@ -90,9 +90,9 @@ def test_a_cut_answer_is_told_to_be_shorter() -> None:
 
 
 def test_after_the_last_retry_the_problem_is_the_answer() -> None:
-    answer, held, server = answered(says("no"))
+    answer, account, server = answered(says("no"))
     assert answer == CheckedAnswer(None, "The answer is not one JSON document.")
-    assert (held.spent.calls, held.spent.retries, len(server.asked)) == (3, 2, 3)
+    assert (account.spent.calls, account.spent.retries, len(server.asked)) == (3, 2, 3)
     assert len(server.asked[2].messages) == 4
 
 
@@ -103,20 +103,20 @@ def test_no_retries_where_none_are_allowed() -> None:
 
 def test_over_budget_nothing_is_asked() -> None:
     with serving(says(GREEN)) as server:
-        held = account(LIMITS._replace(cents=1), Prices(1.0, 1.0))
+        value = account(LIMITS._replace(cents=1), Prices(1.0, 1.0))
         with pytest.raises(BudgetSpent, match=r"the limit for one run is [\d.]+ cents \(llm.budget_cents\)"):
-            ask(model(server), held, QUESTION, SCHEMA)
+            ask(model(server), value, QUESTION, SCHEMA)
         assert server.asked == []
-        assert held.spent.calls == 0
+        assert value.spent.calls == 0
 
 
 def test_the_budget_is_asked_before_each_retry() -> None:
     with serving(says("no", tokens=(10, 100))) as server:
-        held = account(LIMITS._replace(cents=1.0), Prices(0.0, 0.004))
+        value = account(LIMITS._replace(cents=1.0), Prices(0.0, 0.004))
         with pytest.raises(BudgetSpent, match=r"0\.8 cents were spent in this run"):
             ask(
                 model(server, limits=LIMITS._replace(retries=9)),
-                Account(held.limits._replace(retries=9), held.prices),
+                Account(value.limits._replace(retries=9), value.prices),
                 QUESTION,
                 SCHEMA,
             )
@@ -145,10 +145,10 @@ def test_how_json_is_asked_for_can_be_set(output: str, kind: str | None) -> None
 
 
 def test_nobody_listens() -> None:
-    held = account()
+    value = account()
     with pytest.raises(ModelFailed, match=r"The model openai/tested at http://127.0.0.1:\d+/v1 did not answer: "):
-        ask(model(closed_address()), held, QUESTION, SCHEMA)
-    assert (held.spent.calls, held.spent.cents, held.spent.prompt_tokens) == (1, 0.0, 0)
+        ask(model(closed_address()), value, QUESTION, SCHEMA)
+    assert (value.spent.calls, value.spent.cents, value.spent.prompt_tokens) == (1, 0.0, 0)
 
 
 @pytest.mark.parametrize(
@@ -187,39 +187,39 @@ def test_a_server_of_ones_own_gets_no_key_from_the_environment(monkeypatch: pyte
 
 
 def test_a_request_that_is_not_taken_is_no_outage() -> None:
-    answer, held, server = answered(refuses(400, "flagged", "content_policy_violation"))
+    answer, account, server = answered(refuses(400, "flagged", "content_policy_violation"))
     assert answer.value is None
     assert answer.problem.startswith("The model rejected the request: ")
-    assert (len(server.asked), held.spent.calls) == (1, 1)
+    assert (len(server.asked), account.spent.calls) == (1, 1)
 
 
 def test_rubbish_on_the_wire() -> None:
     with serving(raw(200, b"<html>It works!</html>")) as server:
-        held = account()
+        value = account()
         try:
-            answer = ask(model(server), held, QUESTION, SCHEMA)
+            answer = ask(model(server), value, QUESTION, SCHEMA)
             assert answer.value is None
         except ModelFailed as failed:
             assert "did not answer" in failed.message
-        assert held.spent.calls >= 1
+        assert value.spent.calls >= 1
 
 
 @pytest.mark.parametrize("behaviour", [says(GREEN, wait=60), says(GREEN, drip=0.2)], ids=["slow", "dripping"])
 def test_a_slow_model_is_not_waited_for(behaviour: Behaviour) -> None:
-    held = account(prices=Prices(0.0001, 0.001))
+    value = account(prices=Prices(0.0001, 0.001))
     late = pytest.raises(ModelFailed, match=r"did not answer within 0\.3 seconds \(llm\.timeout_seconds\)")
     with serving(behaviour) as server, late:
-        ask(model(server, timeout_seconds=0.3), held, QUESTION, SCHEMA)
-    assert held.spent.answer_tokens == 100, "what it can have cost is entered"
-    assert held.spent.cents > 0.1
+        ask(model(server, timeout_seconds=0.3), value, QUESTION, SCHEMA)
+    assert value.spent.answer_tokens == 100, "what it can have cost is entered"
+    assert value.spent.cents > 0.1
 
 
 def test_the_runs_own_time_is_a_budget() -> None:
-    held = account(LIMITS._replace(milliseconds=300))
+    value = account(LIMITS._replace(milliseconds=300))
     with serving(says(GREEN, wait=60)) as server, pytest.raises(BudgetSpent, match=r"llm\.max_ms"):
-        ask(model(server), held, QUESTION, SCHEMA)
+        ask(model(server), value, QUESTION, SCHEMA)
     with serving(says(GREEN)) as server, pytest.raises(BudgetSpent, match=r"used the 0\.3 seconds"):
-        ask(model(server), held, QUESTION, SCHEMA)
+        ask(model(server), value, QUESTION, SCHEMA)
 
 
 def test_what_can_never_work_is_said_before_any_call() -> None:
@@ -247,8 +247,8 @@ def test_nothing_is_printed_and_no_env_file_is_read(tmp_path: Path) -> None:
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    process = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    assert (process.returncode, process.stdout, process.stderr) == (0, "", "")
 
 
 def test_the_answer_is_plain_data() -> None:

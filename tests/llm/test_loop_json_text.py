@@ -54,7 +54,7 @@ def test_a_tag_in_a_string_is_part_of_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "cut", "told"),
+    ("text", "cut", "message"),
     [
         ("<think>It goes on and on", True, "All of its tokens went into reasoning (llm.max_tokens, llm.effort)."),
         ("", True, "All of its tokens went into reasoning"),
@@ -64,14 +64,19 @@ def test_a_tag_in_a_string_is_part_of_it() -> None:
         ("I cannot help with that.", False, "is not one JSON document"),
     ],
 )
-def test_no_answer_is_made_of_a_part(text: str, cut: bool, told: str) -> None:
+def test_no_answer_is_made_of_a_part(text: str, cut: bool, message: str) -> None:
     answer = checked(text, cut)
     assert answer.value is None
-    assert told in answer.problem
+    assert message in answer.problem
 
 
 @settings(max_examples=30)
-@given(st.recursive(st.none() | st.integers() | st.text(), lambda one: st.lists(one) | st.dictionaries(st.text(), one)))
+@given(
+    st.recursive(
+        st.none() | st.integers() | st.text(),
+        lambda strategy: st.lists(strategy) | st.dictionaries(st.text(), strategy),
+    )
+)
 def test_a_document_alone_is_read_as_it_is(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False)
     assert json_documents(text) == [value]

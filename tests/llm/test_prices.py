@@ -38,9 +38,9 @@ def test_a_price_of_nothing_is_none_for_a_hosted_model() -> None:
 
     name = next(
         key
-        for key, one in litellm.model_cost.items()
-        if one.get("input_cost_per_token") == 0
-        and one.get("output_cost_per_token") == 0
+        for key, other in litellm.model_cost.items()
+        if other.get("input_cost_per_token") == 0
+        and other.get("output_cost_per_token") == 0
         and not key.startswith(LOCAL_PROVIDERS)
     )
     assert prices_of(Model(name)) is None

@@ -39,8 +39,8 @@ def script(*words: str) -> str:
 
 
 def program(*words: str, environment: Mapping[str, str] = os.environ, **settings: Any) -> Model:
-    given = {"llm.model": "command", "llm.command": script(*words), **{f"llm.{k}": v for k, v in settings.items()}}
-    model = choose_model(DEFAULTS._replace(values={**DEFAULTS.values, **given}), environment)
+    record = {"llm.model": "command", "llm.command": script(*words), **{f"llm.{k}": v for k, v in settings.items()}}
+    model = choose_model(DEFAULTS._replace(values={**DEFAULTS.values, **record}), environment)
     assert model is not None
     return model._replace(limits=LIMITS, timeout_seconds=settings.get("timeout_seconds", 30.0))
 
@@ -60,11 +60,11 @@ def test_an_answer_is_taken_and_its_tokens_are_estimated() -> None:
 
 
 def test_the_prompt_comes_on_stdin_in_an_empty_folder_with_few_variables(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
+    path = tmp_path / "told.json"
     secrets = {"OPENAI_API_KEY": "k", "CLAWMEM_VAULT": "/x", "AWS_SECRET_ACCESS_KEY": "s", "MY_KEY": "mine"}
-    model = program("records", str(told), environment={**os.environ, **secrets}, api_key_env="MY_KEY")
+    model = program("records", str(path), environment={**os.environ, **secrets}, api_key_env="MY_KEY")
     assert ask(model, Account(LIMITS, None), QUESTION, SCHEMA).value == {"colour": "green"}
-    seen = json.loads(told.read_text())
+    seen = json.loads(path.read_text())
     assert seen["prompt"] == render_prompt(QUESTION, SCHEMA)
     assert "Welche Farbe? ü <&>" in seen["prompt"]
     assert json.dumps(SCHEMA) in seen["prompt"]
@@ -75,15 +75,15 @@ def test_the_prompt_comes_on_stdin_in_an_empty_folder_with_few_variables(tmp_pat
 
 
 def test_no_shell_reads_the_words(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
-    ask(program("records", str(told), "$HOME; touch x", "*"), Account(LIMITS, None), QUESTION, SCHEMA)
-    assert json.loads(told.read_text())["words"][1:] == ["$HOME; touch x", "*"]
+    path = tmp_path / "told.json"
+    ask(program("records", str(path), "$HOME; touch x", "*"), Account(LIMITS, None), QUESTION, SCHEMA)
+    assert json.loads(path.read_text())["words"][1:] == ["$HOME; touch x", "*"]
 
 
 def test_a_program_that_reads_nothing_may_answer() -> None:
     command = ModelCommand((sys.executable, str(scripted_model.__file__), "deaf", GREEN), dict(os.environ))
-    done = run_command(command, "x" * 2_000_000, 30)
-    assert (done.output, done.code) == (GREEN, 0)
+    result = run_command(command, "x" * 2_000_000, 30)
+    assert (result.output, result.code) == (GREEN, 0)
 
 
 def test_a_program_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:

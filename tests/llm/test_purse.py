@@ -29,9 +29,9 @@ def test_a_call_is_paid_at_what_it_cost(vault: Vault) -> None:
 def test_a_call_that_the_agent_cannot_pay_is_not_made(
     vault: Vault, tmp_path: Path, most: float, prices: Prices | None
 ) -> None:
-    told = tmp_path / "told.json"
-    model = program("records", str(told))._replace(purse=AgentPurse(vault, "scout", DAY, most))
+    path = tmp_path / "told.json"
+    model = program("records", str(path))._replace(purse=AgentPurse(vault, "scout", DAY, most))
     with pytest.raises(NotPermitted, match=r"agents\.scout\.cents"):
         ask(model, Account(LIMITS, prices), QUESTION, SCHEMA)
-    assert not told.exists()
+    assert not path.exists()
     assert spent_on(vault, DAY, "scout") == 0.0

@@ -39,7 +39,7 @@ class Machine:
     def keep(self, *texts: str, entity: str = "areas/general", **more: Any) -> list[Fact]:
         """Remember facts."""
         drafts = [draft_from_record({"fact": text, "entity": entity, **more}, NOW) for text in texts]
-        return [one.fact for one in remember(self.vault, drafts, self.caller).facts]
+        return [remembered_fact.fact for remembered_fact in remember(self.vault, drafts, self.caller).facts]
 
     def sync(self, wanted: SyncOptions = REVIEW) -> SyncResult:
         """Sync with the others."""

@@ -35,13 +35,13 @@ _TOWNS = ("Oslo", "Bergen", "Paris", "Rome")
 
 def make_pair_template(folder: Path, environment: Mapping[str, str]) -> Path:
     """Two machines with the same facts and pages."""
-    one, other = make_machines(folder, environment)
-    one.keep("Jane has a cat.", entity="areas/people/jane", importance=0.9)
-    one.keep("The site is red.", "The site is old.", entity="projects/site")
-    one.keep("The boat is slow.", entity="projects/boat", category="decision")
-    refresh_summaries(one.vault, one.caller)
-    refresh_memory(one.vault, one.caller)
-    one.sync()
+    machine, other = make_machines(folder, environment)
+    machine.keep("Jane has a cat.", entity="areas/people/jane", importance=0.9)
+    machine.keep("The site is red.", "The site is old.", entity="projects/site")
+    machine.keep("The boat is slow.", entity="projects/boat", category="decision")
+    refresh_summaries(machine.vault, machine.caller)
+    refresh_memory(machine.vault, machine.caller)
+    machine.sync()
     other.sync()
     return folder
 
@@ -77,7 +77,7 @@ class Apart:
             self.done[-1] += f": {problem.message[:60]}"
 
     def standing(self, machine: Machine) -> Fact | None:
-        found = sorted((fact for fact in machine.facts().values() if fact.is_current), key=lambda one: one.id)
+        found = sorted((fact for fact in machine.facts().values() if fact.is_current), key=lambda fact: fact.id)
         return self.chance.choice(found[:4]) if found else None
 
     def words(self) -> str:
@@ -154,8 +154,8 @@ def _refresh(life: Apart, machine: Machine) -> None:
 
 
 def _learn(life: Apart, machine: Machine) -> None:
-    said = f"I live in {life.chance.choice(_TOWNS)}. I am allergic to {life.chance.choice(('nuts', 'milk', 'eggs'))}."
-    ingest(machine.vault, [Message(1, "user", said, "2026-11-20T10:00:00Z")], machine.caller, "chat")
+    text = f"I live in {life.chance.choice(_TOWNS)}. I am allergic to {life.chance.choice(('nuts', 'milk', 'eggs'))}."
+    ingest(machine.vault, [Message(1, "user", text, "2026-11-20T10:00:00Z")], machine.caller, "chat")
     learn(machine.vault, machine.caller)
 
 

@@ -70,8 +70,8 @@ def test_an_allowed_command_runs(vault: Vault, work: Path, allow: Allow) -> None
         run_command(vault, "./check.sh", work)
     assert not _ran(work)
     allow("./check.sh")
-    done = run_command(vault, "./check.sh", work)
-    assert (done.output, done.code, done.ended) == ("ran\n", 0, "")
+    run = run_command(vault, "./check.sh", work)
+    assert (run.output, run.code, run.ended) == ("ran\n", 0, "")
     assert run_command(vault, "  './check.sh'", work).code == 0, "the words count, not how they are written"
 
 
@@ -94,8 +94,8 @@ def test_a_new_yes_replaces_the_former_one(vault: Vault, caller: Caller, work: P
         run_command(vault, "./check.sh", work)
     allow("./check.sh")
     assert run_command(vault, "./check.sh", work).output == "newer\n"
-    (held,) = read_allowed(vault)
-    remove_command(vault, held.id)
+    (command,) = read_allowed(vault)
+    remove_command(vault, command.id)
     assert read_allowed(vault) == ()
     with pytest.raises(NotFound, match="No allowed command"):
         remove_command(vault, "./check.sh")
@@ -183,7 +183,7 @@ def test_the_interpreter_of_a_script_is_pinned(
     vault = Vault(vault.root, environment)
     _script(work / "check.sh", "echo fine", "#!/usr/bin/env myshell")
     plan = plan_command(vault, caller, "./check.sh", work)
-    assert {"./check.sh", "/usr/bin/env", str(own / "myshell"), "/bin/sh"} <= {one.path for one in plan.files}
+    assert {"./check.sh", "/usr/bin/env", str(own / "myshell"), "/bin/sh"} <= {file.path for file in plan.files}
     allow_command(vault, plan)
     assert run_command(vault, "./check.sh", work).output == "fine\n"
     _script(own / "myshell", "echo EVIL")
@@ -222,8 +222,8 @@ def test_the_environment_is_fixed(
     }  # fmt: skip
     for name, value in bad.items():
         monkeypatch.setenv(name, value)
-    done = run_command(Vault(vault.root, {**environment, **bad, "HOME": environment["HOME"]}), command, work)
-    assert (done.code, done.output) == (
+    run = run_command(Vault(vault.root, {**environment, **bad, "HOME": environment["HOME"]}), command, work)
+    assert (run.code, run.output) == (
         0,
         "['CLAWMEM_AGENT', 'HOME', 'LANG', 'LC_ALL', 'NO_COLOR', 'PATH', 'TERM', 'TMPDIR']\n",
     )
@@ -252,8 +252,8 @@ def test_quoted_characters_are_plain_text(vault: Vault, work: Path, allow: Allow
     _script(work / "check.sh", 'for one in "$@"; do echo "<$one>"; done')
     text = r"""./check.sh 'a; ./evil.sh' "b | c" \$HOME '$(./evil.sh)' '*'"""
     allow(text)
-    done = run_command(vault, text, work)
-    assert done.output == "<a; ./evil.sh>\n<b | c>\n<$HOME>\n<$(./evil.sh)>\n<*>\n"
+    run = run_command(vault, text, work)
+    assert run.output == "<a; ./evil.sh>\n<b | c>\n<$HOME>\n<$(./evil.sh)>\n<*>\n"
     assert not (work / "evil.log").exists()
 
 
@@ -276,8 +276,8 @@ def test_a_command_that_takes_too_long_is_ended_with_its_children(vault: Vault, 
     _script(work / "check.sh", "(sleep 1.5; echo late >> late.log) & sleep 30")
     allow("./check.sh")
     _set(vault, "evaluate.timeout_seconds", 0.5)
-    done = run_command(vault, "./check.sh", work)
-    assert (done.code, done.ended) == (None, "it took more than 0.5 seconds")
+    run = run_command(vault, "./check.sh", work)
+    assert (run.code, run.ended) == (None, "it took more than 0.5 seconds")
     time.sleep(1.6)
     assert not (work / "late.log").exists()
 
@@ -286,8 +286,8 @@ def test_a_command_that_writes_too_much_is_ended(vault: Vault, work: Path, allow
     _script(work / "check.sh", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done")
     allow("./check.sh")
     _set(vault, "evaluate.output_bytes", 1000)
-    done = run_command(vault, "./check.sh", work)
-    assert (done.code, done.ended, len(done.output)) == (None, "it wrote more than 1,000 bytes", 1000)
+    run = run_command(vault, "./check.sh", work)
+    assert (run.code, run.ended, len(run.output)) == (None, "it wrote more than 1,000 bytes", 1000)
 
 
 LEAVES = """
@@ -400,10 +400,10 @@ def _at_terminal(vault: Vault, environment: dict[str, str], *words: str, typed: 
     terminal, stdin = os.openpty()
     os.write(terminal, typed)
     call = [sys.executable, "-m", "clawmem", "evaluate", "allow", *words]
-    done = subprocess.run(call, cwd=vault.root, env=environment, stdin=stdin, capture_output=True, timeout=60)
+    process = subprocess.run(call, cwd=vault.root, env=environment, stdin=stdin, capture_output=True, timeout=60)
     os.close(stdin)
     os.close(terminal)
-    return done.returncode, done.stderr.decode()
+    return process.returncode, process.stderr.decode()
 
 
 def test_the_verb_shows_asks_and_refuses(
@@ -425,9 +425,9 @@ def test_the_verb_shows_asks_and_refuses(
     assert clawmem(*call, checksum).code == 1, "what was shown is not what would run now"
     _script(work / "check.sh", "echo ran; echo ran >> ran.log")
     assert clawmem(*call, checksum).code == 0
-    (held,) = clawmem("evaluate", "allow", "--list", "--json").data["commands"]
-    assert (held["words"], held["by"]) == (["./check.sh", "--all"], "Ada Person <ada@example.org>")
-    assert clawmem("evaluate", "allow", "--remove", held["id"]).code == 0
+    (value,) = clawmem("evaluate", "allow", "--list", "--json").data["commands"]
+    assert (value["words"], value["by"]) == (["./check.sh", "--all"], "Ada Person <ada@example.org>")
+    assert clawmem("evaluate", "allow", "--remove", value["id"]).code == 0
     assert clawmem("evaluate", "allow", "--list", "--json").data["commands"] == []
     assert clawmem("evaluate", "allow").code == 2
     assert clawmem("log").out.count("\n") == 1, "nothing of this is in the vault"
@@ -436,27 +436,27 @@ def test_the_verb_shows_asks_and_refuses(
 def test_a_person_at_a_terminal_is_asked(vault: Vault, work: Path, environment: dict[str, str]) -> None:
     page = new_page("Check", {}, acceptance=(("`command: ./check.sh`", False), ("command: ./check.sh twice", False)))
     (vault.root / "tasks/check.md").write_text(page)
-    for typed, code, held in ((b"n\n", 130, 0), (b"y\nn\n", 130, 1), (b"y\n", 0, 2)):
-        done, shown = _at_terminal(vault, environment, "--task", "check", "--work", str(work), typed=typed)
-        assert done == code, shown
+    for typed, code, other_number in ((b"n\n", 130, 0), (b"y\nn\n", 130, 1), (b"y\n", 0, 2)):
+        number, shown = _at_terminal(vault, environment, "--task", "check", "--work", str(work), typed=typed)
+        assert number == code, shown
         assert "Allow this command on this machine?" in shown
-        assert len(read_allowed(vault)) == held
+        assert len(read_allowed(vault)) == other_number
 
 
 def test_a_command_cannot_allow_another_one(vault: Vault, work: Path, allow: Allow) -> None:
     call = f"'{sys.executable}' -m clawmem --vault '{vault.root}' evaluate allow ./evil.sh --work '{work}'"
     _script(work / "check.sh", f"cd /; {call} --yes 0123456789abcdef")
     allow("./check.sh")
-    done = run_command(vault, "./check.sh", work)
-    assert (done.code, "command is an agent" in done.errors) == (1, True), done.errors
+    run = run_command(vault, "./check.sh", work)
+    assert (run.code, "command is an agent" in run.errors) == (1, True), run.errors
 
 
 def test_what_is_found_is_what_runs(vault: Vault, work: Path, allow: Allow) -> None:
     allow("./check.sh")
     assert len(checksum_of(find_allowed(vault, "./check.sh", work))) == 16
-    done = run_command(vault, "./check.sh", work)
-    assert isinstance(done, CommandRun)
-    assert done.words == ("./check.sh",)
+    run = run_command(vault, "./check.sh", work)
+    assert isinstance(run, CommandRun)
+    assert run.words == ("./check.sh",)
 
 
 def test_the_name_of_a_folder_cannot_look_like_another_line(
@@ -465,10 +465,10 @@ def test_the_name_of_a_folder_cannot_look_like_another_line(
     folder = tmp_path / "boat\nProgram: /bin/true."
     folder.mkdir(parents=True)
     _script(folder / "check.sh", "echo ran")
-    _, told = _at_terminal(vault, environment, "./check.sh", "--work", str(folder))
-    checksum = told.partition("--yes ")[2].split()[0]
+    _, text = _at_terminal(vault, environment, "./check.sh", "--work", str(folder))
+    checksum = text.partition("--yes ")[2].split()[0]
     allowed = clawmem("evaluate", "allow", "./check.sh", "--work", str(folder), "--yes", checksum)
-    for out in (told, allowed.out, clawmem("evaluate", "allow", "--list").out):
+    for out in (text, allowed.out, clawmem("evaluate", "allow", "--list").out):
         assert not any(line.startswith("Program: /bin/true") for line in out.splitlines()), out
         assert "boat\\nProgram" in out
 

@@ -22,8 +22,12 @@ def test_an_agent_uses_only_the_verbs_that_the_settings_name(clawmem: Command) -
     assert clawmem("recall", "boats", "--agent", "scout").code == 0
     assert clawmem("task", "list", "--agent", "scout").code == 0
     for words in (["remember", "Boats float."], ["task", "add", "Paint"], ["task", "add", "--help=", "x"][:2]):
-        done = clawmem(*words, "--agent", "scout")
-        assert (done.code, "may not use" in done.err, "clawmem config set agents.scout.verbs" in done.err) == (1, 1, 1)
+        result = clawmem(*words, "--agent", "scout")
+        assert (result.code, "may not use" in result.err, "clawmem config set agents.scout.verbs" in result.err) == (
+            1,
+            1,
+            1,
+        )
     assert clawmem("remember", "Boats float.", "--agent", "other").code == 0
     assert clawmem("remember", "Boats sink.").code == 0
 
@@ -38,8 +42,8 @@ def test_an_agent_writes_only_in_its_scopes(clawmem: Command) -> None:
     assert clawmem("config", "set", "agents.scout.scopes", "project, world").code == 2
     assert clawmem("config", "set", "agents.scout.scopes", "project").code == 0
     by = ("--agent", "scout")
-    done = clawmem("remember", "Boats float.", *by)
-    assert (done.code, "the scope organisation" in done.err) == (1, True)
+    result = clawmem("remember", "Boats float.", *by)
+    assert (result.code, "the scope organisation" in result.err) == (1, True)
     assert clawmem("lesson", "add", "Check the tide.", "--project", "boat", *by).code == 0
     assert clawmem("lesson", "add", "Check the tide.", "--workflow", "software", "--scope", "team", *by).code == 1
     known = clawmem("remember", "Rain is wet.", "--json").data["facts"][0]["id"]

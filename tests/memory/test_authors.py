@@ -48,16 +48,16 @@ def test_without_an_identity_the_author_is_clawmem(clawmem: Command, vault_root:
 
 def test_the_user_by_name_is_one_entity(clawmem: Command) -> None:
     clawmem("config", "set", "user.name", "Ada")
-    said = [
+    items = [
         {"role": "user", "content": "I'm allergic to penicillin.", "timestamp": "2026-11-20T09:00:00Z"},
         {"role": "user", "speaker": "Ada", "content": "I live in Oslo.", "timestamp": "2026-11-20T09:01:00Z"},
         {"role": "user", "speaker": "user", "content": "My sister is Grace.", "timestamp": "2026-11-20T09:02:00Z"},
     ]
-    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, said)))
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, items)))
     clawmem("heartbeat")
     facts = clawmem("list", "--json").data["facts"]
-    assert {one["entity"] for one in facts} == {"areas/people/ada"}
-    assert {one["subject"] for one in facts} == {"Ada"}
+    assert {fact["entity"] for fact in facts} == {"areas/people/ada"}
+    assert {fact["subject"] for fact in facts} == {"Ada"}
     assert clawmem("recall", "where do I live?", "--json").data["facts"][0]["object"] == "Oslo"
     answer = clawmem("remember", "I live in Rome now.", "--entity", "areas/people/ada", "--json")
     assert len(answer.data["conflicts"]) == 1

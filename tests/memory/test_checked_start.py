@@ -56,9 +56,9 @@ def run(vault: Vault, caller: Caller, work: Path, tmp_path: Path, environment: d
 
     def ran(text: str, folder: Path = work) -> str:
         allow_command(own, plan_command(own, caller, text, folder))
-        done = run_command(own, text, folder)
-        assert done.code == 0, done.errors
-        return done.output
+        run = run_command(own, text, folder)
+        assert run.code == 0, run.errors
+        return run.output
 
     return ran
 

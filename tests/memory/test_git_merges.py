@@ -38,9 +38,9 @@ JANE = "areas/people/jane"
 @pytest.fixture
 def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two clones of one vault, both of which clawmem has written to."""
-    one, other = make_machines(tmp_path, environment)
+    machine, other = make_machines(tmp_path, environment)
     other.sync()
-    return [one, other]
+    return [machine, other]
 
 
 def pull(machine: Machine) -> subprocess.CompletedProcess[bytes]:
@@ -64,7 +64,7 @@ def replace(machine: Machine, fact: str, text: str) -> str:
 def test_a_clone_is_told_at_its_first_write(tmp_path: Path, environment: dict[str, str]) -> None:
     _, other = make_machines(tmp_path, environment)
     assert driver_problem(other.vault) is not None
-    assert not any(one.fixed for one in doctor(other.vault, other.caller).problems)
+    assert not any(problem.fixed for problem in doctor(other.vault, other.caller).problems)
     other.keep("The lamp is green.")
     assert driver_problem(other.vault) is None
     assert "merge=clawmem" in other.read(".gitattributes")
@@ -74,26 +74,26 @@ def test_a_clone_is_told_at_its_first_write(tmp_path: Path, environment: dict[st
 
 
 def test_pull_merges_facts_as_sync_does(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.", "Jane has a cat.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.", "Jane has a cat.")
+    machine.sync()
     other.keep("The lamp is green.", "Jane has a cat.")
-    ours, theirs = other.read(ITEMS), one.read(ITEMS)
-    done = pull(other)
-    assert done.returncode == 0, done.stderr
+    ours, theirs = other.read(ITEMS), machine.read(ITEMS)
+    process = pull(other)
+    assert process.returncode == 0, process.stderr
     wanted = merge_file(ITEMS, None, ours.encode(), theirs.encode()).content
     assert other.read(ITEMS).encode() == wanted
     assert other.standing() == ["Jane has a cat.", "Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
     assert other.git("status", "--porcelain") == ""
     assert len(other.git("rev-parse", "HEAD^1", "HEAD^2").split()) == 2
     assert other.sync().pushed
-    one.sync()
-    assert one.facts() == other.facts()
+    machine.sync()
+    assert machine.facts() == other.facts()
 
 
 def test_ledgers_and_notes_are_united_by_time(machines: list[Machine]) -> None:
-    one, other = machines
-    for machine, hours in ((one, ("08", "10")), (other, ("09", "11"))):
+    other_machine, other = machines
+    for machine, hours in ((other_machine, ("08", "10")), (other, ("09", "11"))):
         lines = [
             f'{{"id": "evt_{hour}", "timestamp": "2026-11-21T{hour}:00:00Z", "role": "user", "text": "at {hour}"}}\n'
             for hour in hours
@@ -101,7 +101,7 @@ def test_ledgers_and_notes_are_united_by_time(machines: list[Machine]) -> None:
         machine.write("ledger/2026-11-21.jsonl", "".join(lines))
         machine.write("daily/2026-11-21.md", "# 2026-11-21\n\n" + "".join(f"- {hour}:00 note\n" for hour in hours))
         machine.keep(f"Written by {hours[0]}.")
-    one.sync()
+    other_machine.sync()
     assert pull(other).returncode == 0
     ledger = [line[8:14] for line in other.read("ledger/2026-11-21.jsonl").splitlines()]
     assert ledger == ["evt_08", "evt_09", "evt_10", "evt_11"]
@@ -111,21 +111,21 @@ def test_ledgers_and_notes_are_united_by_time(machines: list[Machine]) -> None:
 
 
 def test_what_git_cannot_see_is_completed_by_the_next_command(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
-    one, twin = Machine(one.root, environment, 77), Machine(other.root, environment, 77)
-    (first,) = one.keep("The boat is red.", entity="projects/boat")
+    machine, other = make_machines(tmp_path, environment)
+    machine, twin = Machine(machine.root, environment, 77), Machine(other.root, environment, 77)
+    (first,) = machine.keep("The boat is red.", entity="projects/boat")
     (second,) = twin.keep("The lamp is green.", entity="projects/lamp")
     assert first.id == second.id
     newer = replace(twin, second.id, "The lamp is yellow.")
-    one.sync()
+    machine.sync()
     assert pull(twin).returncode == 0
     twin = Machine(twin.root, environment, 5)
     merge = twin.head()
     twin.keep("The next command works.")
     facts = twin.facts()
-    said = {fact.fact: fact for fact in facts.values()}
-    assert said["The boat is red."].is_current
-    assert said["The lamp is green."].superseded_by == newer
+    record = {fact.fact: fact for fact in facts.values()}
+    assert record["The boat is red."].is_current
+    assert record["The lamp is green."].superseded_by == newer
     assert chain.chain_problems(facts.values()) == ()
     assert f"complete(vault): what git could not see in the merge {merge[:12]}" in twin.git("log", "--format=%s")
     before = twin.head()
@@ -135,11 +135,11 @@ def test_what_git_cannot_see_is_completed_by_the_next_command(tmp_path: Path, en
 
 
 def test_what_others_merged_with_git_is_completed_by_sync(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other, third = make_machines(tmp_path, environment, 3)
-    one, twin = Machine(one.root, environment, 77), Machine(other.root, environment, 77)
-    one.keep("The boat is red.", entity="projects/boat")
+    machine, other, third = make_machines(tmp_path, environment, 3)
+    machine, twin = Machine(machine.root, environment, 77), Machine(other.root, environment, 77)
+    machine.keep("The boat is red.", entity="projects/boat")
     twin.keep("The lamp is green.", entity="projects/lamp")
-    one.sync()
+    machine.sync()
     assert pull(twin).returncode == 0
     twin.git("push", "-q", "origin", "main")
     third.sync()
@@ -148,9 +148,9 @@ def test_what_others_merged_with_git_is_completed_by_sync(tmp_path: Path, enviro
 
 
 def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
     other.keep("The lamp is green.")
     forget_driver(other)
     assert pull(other).returncode != 0
@@ -158,8 +158,8 @@ def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machin
     refused = clawmem("remember", "Third.", cwd=other.root)
     assert refused.code == 12 and "clawmem sync --continue" in refused.err
     assert clawmem("doctor", cwd=other.root).code == 1
-    done = clawmem("sync", "--continue", cwd=other.root)
-    assert done.code == 0, done.err
+    result = clawmem("sync", "--continue", cwd=other.root)
+    assert result.code == 0, result.err
     assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
     assert_whole(other.root, other.environment)
     assert_sound(other.root, other.environment)
@@ -170,9 +170,9 @@ def test_without_the_driver_git_stops_and_clawmem_finishes(machines: list[Machin
 
 
 def test_doctor_finishes_a_merge_and_tells_git(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
     other.keep("The lamp is green.")
     forget_driver(other)
     pull(other)
@@ -184,39 +184,39 @@ def test_doctor_finishes_a_merge_and_tells_git(machines: list[Machine]) -> None:
 
 
 def test_doctor_writes_the_attributes_of_an_older_vault(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.write(".gitattributes", "*.md -text\n*.png binary\n")
-    one.keep("The boat is red.")
-    mended = doctor(one.vault, one.caller, fix=True)
+    machine, _ = machines
+    machine.write(".gitattributes", "*.md -text\n*.png binary\n")
+    machine.keep("The boat is red.")
+    mended = doctor(machine.vault, machine.caller, fix=True)
     assert [problem.path for problem in mended.problems if problem.fixed] == [".gitattributes"]
-    text = one.read(".gitattributes")
+    text = machine.read(".gitattributes")
     assert text.startswith("*.md -text\n*.png binary\n") and "*.json merge=clawmem\n" in text
-    assert_whole(one.root, one.environment)
+    assert_whole(machine.root, machine.environment)
 
 
 def test_what_a_person_resolved_stays(machines: list[Machine]) -> None:
-    one, other = machines
-    one.write("MEMORY.md", "# Memory\n\nOne says red.\n")
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.write("MEMORY.md", "# Memory\n\nOne says red.\n")
+    machine.keep("The boat is red.")
+    machine.sync()
     other.write("MEMORY.md", "# Memory\n\nThe other says green.\n")
     other.keep("The lamp is green.")
     forget_driver(other)
     pull(other)
     other.write("MEMORY.md", "# Memory\n\nBoth say blue.\n")
-    done = finish_merge(other.vault, other.caller)
+    merge = finish_merge(other.vault, other.caller)
     assert other.read("MEMORY.md") == "# Memory\n\nBoth say blue.\n"
-    assert done.notices == ("MEMORY.md stays as you resolved it",)
+    assert merge.notices == ("MEMORY.md stays as you resolved it",)
     assert "The boat is red." in other.standing()
     assert_whole(other.root, other.environment)
 
 
 def test_a_merge_that_stopped_in_the_settings(machines: list[Machine]) -> None:
-    one, other = machines
-    for machine, limit in ((one, 7), (other, 8)):
+    other_machine, other = machines
+    for machine, limit in ((other_machine, 7), (other, 8)):
         machine.write("clawmem.yaml", machine.read("clawmem.yaml").replace("limit: 10", f"limit: {limit}"))
         machine.keep(f"Limited to {limit}.")
-    one.sync()
+    other_machine.sync()
     forget_driver(other)
     pull(other)
     assert "<<<<<<<" in other.read("clawmem.yaml")
@@ -226,9 +226,9 @@ def test_a_merge_that_stopped_in_the_settings(machines: list[Machine]) -> None:
 
 
 def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
     other.keep("The lamp is green.")
     other.write(ITEMS, other.read(ITEMS).replace("]", ""))
     other.git("commit", "-qam", "broken")
@@ -244,24 +244,24 @@ def test_facts_that_cannot_be_read_are_never_half_merged(machines: list[Machine]
 
 
 def test_the_driver_leaves_other_peoples_files_to_git(machines: list[Machine]) -> None:
-    one, other = machines
-    for machine, words in ((one, "red"), (other, "blue")):
+    other_machine, other = machines
+    for machine, words in ((other_machine, "red"), (other, "blue")):
         machine.write("package.json", f'{{"name": "{words}"}}\n')
         machine.git("add", "package.json")
         machine.git("commit", "-qm", words)
-    one.git("push", "-q", "origin", "main")
+    other_machine.git("push", "-q", "origin", "main")
     assert pull(other).returncode != 0
     assert "<<<<<<<" in other.read("package.json")
     other.git("merge", "--abort")
 
 
 def test_a_driver_that_is_gone_is_told(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.git("config", "merge.clawmem.driver", "/nowhere/python -m clawmem merge-driver %O %A %B %P")
-    assert "no longer exists" in str(driver_problem(one.vault))
-    assert install_driver(one.vault) and driver_problem(one.vault) is None
-    one.git("config", "merge.clawmem.driver", "my-own-tool %O %A %B")
-    assert driver_problem(one.vault) is None
+    machine, _ = machines
+    machine.git("config", "merge.clawmem.driver", "/nowhere/python -m clawmem merge-driver %O %A %B %P")
+    assert "no longer exists" in str(driver_problem(machine.vault))
+    assert install_driver(machine.vault) and driver_problem(machine.vault) is None
+    machine.git("config", "merge.clawmem.driver", "my-own-tool %O %A %B")
+    assert driver_problem(machine.vault) is None
 
 
 FACTS = [
@@ -298,11 +298,11 @@ def test_plain_text_merges_are_right_or_stop(
     for name, side in zip(names, sides, strict=True):
         name.write_bytes(render_items(side))
     command = ["git", "merge-file", "-p", str(names[1]), str(names[0]), str(names[2])]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode != 0:
+    process = subprocess.run(command, capture_output=True, check=False)
+    if process.returncode != 0:
         return
     try:
-        merged = {fact.id: fact for fact in parse_items(done.stdout, "items.json")}
+        merged = {fact.id: fact for fact in parse_items(process.stdout, "items.json")}
     except ClawmemError:
         return
     old, ours, theirs = (name.read_bytes() for name in names)
@@ -316,20 +316,20 @@ def test_plain_text_merges_are_right_or_stop(
 
 def learn(machine: Machine, place: str) -> str:
     """Learn where Jane was born, with nothing replaced; the fact's id."""
-    given = {"subject": "Jane", "predicate": "born_in", "object": place}
-    (fact,) = machine.keep(f"Jane was born in {place}.", entity=JANE, **given)
+    record = {"subject": "Jane", "predicate": "born_in", "object": place}
+    (fact,) = machine.keep(f"Jane was born in {place}.", entity=JANE, **record)
     return fact.id
 
 
 @pytest.mark.parametrize("policy", ["review", "newest"])
 def test_two_values_that_git_merged_are_settled_by_the_next_command(machines: list[Machine], policy: str) -> None:
-    one, other = machines
+    machine, other = machines
     if policy != "review":
-        change_setting(one.vault, one.caller, "sync.conflict", policy)
-        one.sync()
+        change_setting(machine.vault, machine.caller, "sync.conflict", policy)
+        machine.sync()
         other.sync()
-    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
-    one.sync()
+    lyon, bergen = learn(machine, "Lyon"), learn(other, "Bergen")
+    machine.sync()
     assert pull(other).returncode == 0
     assert other.facts()[lyon].is_current and other.facts()[bergen].is_current
     other.keep("The next command works.")
@@ -337,29 +337,29 @@ def test_two_values_that_git_merged_are_settled_by_the_next_command(machines: li
     asked = read_proposals(other.vault).open
     if policy == "review":
         assert standing == {lyon, bergen}
-        assert [{target.id for target in one.targets} for one in asked] == [{lyon, bergen}]
+        assert [{target.id for target in proposal.targets} for proposal in asked] == [{lyon, bergen}]
     else:
         assert standing == {max(lyon, bergen)} and not asked
     assert chain.chain_problems(other.facts().values()) == ()
     assert_whole(other.root, other.environment)
     assert other.sync().pushed
-    one.sync()
-    assert one.facts() == other.facts()
+    machine.sync()
+    assert machine.facts() == other.facts()
 
 
 def test_an_agent_with_few_rights_completes_a_merge_for_the_vault(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    change_setting(one.vault, one.caller, "agents.guest.write", "own")
-    one.sync()
+    machine, other = machines
+    change_setting(machine.vault, machine.caller, "agents.guest.write", "own")
+    machine.sync()
     other.sync()
-    learn(one, "Lyon")
+    learn(machine, "Lyon")
     learn(other, "Bergen")
-    one.sync()
+    machine.sync()
     assert pull(other).returncode == 0
     as_guest = ("--agent", "guest")
     assert clawmem("remember", "Not mine.", "--entity", JANE, *as_guest, cwd=other.root).code == 1
-    done = clawmem("remember", "Mine.", "--entity", "@/projects/own", *as_guest, cwd=other.root)
-    assert done.code == 0, done.err
+    result = clawmem("remember", "Mine.", "--entity", "@/projects/own", *as_guest, cwd=other.root)
+    assert result.code == 0, result.err
     assert len(read_proposals(other.vault).open) == 1
     assert other.git("log", "--format=%s").count("complete(vault)") == 1
 
@@ -367,26 +367,26 @@ def test_an_agent_with_few_rights_completes_a_merge_for_the_vault(machines: list
 def test_an_agent_with_few_rights_syncs_for_the_vault(
     tmp_path: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
-    one, other, third = make_machines(tmp_path, environment, 3)
-    change_setting(one.vault, one.caller, "agents.guest.write", "own")
-    for machine in (one, other, third):
+    other_machine, other, third = make_machines(tmp_path, environment, 3)
+    change_setting(other_machine.vault, other_machine.caller, "agents.guest.write", "own")
+    for machine in (other_machine, other, third):
         machine.sync()
-    learn(one, "Lyon")
-    one.sync()
+    learn(other_machine, "Lyon")
+    other_machine.sync()
     learn(other, "Bergen")
     assert pull(other).returncode == 0
     other.git("push", "-q", "origin", "main")
-    done = clawmem("sync", "--agent", "guest", cwd=third.root)
-    assert (done.code, "not completed" in done.err) == (0, False), done.err
+    result = clawmem("sync", "--agent", "guest", cwd=third.root)
+    assert (result.code, "not completed" in result.err) == (0, False), result.err
     assert len(read_proposals(third.vault).open) == 1
     assert third.git("log", "--format=%s").count("complete(vault)") == 1
 
 
 def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[Machine]) -> None:
-    one, other = machines
-    learn(one, "Lyon")
+    machine, other = machines
+    learn(machine, "Lyon")
     learn(other, "Bergen")
-    one.sync()
+    machine.sync()
     assert pull(other).returncode == 0
     review = other.root / "review"
     moved = review.rename(other.root / "moved") if review.exists() else None
@@ -402,11 +402,11 @@ def test_what_was_in_the_way_is_tried_again_by_the_next_command(machines: list[M
 
 def beside_a_git_merge(tmp_path: Path, environment: dict[str, str]) -> Machine:
     """A third machine, after two met against each other and the second merged that with plain git and pushed."""
-    one, other, third = make_machines(tmp_path, environment, 3)
-    for machine in (one, other):
+    other_machine, other, third = make_machines(tmp_path, environment, 3)
+    for machine in (other_machine, other):
         machine.sync()
-    learn(one, "Lyon")
-    one.sync()
+    learn(other_machine, "Lyon")
+    other_machine.sync()
     learn(other, "Bergen")
     assert pull(other).returncode == 0
     other.git("push", "-q", "origin", "main")
@@ -466,15 +466,15 @@ def take_in_and_die(machine: Machine) -> None:
 
 
 def test_a_note_of_merges_that_never_came_in_goes(machines: list[Machine]) -> None:
-    one, other = machines
+    machine, other = machines
     other.keep("The boat is red.")
     foreign = other.head()
-    vault = one.vault
+    vault = machine.vault
     vault.prepare_state()
-    write_unfinished_merges(vault, [GitMerge(foreign, one.head(), foreign)])
-    one.keep("Next.")
+    write_unfinished_merges(vault, [GitMerge(foreign, machine.head(), foreign)])
+    machine.keep("Next.")
     assert not (vault.state / "merges-left").exists()
-    assert "complete(vault)" not in one.git("log", "--format=%s")
+    assert "complete(vault)" not in machine.git("log", "--format=%s")
 
 
 def remembered(machine: Machine, text: str) -> RememberResult:
@@ -484,23 +484,23 @@ def remembered(machine: Machine, text: str) -> RememberResult:
 
 def test_a_python_file_of_a_remote_is_not_imported_by_a_pull(machines: list[Machine], tmp_path: Path) -> None:
     """git runs the merge driver in the work tree, where a remote may have put modules of any name."""
-    one, other = machines
+    other_machine, other = machines
     for name in ("json.py", "clawmem.py", "sitecustomize.py"):
         other.write(name, f"open({str(tmp_path / 'ran')!r}, 'w')\n")
     other.git("add", "-A")
     other.git("commit", "-q", "-m", "modules")
     other.sync()
-    one.git("pull", "-q", "origin", "main")
-    for machine in (one, other):
+    other_machine.git("pull", "-q", "origin", "main")
+    for machine in (other_machine, other):
         machine.keep(f"The boat of {machine.root.name} is red.", entity="areas/people/jane")
     other.sync()
-    old = one.git("config", "merge.clawmem.driver").strip().replace(" -P ", " ")
-    one.git("config", "merge.clawmem.driver", old)
-    one.sync()  # replaces the command of an older version
-    assert " -P " in one.git("config", "merge.clawmem.driver")
-    for machine in (one, other):
+    old = other_machine.git("config", "merge.clawmem.driver").strip().replace(" -P ", " ")
+    other_machine.git("config", "merge.clawmem.driver", old)
+    other_machine.sync()  # replaces the command of an older version
+    assert " -P " in other_machine.git("config", "merge.clawmem.driver")
+    for machine in (other_machine, other):
         machine.keep(f"The car of {machine.root.name} is red.", entity="areas/people/jane")
     other.sync()
-    one.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    other_machine.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
     assert not (tmp_path / "ran").exists()
-    assert len([fact for fact in one.standing() if "car" in fact]) == 2
+    assert len([fact for fact in other_machine.standing() if "car" in fact]) == 2

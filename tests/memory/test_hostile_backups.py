@@ -47,8 +47,8 @@ class Whole(NamedTuple):
         """The file again, with another manifest or other parts; None leaves one out."""
         data = json.dumps(self.manifest).encode() if described is None else described
         checksum = f"{hashlib.sha256(data).hexdigest()}  manifest.json\n".encode()
-        held: dict[str, bytes | None] = {"manifest.json": data, "manifest.sha256": checksum, **self.parts, **parts}
-        return _tar({name: one for name, one in held.items() if one is not None})
+        record: dict[str, bytes | None] = {"manifest.json": data, "manifest.sha256": checksum, **self.parts, **parts}
+        return _tar({name: other_data for name, other_data in record.items() if other_data is not None})
 
     def saying(self, **changes: Any) -> bytes:
         """The file with other values in its manifest."""
@@ -56,18 +56,18 @@ class Whole(NamedTuple):
 
     def lacking(self, key: str) -> bytes:
         """The file without a key of its manifest."""
-        return self.packed(json.dumps({name: one for name, one in self.manifest.items() if name != key}).encode())
+        return self.packed(json.dumps({name: other for name, other in self.manifest.items() if name != key}).encode())
 
     def with_bundle(self, data: bytes) -> bytes:
         """The file with another bundle, which the manifest describes as it is."""
-        told = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-        members = {**self.manifest["members"], "vault.bundle": told}
+        record = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        members = {**self.manifest["members"], "vault.bundle": record}
         return self.packed(json.dumps({**self.manifest, "members": members}).encode(), **{"vault.bundle": data})
 
-    def with_member(self, **told: Any) -> bytes:
+    def with_member(self, **record: Any) -> bytes:
         """The file whose manifest says something else of the bundle."""
         members = self.manifest["members"]
-        return self.saying(members={**members, "vault.bundle": {**members["vault.bundle"], **told}})
+        return self.saying(members={**members, "vault.bundle": {**members["vault.bundle"], **record}})
 
     def with_kind(self, name: str, kind: bytes, link: str = "") -> bytes:
         """The file with one part that is a link, a folder or a device."""
@@ -244,9 +244,9 @@ def whole(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
     backup_to_file(vault, Caller(NOW, os.urandom), folder / "a.clawmem")
     with tarfile.open(folder / "a.clawmem") as archive:
-        held = {name: _content(archive, name) for name in archive.getnames()}
-    parts = {name: data for name, data in held.items() if not name.startswith("manifest")}
-    return Whole(json.loads(held["manifest.json"]), parts)
+        record = {name: _content(archive, name) for name in archive.getnames()}
+    parts = {name: data for name, data in record.items() if not name.startswith("manifest")}
+    return Whole(json.loads(record["manifest.json"]), parts)
 
 
 def _content(archive: tarfile.TarFile, name: str) -> bytes:
@@ -266,8 +266,8 @@ def test_it_is_refused_and_leaves_nothing(
     place = tmp_path / "new"
     with pytest.raises((DamagedBackup, Refused)) as refused:
         restore(io.BytesIO(CASES[case](whole)), place / "vault", caller, environment)
-    told = refused.value.message
-    assert told.endswith(".") and len(told) < 600 and "Traceback" not in told
+    text = refused.value.message
+    assert text.endswith(".") and len(text) < 600 and "Traceback" not in text
     assert not place.exists()
 
 
@@ -285,24 +285,24 @@ def test_a_part_of_a_hundred_gigabytes_takes_no_memory(
     """The file has holes for contents: what is said of it is large, not what is on the disk."""
     file = tmp_path / "large.clawmem"
     before = {"manifest.json": {}, "manifest.sha256": {"manifest.json": b"{}"}}.get(part)
-    held = json.loads(json.dumps(whole.manifest))
-    held["members"]["vault.bundle"]["size"] = 100 << 30
-    data = json.dumps(held).encode()
+    value = json.loads(json.dumps(whole.manifest))
+    value["members"]["vault.bundle"]["size"] = 100 << 30
+    data = json.dumps(value).encode()
     checksum = f"{hashlib.sha256(data).hexdigest()}  manifest.json\n".encode()
     members = {"manifest.json": data, "manifest.sha256": checksum} if before is None else before
     header = tarfile.TarInfo(part)
     header.size = (100 << 30) if part != "vault.bundle" else 1 << 30
-    start = _tar(members)[: sum(512 + -(-len(one) // 512) * 512 for one in members.values())]
+    start = _tar(members)[: sum(512 + -(-len(member) // 512) * 512 for member in members.values())]
     with file.open("wb") as out:
         out.write(start + header.tobuf())
         out.truncate(len(start) + 512 + header.size)
     command = [sys.executable, "-m", "clawmem", "restore", str(file), str(tmp_path / "new")]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", _MEASURE, *command], env=environment, capture_output=True, text=True, check=False
     )
-    assert "damaged" in done.stderr
-    code, kilobytes, seconds = (float(word) for word in done.stdout.split())
-    assert code == 1, done.stderr
+    assert "damaged" in process.stderr
+    code, kilobytes, seconds = (float(word) for word in process.stdout.split())
+    assert code == 1, process.stderr
     assert kilobytes < 300 * 1024
     assert seconds < 5
     assert not (tmp_path / "new").exists()

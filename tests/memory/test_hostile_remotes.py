@@ -32,8 +32,8 @@ def _fact(**more: Any) -> bytes:
 
 
 def _event(**more: Any) -> bytes:
-    told = {"id": "evt_1", "timestamp": "2026-11-20T08:00:00Z", "role": "user", "text": "I live in Rome.", **more}
-    return json.dumps(told).encode() + b"\n"
+    record = {"id": "evt_1", "timestamp": "2026-11-20T08:00:00Z", "role": "user", "text": "I live in Rome.", **more}
+    return json.dumps(record).encode() + b"\n"
 
 
 def _in_metadata(value: bytes) -> bytes:
@@ -155,7 +155,7 @@ class Ran(NamedTuple):
 
 def _run(root: Path, environment: Mapping[str, str], *arguments: str) -> Ran:
     """Run a verb in a separate process that has already imported clawmem."""
-    said = root.parent / "said"
+    path = root.parent / "said"
     child = os.fork()
     if child == 0:
         try:
@@ -163,7 +163,7 @@ def _run(root: Path, environment: Mapping[str, str], *arguments: str) -> Ran:
             os.environ.clear()
             os.environ.update(environment)
             resource.setrlimit(resource.RLIMIT_CPU, (40, 40))
-            out = os.open(said, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+            out = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
             for stream in (1, 2):
                 os.dup2(out, stream)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
@@ -184,7 +184,7 @@ def _run(root: Path, environment: Mapping[str, str], *arguments: str) -> Ran:
     _, status, used = os.wait4(child, 0)
     return Ran(
         os.waitstatus_to_exitcode(status),
-        said.read_text(errors="replace"),
+        path.read_text(errors="replace"),
         used.ru_maxrss,
     )
 
@@ -203,10 +203,10 @@ class Meeting(NamedTuple):
             os.makedirs(os.path.dirname(place), exist_ok=True)  # noqa: PTH103, PTH120
             with open(place, "wb") as file:  # noqa: PTH123
                 file.write(data)
-        told = self.theirs.parent / "message"
-        told.write_bytes(message)
+        path = self.theirs.parent / "message"
+        path.write_bytes(message)
         git(self.theirs, self.environment, "add", "--all")
-        git(self.theirs, self.environment, "commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", str(told))
+        git(self.theirs, self.environment, "commit", "-q", "--allow-empty", "--cleanup=verbatim", "-F", str(path))
         git(self.theirs, self.environment, "push", "-q", "origin", "HEAD:main")
 
     def meets(self, *arguments: str) -> Ran:
@@ -278,15 +278,15 @@ def test_there_are_enough_of_them() -> None:
 def test_facts_that_nobody_can_read(meeting: Meeting) -> None:
     paths = {f"life/projects/p{number}/items.json": data for number, data in enumerate(ITEMS.values())}
     meeting.push(paths)
-    said = meeting.live_on()
-    assert [case for case, path in zip(ITEMS, paths, strict=True) if path not in said] == []
+    text = meeting.live_on()
+    assert [case for case, path in zip(ITEMS, paths, strict=True) if path not in text] == []
 
 
 def test_events_that_nobody_can_read(meeting: Meeting) -> None:
     paths = {f"ledger/{day}.jsonl": data for day, data in LEDGERS.items()}
     meeting.push(paths)
-    said = meeting.live_on()
-    assert [path for path in paths if f"{path}:1" not in said] == []
+    text = meeting.live_on()
+    assert [path for path in paths if f"{path}:1" not in text] == []
 
 
 def test_what_is_readable_and_odd(meeting: Meeting) -> None:
@@ -296,8 +296,8 @@ def test_what_is_readable_and_odd(meeting: Meeting) -> None:
 
 def test_proposals_and_pages_that_nobody_can_read(meeting: Meeting) -> None:
     meeting.push(STATE)
-    said = meeting.live_on()
-    assert [path for path in STATE if str(path) not in said] == []
+    text = meeting.live_on()
+    assert [path for path in STATE if str(path) not in text] == []
 
 
 @pytest.mark.parametrize("content", [_DEEP, b'{"days": {"2026-11-20": 5}, "mentions": []}', b'{"days": []}'])
@@ -308,8 +308,8 @@ def test_how_far_learning_has_come(content: bytes, meeting: Meeting) -> None:
 
 def test_names_of_any_bytes(meeting: Meeting) -> None:
     meeting.push(NAMES)
-    said = meeting.live_on()
-    assert said.count("caf\\udce9.jpg") == 1
+    text = meeting.live_on()
+    assert text.count("caf\\udce9.jpg") == 1
     assert sorted(os.listdir(os.fsencode(meeting.mine / "life/projects/site"))) == sorted(  # noqa: PTH208
         os.listdir(os.fsencode(meeting.theirs / "life/projects/site"))  # noqa: PTH208
     )
@@ -414,8 +414,8 @@ def test_files_far_beyond_their_limit_are_never_read(files: Mapping[str, int], m
     assert "Jane lives in Oslo." in meets_within("recall", "Jane Oslo")
     meets_within("remember", "Jane plays chess.", "--entity", "areas/people/jane")
     meets_within("heartbeat")
-    said = meets_within("doctor")
-    assert [path for path in files if path not in said] == []
+    text = meets_within("doctor")
+    assert [path for path in files if path not in text] == []
     # Both sides changed something, and a large file changes again.
     git(meeting.theirs, meeting.environment, "pull", "-q", "--no-rebase", "--no-edit")
     with (meeting.theirs / "MEMORY.md").open("ab") as file:

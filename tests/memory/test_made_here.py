@@ -33,12 +33,12 @@ def two(tmp_path: Path, environment: Mapping[str, str]) -> tuple[Machine, Machin
     """A vault and a git clone of it, each on a separate machine."""
     hub = make_hub(tmp_path, environment)
     create_vault(tmp_path / "one", environment, NOW)
-    one = Machine(tmp_path / "one", environment, 1)
-    one.git("remote", "add", "origin", str(hub))
-    one.keep("Ada lives in Oslo.")
-    one.sync()
-    one.git("clone", "-q", str(hub), str(tmp_path / "two"))
-    return one, Machine(tmp_path / "two", environment, 2)
+    machine = Machine(tmp_path / "one", environment, 1)
+    machine.git("remote", "add", "origin", str(hub))
+    machine.keep("Ada lives in Oslo.")
+    machine.sync()
+    machine.git("clone", "-q", str(hub), str(tmp_path / "two"))
+    return machine, Machine(tmp_path / "two", environment, 2)
 
 
 def told(machine: Machine) -> str:
@@ -69,14 +69,14 @@ def test_what_is_approved_here_is_served_here(two: tuple[Machine, Machine]) -> N
 
 
 def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tuple[Machine, Machine]) -> None:
-    one, other = two
-    let_in(one)
-    one.sync()
+    machine, other = two
+    let_in(machine)
+    machine.sync()
     other.sync()
     assert BIDDEN not in told(other)
     assert "Ada lives in Oslo. (2026-11-21)" in told(other)
-    done = trust(other.vault, ("ada@example.org",))
-    assert done.outside == ()
+    result = trust(other.vault, ("ada@example.org",))
+    assert result.outside == ()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
     assert trust(other.vault, ("ada@example.org",), remove=True).outside[0][1] == "approval"
     assert BIDDEN not in told(other)
@@ -87,17 +87,17 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
 def test_a_plain_commit_in_the_shell_of_an_agent_is_not_the_persons(
     row: str | None, amended: bool, two: tuple[Machine, Machine]
 ) -> None:
-    one = two[0]
+    machine = two[0]
     name, _, value = (row or "").partition("=")
     shell = {name: value} if row else {}
-    plant(one, BIDDEN, shell={} if amended else shell)
+    plant(machine, BIDDEN, shell={} if amended else shell)
     if amended:
-        one.git("commit", "-q", "--amend", "-m", "tidier", shell=shell)
-    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(one)
-    one.keep("Bob likes tea.", entity="areas/people/bob")
-    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(one), "whoever finds it"
-    trust(one.vault, ("Mallory",))
-    assert f"- {BIDDEN} (2026-11-21)" in told(one)
+        machine.git("commit", "-q", "--amend", "-m", "tidier", shell=shell)
+    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(machine)
+    machine.keep("Bob likes tea.", entity="areas/people/bob")
+    assert f"- {BIDDEN} (2026-11-21{f', {OUTSIDE}' if row else ''})" in told(machine), "whoever finds it"
+    trust(machine.vault, ("Mallory",))
+    assert f"- {BIDDEN} (2026-11-21)" in told(machine)
 
 
 def test_a_hook_of_the_person_stays(two: tuple[Machine, Machine]) -> None:
@@ -109,23 +109,25 @@ def test_a_hook_of_the_person_stays(two: tuple[Machine, Machine]) -> None:
 
 
 def test_a_mark_that_is_planted_lifts_nothing(two: tuple[Machine, Machine]) -> None:
-    one, other = two
-    plant(one, FORGED, trust="external", metadata={"approved": {"by": "a person", "at": "2026-11-20T00:00:00Z"}})
-    one.sync()
+    machine, other = two
+    plant(machine, FORGED, trust="external", metadata={"approved": {"by": "a person", "at": "2026-11-20T00:00:00Z"}})
+    machine.sync()
     other.sync()
     for _ in ("as it came", "after a new index"):
         assert FORGED not in told(other)
         (other.root / ".git/clawmem/index.sqlite").unlink()
-    (held,) = [
-        one for one in recall(other.vault, FORGED, other.caller, FactFilter(), 5).found if one.fact.fact == FORGED
+    (hit,) = [
+        other_hit
+        for other_hit in recall(other.vault, FORGED, other.caller, FactFilter(), 5).found
+        if other_hit.fact.fact == FORGED
     ]
-    assert "approved" not in (held.fact.metadata or {})
+    assert "approved" not in (hit.fact.metadata or {})
 
 
 def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple[Machine, Machine]) -> None:
-    one, other = two
-    plant(one, BIDDEN)
-    one.sync()
+    machine, other = two
+    plant(machine, BIDDEN)
+    machine.sync()
     other.sync()
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
     assert show_fact(other.vault, "fact_0badc0de", other.caller).fact.trust == "external"
@@ -136,28 +138,30 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     assert f"- {BIDDEN} (2026-11-21)" in told(other)
     trust(other.vault, ("Mallory",), remove=True)
     other.git("reset", "-q", "--hard")
-    plant(one, FORGED)
-    one.sync()
+    plant(machine, FORGED)
+    machine.sync()
     other.sync()
     assert FORGED not in told(other)
 
 
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "a line for each key"])
 def test_the_layout_of_a_file_hides_nothing(two: tuple[Machine, Machine], layout: dict[str, int]) -> None:
-    one, other = two
-    plant(one, BIDDEN)
-    path = one.root / "life/areas/general/items.json"
+    machine, other = two
+    plant(machine, BIDDEN)
+    path = machine.root / "life/areas/general/items.json"
     path.write_text(json.dumps(json.loads(path.read_text()), **layout))  # type: ignore[arg-type]
-    one.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-qa", "--amend", "-m", "tidy")
-    other.git("-c", "user.name=B", "-c", "user.email=b@example.org", "pull", "-q", "--no-edit", str(one.root), "main")
+    machine.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-qa", "--amend", "-m", "tidy")
+    other.git(
+        "-c", "user.name=B", "-c", "user.email=b@example.org", "pull", "-q", "--no-edit", str(machine.root), "main"
+    )
     assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
 
 
 @pytest.mark.parametrize("way", ["pull", "merge"])
 def test_plain_git_is_no_other_way_in(two: tuple[Machine, Machine], way: str) -> None:
-    one, other = two
-    plant(one, FORGED)
-    one.sync()
+    machine, other = two
+    plant(machine, FORGED)
+    machine.sync()
     if way == "merge":
         other.keep("Bob likes tea.", entity="areas/people/bob")
     other.git("-c", "user.name=B", "-c", "user.email=b@example.org", "pull", "-q", "--no-rebase", "--no-edit")
@@ -167,9 +171,9 @@ def test_plain_git_is_no_other_way_in(two: tuple[Machine, Machine], way: str) ->
 
 
 def test_what_this_machine_does_to_a_planted_fact_does_not_make_it_its_own(two: tuple[Machine, Machine]) -> None:
-    one, other = two
-    plant(one, BIDDEN)
-    one.sync()
+    machine, other = two
+    plant(machine, BIDDEN)
+    machine.sync()
     other.sync()
     other.keep("Ada has a cat.")
     from clawmem.memory.facts.access import fold_accesses
@@ -182,9 +186,9 @@ def test_what_this_machine_does_to_a_planted_fact_does_not_make_it_its_own(two: 
 
 
 def test_ordinary_facts_of_another_machine_are_as_before(two: tuple[Machine, Machine]) -> None:
-    one, other = two
-    one.keep("Ada likes tea.", "Ada has to renew her passport.", trust="user")
-    one.sync()
+    machine, other = two
+    machine.keep("Ada likes tea.", "Ada has to renew her passport.", trust="user")
+    machine.sync()
     other.sync()
     assert OUTSIDE not in told(other)
     assert trust(other.vault).outside == ()
@@ -199,22 +203,22 @@ def test_orders_given_here_stay_as_they_are(two: tuple[Machine, Machine]) -> Non
 
 
 def test_a_vault_that_kept_no_record_counts_what_it_holds(two: tuple[Machine, Machine]) -> None:
-    one, _ = two
-    let_in(one)
+    machine, _ = two
+    let_in(machine)
     for name in ("made-here", "outside.json", "index.sqlite"):
-        (one.root / ".git/clawmem" / name).unlink(missing_ok=True)
-    assert BIDDEN in told(one)
-    one.keep("Ada has a cat.")
-    assert BIDDEN in told(one)
+        (machine.root / ".git/clawmem" / name).unlink(missing_ok=True)
+    assert BIDDEN in told(machine)
+    machine.keep("Ada has a cat.")
+    assert BIDDEN in told(machine)
 
 
 def test_a_redaction_takes_no_approval_back(two: tuple[Machine, Machine]) -> None:
-    one, _ = two
-    one.keep("Ada's cat is Zqxcat.")
-    let_in(one)
-    redact(one.vault, RedactTarget(pattern="Zqxcat"), one.caller)
-    (one.root / ".git/clawmem/outside.json").unlink(missing_ok=True)
-    assert BIDDEN in told(one)
+    machine, _ = two
+    machine.keep("Ada's cat is Zqxcat.")
+    let_in(machine)
+    redact(machine.vault, RedactTarget(pattern="Zqxcat"), machine.caller)
+    (machine.root / ".git/clawmem/outside.json").unlink(missing_ok=True)
+    assert BIDDEN in told(machine)
 
 
 @pytest.mark.parametrize(

@@ -29,16 +29,16 @@ SITE = "projects/site"
 def places(machine: Machine, fact_id: str) -> list[tuple[str, str]]:
     """Return the place and the status of a fact in the branch."""
     paths = [path for path in machine.vault.files_at("HEAD", "life") if path.endswith("items.json")]
-    held = machine.vault.contents_at("HEAD", paths)
+    record = machine.vault.contents_at("HEAD", paths)
     return [
-        (path, fact.status) for path in paths for fact in parse_items(held[path] or b"", path) if fact.id == fact_id
+        (path, fact.status) for path in paths for fact in parse_items(record[path] or b"", path) if fact.id == fact_id
     ]
 
 
 def errors(machine: Machine, fix: bool = False) -> list[str]:
     """What doctor finds wrong."""
     found = doctor(machine.vault, machine.caller, fix=fix).problems
-    return [one.message for one in found if one.severity == ERROR and not one.fixed]
+    return [problem.message for problem in found if problem.severity == ERROR and not problem.fixed]
 
 
 def meet(*machines: Machine) -> None:
@@ -65,10 +65,10 @@ def three(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
 def test_a_merge_by_git_that_is_met_after_the_entity_moved_brings_no_file_back(three: list[Machine]) -> None:
     """The smallest history in which the repeated completion of a merge restored an archived entity with an ended
     fact."""
-    one, other, third = three
-    (red,) = one.keep("The site is red.", entity=SITE)
-    (slow,) = one.keep("The boat is slow.", entity="projects/boat")
-    one.sync()
+    other_machine, other, third = three
+    (red,) = other_machine.keep("The site is red.", entity=SITE)
+    (slow,) = other_machine.keep("The boat is slow.", entity="projects/boat")
+    other_machine.sync()
     for machine in (other, third):
         machine.sync()
     draft = draft_from_record({"fact": "Site and boat are red and slow."}, NOW)
@@ -77,169 +77,169 @@ def test_a_merge_by_git_that_is_met_after_the_entity_moved_brings_no_file_back(t
     other.sync()
     assert pull(third).returncode == 0
     third.git("push", "-q", "origin", "main")
-    archive_entity(one.vault, SITE, one.caller)
-    meet(one, other, third)
+    archive_entity(other_machine.vault, SITE, other_machine.caller)
+    meet(other_machine, other, third)
     assert places(other, red.id) == [("life/archives/site/items.json", RETRACTED)]
     assert [status for _, status in places(other, both.id)] == [ACTIVE]
     assert not (other.root / "life/projects/site").exists()
 
 
 def test_a_merge_is_completed_once_whoever_receives_it(three: list[Machine]) -> None:
-    one, other, third = (Machine(each.root, each.environment, 77) for each in three)
-    (red,) = one.keep("The boat is red.", entity="projects/boat")
+    machine, other, third = (Machine(each.root, each.environment, 77) for each in three)
+    (red,) = machine.keep("The boat is red.", entity="projects/boat")
     (green,) = other.keep("The lamp is green.", entity="projects/lamp")
     assert red.id == green.id
-    one.sync()
+    machine.sync()
     assert pull(other).returncode == 0
     merge = other.head()
     other.keep("The next command completes it.")
     assert other.git("log", "-1", "--format=%(trailers:key=Completes,valueonly)", "HEAD~1").strip() == merge
     other.sync()
     third.sync()
-    one.sync()
-    assert "complete(" not in one.git("log", "--format=%s", f"{other.head()}..HEAD")
-    assert one.head() == other.head() == third.head()
+    machine.sync()
+    assert "complete(" not in machine.git("log", "--format=%s", f"{other.head()}..HEAD")
+    assert machine.head() == other.head() == third.head()
     assert other.git("log", "--format=%s").count("complete(vault)") == 1
-    meet(one, other, third)
+    meet(machine, other, third)
 
 
 @pytest.mark.parametrize("finds", ["recall", "pull"])
 def test_a_folder_renamed_by_hand_and_then_pulled_into(three: list[Machine], finds: str, clawmem: Command) -> None:
     """A withdrawn fact was active again in the renamed folder, and served."""
-    one, other, third = three
-    (ill,) = one.keep("Jane is ill.", entity="areas/people/jane")
-    one.sync()
+    machine, other, third = three
+    (ill,) = machine.keep("Jane is ill.", entity="areas/people/jane")
+    machine.sync()
     other.sync()
     third.sync()
-    shutil.move(one.root / JANE, one.root / RENAMED)
+    shutil.move(machine.root / JANE, machine.root / RENAMED)
     retract(other.vault, ill.id, other.caller, "she is not")
     other.sync()
-    assert pull(one).returncode == 0
-    one.keep("The next command takes the rename in.")
-    assert places(one, ill.id) == [(f"{RENAMED}/items.json", RETRACTED)]
-    assert not (one.root / JANE).exists()
-    assert '"areas/people/jane"' in one.read(f"{RENAMED}/summary.md")
-    assert "ill" not in clawmem("recall", "Is Jane ill?", cwd=one.root).out
+    assert pull(machine).returncode == 0
+    machine.keep("The next command takes the rename in.")
+    assert places(machine, ill.id) == [(f"{RENAMED}/items.json", RETRACTED)]
+    assert not (machine.root / JANE).exists()
+    assert '"areas/people/jane"' in machine.read(f"{RENAMED}/summary.md")
+    assert "ill" not in clawmem("recall", "Is Jane ill?", cwd=machine.root).out
     if finds == "pull":
-        one.git("push", "-q", "origin", "main")
+        machine.git("push", "-q", "origin", "main")
         assert pull(third).returncode == 0
-    meet(one, other, third)
+    meet(machine, other, third)
     assert places(third, ill.id) == [(f"{RENAMED}/items.json", RETRACTED)]
 
 
 def test_a_rename_that_two_pulls_came_into_keeps_what_they_brought(three: list[Machine]) -> None:
     """History 1012 of the long run: the second pull brought nothing, and the fact of the first was lost."""
-    one, other, third = three
-    shutil.move(one.root / JANE, one.root / RENAMED)
+    machine, other, third = three
+    shutil.move(machine.root / JANE, machine.root / RENAMED)
     (new,) = other.keep("Jane has a dog.", entity="areas/people/jane")
     other.sync()
-    assert pull(one).returncode == 0
-    assert pull(one).returncode == 0
-    meet(one, other, third)
-    assert places(one, new.id) == [(f"{RENAMED}/items.json", ACTIVE)]
+    assert pull(machine).returncode == 0
+    assert pull(machine).returncode == 0
+    meet(machine, other, third)
+    assert places(machine, new.id) == [(f"{RENAMED}/items.json", ACTIVE)]
 
 
 def test_a_renamed_folder_that_was_edited_too_keeps_both(three: list[Machine]) -> None:
-    one, other, third = three
-    shutil.move(one.root / JANE, one.root / RENAMED)
+    machine, other, third = three
+    shutil.move(machine.root / JANE, machine.root / RENAMED)
     path = f"{RENAMED}/items.json"
-    one.write(path, one.read(path).replace('"source": "user"', '"source": "chat"'))
+    machine.write(path, machine.read(path).replace('"source": "user"', '"source": "chat"'))
     (new,) = other.keep("Jane has a dog.", entity="areas/people/jane")
     other.sync()
-    assert pull(one).returncode == 0
-    meet(one, other, third)
-    assert places(one, new.id) == [(path, ACTIVE)]
-    assert not (one.root / JANE).exists()
+    assert pull(machine).returncode == 0
+    meet(machine, other, third)
+    assert places(machine, new.id) == [(path, ACTIVE)]
+    assert not (machine.root / JANE).exists()
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
 def test_a_folder_renamed_here_and_written_to_there(three: list[Machine], by_hand: bool) -> None:
-    one, other, third = three
-    shutil.move(one.root / JANE, one.root / RENAMED)
+    machine, other, third = three
+    shutil.move(machine.root / JANE, machine.root / RENAMED)
     if by_hand:
-        one.git("add", "-A")
-        one.git("commit", "-qm", "renamed")
+        machine.git("add", "-A")
+        machine.git("commit", "-qm", "renamed")
     (new,) = other.keep("Jane has a dog.", entity="areas/people/jane")
     other.sync()
-    one.sync()
-    meet(one, other, third)
-    assert places(one, new.id) == [(f"{RENAMED}/items.json", ACTIVE)]
+    machine.sync()
+    meet(machine, other, third)
+    assert places(machine, new.id) == [(f"{RENAMED}/items.json", ACTIVE)]
 
 
 def test_a_copied_folder_is_left_alone_and_named(three: list[Machine], clawmem: Command) -> None:
-    one, other, _ = three
-    (fact_id,) = one.facts()
-    shutil.copytree(one.root / JANE, one.root / "life/projects/copy")
-    before = one.head()
-    done = clawmem("remember", "Something else.", "--json", cwd=one.root)
-    said = " ".join(done.json["notices"])
-    assert done.code == 0
-    assert f"{fact_id} came from {JANE}/items.json, which still has the same ids, and an id must be unique" in said
-    assert "Remove the copy, or give its facts new ids." in said
-    assert one.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
-    assert places(one, fact_id) == [(f"{JANE}/items.json", ACTIVE)]
-    assert one.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
+    machine, other, _ = three
+    (fact_id,) = machine.facts()
+    shutil.copytree(machine.root / JANE, machine.root / "life/projects/copy")
+    before = machine.head()
+    result = clawmem("remember", "Something else.", "--json", cwd=machine.root)
+    text = " ".join(result.json["notices"])
+    assert result.code == 0
+    assert f"{fact_id} came from {JANE}/items.json, which still has the same ids, and an id must be unique" in text
+    assert "Remove the copy, or give its facts new ids." in text
+    assert machine.git("rev-list", "--count", f"{before}..HEAD").strip() == "1"
+    assert places(machine, fact_id) == [(f"{JANE}/items.json", ACTIVE)]
+    assert machine.git("status", "--porcelain", "--untracked-files=all").splitlines() == [
         "?? life/projects/copy/items.json",
         "?? life/projects/copy/summary.md",
     ]
-    assert clawmem("remember", "To the copy.", "--entity", "projects/copy", cwd=one.root).code != 0
-    shutil.rmtree(one.root / "life/projects/copy")
-    meet(one, other)
+    assert clawmem("remember", "To the copy.", "--entity", "projects/copy", cwd=machine.root).code != 0
+    shutil.rmtree(machine.root / "life/projects/copy")
+    meet(machine, other)
 
 
 def test_a_copy_with_ids_of_its_own_is_taken_in(three: list[Machine]) -> None:
-    one, other, _ = three
-    shutil.copytree(one.root / JANE, one.root / "life/projects/copy")
+    machine, other, _ = three
+    shutil.copytree(machine.root / JANE, machine.root / "life/projects/copy")
     path = "life/projects/copy/items.json"
-    (record,) = json.loads(one.read(path))
-    one.write(path, one.read(path).replace(record["id"], "fact_00c0ffee"))
-    one.keep("The next command takes it in.")
-    assert places(one, "fact_00c0ffee") == [(path, ACTIVE)]
-    meet(one, other)
+    (record,) = json.loads(machine.read(path))
+    machine.write(path, machine.read(path).replace(record["id"], "fact_00c0ffee"))
+    machine.keep("The next command takes it in.")
+    assert places(machine, "fact_00c0ffee") == [(path, ACTIVE)]
+    meet(machine, other)
 
 
 def test_a_fact_pasted_into_another_file_is_named(three: list[Machine], clawmem: Command) -> None:
-    one = three[0]
-    (boat,) = one.keep("The boat is red.", entity="projects/boat")
-    line = next(line for line in one.read(f"{JANE}/items.json").splitlines() if "fact_" in line)
+    machine = three[0]
+    (boat,) = machine.keep("The boat is red.", entity="projects/boat")
+    line = next(line for line in machine.read(f"{JANE}/items.json").splitlines() if "fact_" in line)
     path = "life/projects/boat/items.json"
-    one.write(path, one.read(path).replace("\n]", f",\n{line}\n]"))
-    refused = clawmem("retract", boat.id, cwd=one.root)
+    machine.write(path, machine.read(path).replace("\n]", f",\n{line}\n]"))
+    refused = clawmem("retract", boat.id, cwd=machine.root)
     assert refused.code == 1 and "an id must be unique" in refused.err
-    one.git("checkout", "--", path)
-    assert clawmem("retract", boat.id, cwd=one.root).code == 0
+    machine.git("checkout", "--", path)
+    assert clawmem("retract", boat.id, cwd=machine.root).code == 0
 
 
 def test_a_copy_committed_with_git_is_united_by_the_next_command(three: list[Machine], clawmem: Command) -> None:
-    one, other, third = three
-    (ill,) = one.keep("Jane is ill.", entity="areas/people/jane")
-    one.sync()
+    machine, other, third = three
+    (ill,) = machine.keep("Jane is ill.", entity="areas/people/jane")
+    machine.sync()
     other.sync()
-    shutil.copytree(one.root / JANE, one.root / "life/areas/people/jane-copy")
-    one.git("add", "-A")
-    one.git("commit", "-qm", "copied")
-    one.git("push", "-q", "origin", "main")
+    shutil.copytree(machine.root / JANE, machine.root / "life/areas/people/jane-copy")
+    machine.git("add", "-A")
+    machine.git("commit", "-qm", "copied")
+    machine.git("push", "-q", "origin", "main")
     retract(other.vault, ill.id, other.caller, "she is not")
     other.sync()
     assert places(other, ill.id) == [(f"{JANE}/items.json", RETRACTED)]
     assert "ill" not in clawmem("recall", "Is Jane ill?", cwd=other.root).out
-    meet(one, other, third)
+    meet(machine, other, third)
 
 
 def test_words_that_differ_in_a_copy_are_kept_beside(three: list[Machine]) -> None:
-    one = three[0]
-    (fact_id,) = one.facts()
-    shutil.copytree(one.root / JANE, one.root / "life/areas/people/jane-copy")
+    machine = three[0]
+    (fact_id,) = machine.facts()
+    shutil.copytree(machine.root / JANE, machine.root / "life/areas/people/jane-copy")
     path = "life/areas/people/jane-copy/items.json"
-    one.write(path, one.read(path).replace("Oslo", "Bergen"))
-    one.git("add", "-A")
-    one.git("commit", "-qm", "copied and changed")
-    one.keep("The next command unites them.")
-    facts = one.facts()
+    machine.write(path, machine.read(path).replace("Oslo", "Bergen"))
+    machine.git("add", "-A")
+    machine.git("commit", "-qm", "copied and changed")
+    machine.keep("The next command unites them.")
+    facts = machine.facts()
     assert facts[fact_id].fact == "Jane lives in Oslo."
     (beside,) = [fact for fact in facts.values() if fact.fact == "Jane lives in Bergen."]
     assert [link.to for link in beside.links if link.type == "contradicts"] == [fact_id]
-    assert "unite(vault): 1 id existed in several entities" in one.git("log", "--format=%s")
+    assert "unite(vault): 1 id existed in several entities" in machine.git("log", "--format=%s")
 
 
 def _as_an_older_version_left_it(machine: Machine, fact: Fact) -> None:
@@ -260,16 +260,16 @@ def _last_before_the_move(machine: Machine) -> str:
 
 
 def test_doctor_mends_twin_ids_of_an_older_version(three: list[Machine], clawmem: Command) -> None:
-    one, other, third = three
-    (red,) = one.keep("The site is red.", entity=SITE)
-    retract(one.vault, red.id, one.caller)
-    archive_entity(one.vault, SITE, one.caller)
-    _as_an_older_version_left_it(one, red)
-    found = clawmem("doctor", "--json", cwd=one.root)
+    machine, other, third = three
+    (red,) = machine.keep("The site is red.", entity=SITE)
+    retract(machine.vault, red.id, machine.caller)
+    archive_entity(machine.vault, SITE, machine.caller)
+    _as_an_older_version_left_it(machine, red)
+    found = clawmem("doctor", "--json", cwd=machine.root)
     assert found.code == 1
     assert [row["check"] for row in found.data["problems"] if row["severity"] == "error"] == ["id-unique"]
-    mended = clawmem("doctor", "--fix", cwd=one.root)
+    mended = clawmem("doctor", "--fix", cwd=machine.root)
     assert mended.code == 0, mended.out
-    assert places(one, red.id) == [("life/archives/site/items.json", RETRACTED)]
-    assert not (one.root / "life/projects/site/items.json").exists()
-    meet(one, other, third)
+    assert places(machine, red.id) == [("life/archives/site/items.json", RETRACTED)]
+    assert not (machine.root / "life/projects/site/items.json").exists()
+    meet(machine, other, third)

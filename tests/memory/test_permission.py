@@ -9,9 +9,9 @@ import pytest
 from tests.conftest import Command, Result
 
 
-def refused(done: Result, words: str) -> None:
-    document = done.json
-    assert done.code == 1, document
+def refused(result: Result, words: str) -> None:
+    document = result.json
+    assert result.code == 1, document
     assert document["error"]["code"] == "not_permitted"
     assert words in document["error"]["message"]
     assert "may write" in document["error"]["hint"]
@@ -24,8 +24,8 @@ def head(vault: Path) -> str:
 @pytest.fixture
 def theirs(clawmem: Command) -> str:
     """A fact in the workspace of the agent legal."""
-    done = clawmem("remember", "The case opens in May.", "-e", "@legal/projects/case", "--agent", "legal", "--json")
-    return str(done.data["facts"][0]["id"])
+    result = clawmem("remember", "The case opens in May.", "-e", "@legal/projects/case", "--agent", "legal", "--json")
+    return str(result.data["facts"][0]["id"])
 
 
 def test_an_agent_cannot_write_anothers_workspace(clawmem: Command, vault_root: Path, theirs: str) -> None:
@@ -60,8 +60,8 @@ def test_a_reader_reads_everything_and_changes_nothing(clawmem: Command, vault_r
         assert clawmem(*question, *by).code == 0, question
     limit = ("config", "set", "defaults.limit", "5")
     for change in (("remember", "Jane likes milk."), ("note", "hello"), ("ingest", "-"), limit):
-        done = clawmem(*change, *by, given='{"role": "user", "content": "I like tea."}\n')
-        refused(done, "auditor")
+        result = clawmem(*change, *by, given='{"role": "user", "content": "I like tea."}\n')
+        refused(result, "auditor")
     beat = clawmem("heartbeat", *by)
     assert beat.code == 1 and beat.json["error"]["code"] == "not_permitted"
     assert head(vault_root) == before
@@ -84,13 +84,13 @@ def test_what_no_one_understands_is_an_error(clawmem: Command, vault_root: Path)
     assert clawmem("config", "set", "agents.finance.write", "everywhere").code == 2
     settings = vault_root / "clawmem.yaml"
     settings.write_text(settings.read_text() + "agents:\n  finance:\n    readonly: true\n")
-    done = clawmem("remember", "Jane likes tea.", "--agent", "finance", "--json")
-    assert done.code == 2 and "agents.finance.readonly" in done.json["error"]["message"]
+    result = clawmem("remember", "Jane likes tea.", "--agent", "finance", "--json")
+    assert result.code == 2 and "agents.finance.readonly" in result.json["error"]["message"]
 
 
 def test_the_hint_names_the_setting_that_decides(clawmem: Command) -> None:
     clawmem("config", "set", "agents.finance.read_only", "true")
     clawmem("config", "set", "agents.legal.write", "own")
     for agent, key in (("finance", "read_only"), ("legal", "write")):
-        done = clawmem("remember", "Jane swims.", "--agent", agent, "--json")
-        assert f"config get agents.{agent}.{key}`" in done.json["error"]["hint"]
+        result = clawmem("remember", "Jane swims.", "--agent", agent, "--json")
+        assert f"config get agents.{agent}.{key}`" in result.json["error"]["hint"]

@@ -92,9 +92,9 @@ def sync_while(machine: Machine, act: Callable[[], object]) -> SyncResult:
         if progress.what == "merging" and waiting:
             waiting.pop()()
 
-    done = sync(machine.vault, machine.caller, SyncOptions(), at)
+    result = sync(machine.vault, machine.caller, SyncOptions(), at)
     assert not waiting
-    return done
+    return result
 
 
 def assert_kept(machine: Machine, commit: str, text: str = "mine") -> None:
@@ -109,172 +109,172 @@ def assert_kept(machine: Machine, commit: str, text: str = "mine") -> None:
 
 @pytest.mark.parametrize("own", [True, False], ids=["merge", "fast-forward"])
 def test_a_commit_that_is_made_while_sync_merges(machines: list[Machine], own: bool) -> None:
-    one, other = machines
-    commit_by_hand(one, "old")
-    one.sync()
+    machine, other = machines
+    commit_by_hand(machine, "old")
+    machine.sync()
     other.sync()
     other.keep("The boat is red.")
     other.sync()
     if own:
-        one.keep("The car is blue.")
+        machine.keep("The car is blue.")
     made: list[str] = []
-    done = sync_while(one, lambda: made.append(commit_by_hand(one)))
-    assert_kept(one, made[0])
-    assert done.pushed and "The boat is red." in one.standing()
+    result = sync_while(machine, lambda: made.append(commit_by_hand(machine)))
+    assert_kept(machine, made[0])
+    assert result.pushed and "The boat is red." in machine.standing()
     other.sync()
     assert_kept(other, made[0])
 
 
 def test_a_file_that_both_edit_while_sync_merges(machines: list[Machine]) -> None:
-    one, other = machines
-    one.write(NOTES, "# Notes\n\nfirst\n\nlast\n")
-    one.sync()
+    machine, other = machines
+    machine.write(NOTES, "# Notes\n\nfirst\n\nlast\n")
+    machine.sync()
     other.sync()
     other.write(NOTES, "# Notes\n\nfirst of the other\n\nlast\n")
     other.sync()
-    one.keep("The car is blue.")
-    sync_while(one, lambda: one.write(NOTES, "# Notes\n\nfirst\n\nlast of mine\n"))
-    assert one.read(NOTES) == "# Notes\n\nfirst of the other\n\nlast of mine\n"
-    assert one.git("status", "--porcelain") == ""
+    machine.keep("The car is blue.")
+    sync_while(machine, lambda: machine.write(NOTES, "# Notes\n\nfirst\n\nlast of mine\n"))
+    assert machine.read(NOTES) == "# Notes\n\nfirst of the other\n\nlast of mine\n"
+    assert machine.git("status", "--porcelain") == ""
 
 
 def test_a_person_who_never_stops_makes_sync_give_up_with_nothing_changed(machines: list[Machine]) -> None:
-    one, other = machines
+    machine, other = machines
     other.keep("The boat is red.")
     other.sync()
-    one.keep("The car is blue.")
+    machine.keep("The car is blue.")
     made: list[str] = []
 
     def at(progress: Progress) -> None:
         if progress.what == "merging":
-            made.append(commit_by_hand(one, f"mine {len(made)}"))
+            made.append(commit_by_hand(machine, f"mine {len(made)}"))
 
     with pytest.raises(ChangedMeanwhile):
-        sync(one.vault, one.caller, SyncOptions(), at)
-    assert one.head() == made[-1] and len(made) == 10
-    one.sync()
-    assert_kept(one, made[-1])
+        sync(machine.vault, machine.caller, SyncOptions(), at)
+    assert machine.head() == made[-1] and len(made) == 10
+    machine.sync()
+    assert_kept(machine, made[-1])
 
 
 def test_a_commit_that_ends_while_a_fact_is_written(machines: list[Machine]) -> None:
-    one, _ = machines
+    machine, _ = machines
     made: list[str] = []
-    disk = Stopping("pending.json", lambda: made.append(end_a_commit(one)))
+    disk = Stopping("pending.json", lambda: made.append(end_a_commit(machine)))
     draft = draft_from_record({"fact": "The boat is red."}, NOW)
-    remember(Vault(one.root, one.environment, disk), [draft], one.caller)
-    one.git("reset", "-q")  # a person's git would have added the file to this index before
-    assert "The boat is red." in one.standing()
-    assert_kept(one, made[0])
+    remember(Vault(machine.root, machine.environment, disk), [draft], machine.caller)
+    machine.git("reset", "-q")  # a person's git would have added the file to this index before
+    assert "The boat is red." in machine.standing()
+    assert_kept(machine, made[0])
 
 
 def test_a_commit_of_the_same_file_before_a_write_takes_the_lock(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.keep("The boat is red.", entity="projects/boat")
+    machine, _ = machines
+    machine.keep("The boat is red.", entity="projects/boat")
     path = "life/projects/boat/items.json"
 
     def reword() -> None:
-        one.write(path, one.read(path).replace("boat is red", "boat is green"))
-        one.git("commit", "-q", "-a", "-m", "reworded")
+        machine.write(path, machine.read(path).replace("boat is red", "boat is green"))
+        machine.git("commit", "-q", "-a", "-m", "reworded")
 
     disk = Stopping("index.lock", reword)
     draft = draft_from_record({"fact": "The boat is fast.", "entity": "projects/boat"}, NOW)
     with pytest.raises(Locked):
-        remember(Vault(one.root, one.environment, disk), [draft], one.caller)
-    assert "The boat is green." in one.standing() and "The boat is fast." not in one.standing()
-    one.keep("The boat is fast.", entity="projects/boat")
-    assert {"The boat is fast.", "The boat is green."} <= {*one.standing()}
+        remember(Vault(machine.root, machine.environment, disk), [draft], machine.caller)
+    assert "The boat is green." in machine.standing() and "The boat is fast." not in machine.standing()
+    machine.keep("The boat is fast.", entity="projects/boat")
+    assert {"The boat is fast.", "The boat is green."} <= {*machine.standing()}
 
 
 def test_a_commit_that_ends_while_an_edit_by_hand_is_committed(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.write(NOTES, "# Notes\n\nby hand\n")
+    machine, _ = machines
+    machine.write(NOTES, "# Notes\n\nby hand\n")
     made: list[str] = []
-    disk = Stopping("pending.json", lambda: made.append(end_a_commit(one)))
+    disk = Stopping("pending.json", lambda: made.append(end_a_commit(machine)))
     draft = draft_from_record({"fact": "The boat is red."}, NOW)
-    remember(Vault(one.root, one.environment, disk), [draft], one.caller)
-    assert "by hand" in one.git("show", f"HEAD:{NOTES}") and "The boat is red." in one.standing()
-    assert_kept(one, made[0])
+    remember(Vault(machine.root, machine.environment, disk), [draft], machine.caller)
+    assert "by hand" in machine.git("show", f"HEAD:{NOTES}") and "The boat is red." in machine.standing()
+    assert_kept(machine, made[0])
 
 
 def test_a_line_that_is_written_in_place_while_its_file_is_replaced(machines: list[Machine]) -> None:
-    one, other = machines
-    one.write(NOTES, "# Notes\n\nfirst\n")
-    one.sync()
+    machine, other = machines
+    machine.write(NOTES, "# Notes\n\nfirst\n")
+    machine.sync()
     other.sync()
     other.write(NOTES, "# Notes\n\nfirst of the other\n")
     other.sync()
 
     def append() -> None:
-        with (one.root / NOTES).open("a") as file:
+        with (machine.root / NOTES).open("a") as file:
             file.write("last of mine\n")
 
     disk = Stopping("notes.md", append)
-    done = sync(Vault(one.root, one.environment, disk), one.caller, SyncOptions())
-    assert disk.acted and one.read(NOTES) == "# Notes\n\nfirst of the other\nlast of mine\n"
-    assert any("kept your edit" in notice for notice in done.notices)
-    one.sync()
-    assert one.git("show", f"HEAD:{NOTES}") == "# Notes\n\nfirst of the other\nlast of mine\n"
+    result = sync(Vault(machine.root, machine.environment, disk), machine.caller, SyncOptions())
+    assert disk.acted and machine.read(NOTES) == "# Notes\n\nfirst of the other\nlast of mine\n"
+    assert any("kept your edit" in notice for notice in result.notices)
+    machine.sync()
+    assert machine.git("show", f"HEAD:{NOTES}") == "# Notes\n\nfirst of the other\nlast of mine\n"
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_the_index_has_what_a_pull_brought_beside_a_write(machines: list[Machine], before: bool) -> None:
-    one, other = machines
+    machine, other = machines
     (theirs,) = other.keep("The boat is red.", entity="projects/boat")
     other.sync()
-    (mine,) = one.keep("The car is blue.", entity="projects/car")
+    (mine,) = machine.keep("The car is blue.", entity="projects/car")
     again = mine._replace(id="fact_another", fact="The car is fast.")
     change = Change("remember(projects/car): more", items_write("projects/car", [mine, again]), ())
-    with writing(one.vault, one.caller, "remember") as work:
+    with writing(machine.vault, machine.caller, "remember") as work:
         work.facts("projects/car")
         if before:
-            one.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+            machine.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
         work.commit([change])
         if not before:
             work.transaction.wait()
-            one.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
-    one.keep("One more.")
-    index = open_index(one.vault)
+            machine.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    machine.keep("One more.")
+    index = open_index(machine.vault)
     assert find_fact(index, theirs.id).entity == "projects/boat"
-    assert_equal_to_a_rebuild(one.vault, index)
+    assert_equal_to_a_rebuild(machine.vault, index)
     index.close()
 
 
 def test_a_branch_that_moves_while_history_is_rewritten(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.keep("The door opens with silent-heron-plumtree.", "The boat is red.")
+    machine, _ = machines
+    machine.keep("The door opens with silent-heron-plumtree.", "The boat is red.")
     made: list[str] = []
-    disk = Stopping("redacting.json", lambda: made.append(end_a_commit(one)), b"switching")
+    disk = Stopping("redacting.json", lambda: made.append(end_a_commit(machine)), b"switching")
     caller = Caller(NOW, random.Random(7).randbytes)
     target = RedactTarget(pattern="silent-heron-plumtree")
     with pytest.raises(ChangedMeanwhile):
-        redact(Vault(one.root, one.environment, disk), target, caller)
-    assert one.head() == made[0] and not (one.vault.state / "redacting.json").exists()
-    assert redact(one.vault, target, caller).remains == ()
-    assert "mine" in one.git("show", f"HEAD:{MINE}") and "silent-heron" not in "".join(one.standing())
+        redact(Vault(machine.root, machine.environment, disk), target, caller)
+    assert machine.head() == made[0] and not (machine.vault.state / "redacting.json").exists()
+    assert redact(machine.vault, target, caller).remains == ()
+    assert "mine" in machine.git("show", f"HEAD:{MINE}") and "silent-heron" not in "".join(machine.standing())
 
 
 def test_a_merge_that_lands_while_the_last_ones_are_marked(machines: list[Machine]) -> None:
     """git's mark of a merge is older than the merge, so a command at that time does not take it for one it has seen."""
-    one, other = machines
-    for machine in (one, other):
+    other_machine, other = machines
+    for machine in (other_machine, other):
         machine.keep(f"The boat of {machine.root.name} is red.", entity="projects/boat")
     other.sync()
-    here, go = one.root / ".git/driver-is-here", one.root / ".git/driver-may-go"
-    program = one.root / ".git/driver.sh"
+    here, go = other_machine.root / ".git/driver-is-here", other_machine.root / ".git/driver-may-go"
+    program = other_machine.root / ".git/driver.sh"
     program.write_text(f"touch {here}; until [ -e {go} ]; do sleep 0.02; done; {command_line()}".replace("%", "$")
                        .replace("$O", "$1").replace("$A", "$2").replace("$B", "$3").replace("$P", "$4"))  # fmt: skip
-    one.git("config", "merge.clawmem.driver", f"sh {program} %O %A %B %P")
+    other_machine.git("config", "merge.clawmem.driver", f"sh {program} %O %A %B %P")
     command = ["git", "pull", "-q", "--no-rebase", "--no-edit", "origin", "main"]
-    with subprocess.Popen(command, cwd=one.root, env=one.environment) as pull:
+    with subprocess.Popen(command, cwd=other_machine.root, env=other_machine.environment) as pull:
         try:
             assert wait_until(here.exists)
-            assert merge_point(one.vault) is None
+            assert merge_point(other_machine.vault) is None
             with pytest.raises(Locked):
-                one.keep("The car is blue.")
+                other_machine.keep("The car is blue.")
         finally:
             go.touch()
         assert pull.wait(60) == 0
-    assert has_new_merges(one.vault) and merge_point(one.vault) is not None
-    one.keep("The car is green.")
-    assert not has_new_merges(one.vault)
-    assert_whole(one.root, one.environment)
+    assert has_new_merges(other_machine.vault) and merge_point(other_machine.vault) is not None
+    other_machine.keep("The car is green.")
+    assert not has_new_merges(other_machine.vault)
+    assert_whole(other_machine.root, other_machine.environment)

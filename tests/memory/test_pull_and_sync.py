@@ -23,12 +23,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("seed", _NORMAL, ids=lambda seed: f"{POLICIES[seed % len(POLICIES)]}-{seed}")
 def test_both_roads_lead_to_one_tree(seed: int, template: Path, tmp_path: Path, environment: Mapping[str, str]) -> None:
-    files, done = differing(seed, template, tmp_path, environment)
-    assert files == [], done
+    files, items = differing(seed, template, tmp_path, environment)
+    assert files == [], items
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", _LONG)
 def test_seventy_more_pairs(seed: int, template: Path, tmp_path: Path, environment: Mapping[str, str]) -> None:
-    files, done = differing(seed, template, tmp_path, environment)
-    assert files == [], done
+    files, items = differing(seed, template, tmp_path, environment)
+    assert files == [], items

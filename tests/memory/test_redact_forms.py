@@ -90,7 +90,7 @@ def _units(text: str) -> list[int]:
 
 def _capital_codes(text: str) -> str:
     pieces = text.split("\\u")
-    return "\\u".join([pieces[0], *(one[:4].upper() + one[4:] for one in pieces[1:])])
+    return "\\u".join([pieces[0], *(piece[:4].upper() + piece[4:] for piece in pieces[1:])])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -100,10 +100,10 @@ def test_each_form_is_found_and_taken_out_in_each_encoding(form: str) -> None:
     kept = [f"before {data!r} after" for _, data in encodings("something else-99")]
     for name, data in encodings(text):
         for around in (b"%s", b'{"a": "%s"}', b"x %s y\n"):
-            given = around.replace(b"%s", data)
-            assert contains(given, wanted), name
-            assert contains_text(given, (text,)), name
-            left = replace_needles(given, wanted, b"[redacted]")
+            value = around.replace(b"%s", data)
+            assert contains(value, wanted), name
+            assert contains_text(value, (text,)), name
+            left = replace_needles(value, wanted, b"[redacted]")
             assert not contains(left, wanted) and not contains_text(left, (text,)), (name, left)
     for other in kept:
         assert not contains(other.encode(), wanted) and not contains_text(other.encode(), (text,))
@@ -112,13 +112,13 @@ def test_each_form_is_found_and_taken_out_in_each_encoding(form: str) -> None:
 @pytest.mark.parametrize("form", FORMS)
 def test_a_text_of_json_stays_one(form: str) -> None:
     text = FORMS[form]
-    for given in (text, f"a\\{text}b", f"t{text}n", f'say "{text}", or \\{text}\\', json.dumps({"k": [text]})):
+    for name in (text, f"a\\{text}b", f"t{text}n", f'say "{text}", or \\{text}\\', json.dumps({"k": [text]})):
         for depth in range(4):
-            line = json.dumps({"text": given, "n": depth}).encode()
+            line = json.dumps({"text": name, "n": depth}).encode()
             left = replace_needles(line, compile_needles((text,)), b"[redacted]")
             assert json.loads(left)["n"] == depth
             assert text not in json.loads(left)["text"]
-            given = json.dumps({"inner": given})
+            name = json.dumps({"inner": name})
 
 
 def _nested(text: str, depth: int) -> object:
@@ -146,11 +146,11 @@ def _messages(number: int, text: str) -> list[dict[str, object]]:
 def leaked(clawmem: Command, vault_root: Path) -> Path:
     """A vault that has each form by every road: fact, note, event, tool call, review file, page, subject, trailer, tag,
     author, file name."""
-    said = [(number, text) for number, text in enumerate(FORMS.values()) if " ".join(text.split()).isprintable()]
-    lines = [json.dumps({"fact": _line(number, text), "entity": "areas/house"}) for number, text in said]
+    items = [(number, text) for number, text in enumerate(FORMS.values()) if " ".join(text.split()).isprintable()]
+    lines = [json.dumps({"fact": _line(number, text), "entity": "areas/house"}) for number, text in items]
     assert clawmem("remember", "--jsonl", "-", given="\n".join(lines)).code == 0
     assert clawmem("note", f"gate: {FORMS['double quotes']} and {FORMS['umlaut']}").code == 0
-    messages = [one for number, text in enumerate(FORMS.values()) for one in _messages(number, text)]
+    messages = [record for number, text in enumerate(FORMS.values()) for record in _messages(number, text)]
     assert clawmem("ingest", "-", "--source", "chat", given="\n".join(map(json.dumps, messages))).code == 0
     (vault_root / "review").mkdir(exist_ok=True)
     for number, text in enumerate(FORMS.values()):
@@ -176,15 +176,17 @@ def test_nothing_is_left_whatever_the_road(leaked: Path, environment: dict[str, 
             assert [name for name, data in encodings(text) if data in before] == []
             continue
         assert len([name for name, data in encodings(text) if data in before]) >= 3
-        done: RedactResult = redact(Vault(leaked, environment), RedactTarget(pattern=text), caller)
-        assert done.remains == (), (form, done.remains)
+        result: RedactResult = redact(Vault(leaked, environment), RedactTarget(pattern=text), caller)
+        assert result.remains == (), (form, result.remains)
         after = everything(leaked)
         assert [name for name, data in encodings(text) if data in after] == [], form
     (ledger,) = (leaked / "ledger").glob("*.jsonl")
     assert len(parse_events(ledger.read_bytes(), ledger.name)) >= 3 * len(FORMS)
     git(leaked, "fsck", "--strict")
     assert git(leaked, "status", "--porcelain") == b""
-    assert [one for one in doctor(Vault(leaked, environment), caller).problems if one.severity == "error"] == []
+    assert [
+        problem for problem in doctor(Vault(leaked, environment), caller).problems if problem.severity == "error"
+    ] == []
 
 
 def test_what_the_search_misses_the_check_names(
@@ -193,5 +195,5 @@ def test_what_the_search_misses_the_check_names(
     clawmem("remember", "The gate opens with marigold-heron-70.", "-e", "areas/house")
     (vault_root / "mine.txt").write_text("m&#97;rigold-heron-70")
     (vault_root / "marigold-heron-70.txt").write_text("empty")
-    done = redact(Vault(vault_root, environment), RedactTarget(pattern="marigold-heron-70"), caller)
-    assert done.remains == ("[redacted] (in its name)", "mine.txt")
+    result = redact(Vault(vault_root, environment), RedactTarget(pattern="marigold-heron-70"), caller)
+    assert result.remains == ("[redacted] (in its name)", "mine.txt")

@@ -29,8 +29,8 @@ def holds_secret(root: Path) -> bool:
 
 def redacted(machine: Machine) -> None:
     """Take the secret out on one machine."""
-    done = redact(machine.vault, RedactTarget(pattern=SECRET), machine.caller)
-    assert done.remains == () and not holds_secret(machine.root)
+    result = redact(machine.vault, RedactTarget(pattern=SECRET), machine.caller)
+    assert result.remains == () and not holds_secret(machine.root)
 
 
 def take_record_out(machine: Machine) -> None:
@@ -42,45 +42,45 @@ def take_record_out(machine: Machine) -> None:
 @pytest.fixture
 def leaked(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two clones that both have the secret, as has the bare repository between them."""
-    one, other = make_machines(tmp_path, environment)
-    one.keep(f"The gate opens with {SECRET}.", entity="areas/house")
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = make_machines(tmp_path, environment)
+    machine.keep(f"The gate opens with {SECRET}.", entity="areas/house")
+    machine.keep("The boat is red.")
+    machine.sync()
     other.sync()
-    one.keep("The lamp is green.")
+    machine.keep("The lamp is green.")
     other.keep("The cat is grey.")
-    one.sync()
+    machine.sync()
     other.sync()
-    one.sync()
-    assert holds_secret(one.root) and holds_secret(other.root)
-    return [one, other]
+    machine.sync()
+    assert holds_secret(machine.root) and holds_secret(other.root)
+    return [machine, other]
 
 
 def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], clawmem: Command) -> None:
-    one, _ = leaked
-    redacted(one)
-    assert one.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
-    take_record_out(one)
-    before = one.head()
+    machine, _ = leaked
+    redacted(machine)
+    assert machine.git("for-each-ref", "--format=%(refname)", "refs/clawmem", "refs/remotes") == ""
+    take_record_out(machine)
+    before = machine.head()
     for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions(), SyncOptions(allow_unrelated=True)):
         with pytest.raises(HistoryRewritten, match="before a redaction here"):
-            one.sync(wanted)
-        assert one.head() == before and not holds_secret(one.root)
-    done = clawmem("sync", "--json", cwd=one.root)
-    assert (done.code, done.json["error"]["code"]) == (12, "rewritten")
-    assert "push --force-with-lease" in done.json["error"]["hint"]
-    one.keep("Life goes on.")
-    assert_whole(one.root, one.environment)
-    assert_sound(one.root, one.environment)
+            machine.sync(wanted)
+        assert machine.head() == before and not holds_secret(machine.root)
+    result = clawmem("sync", "--json", cwd=machine.root)
+    assert (result.code, result.json["error"]["code"]) == (12, "rewritten")
+    assert "push --force-with-lease" in result.json["error"]["hint"]
+    machine.keep("Life goes on.")
+    assert_whole(machine.root, machine.environment)
+    assert_sound(machine.root, machine.environment)
 
 
 def test_published_anew_it_stays_out_and_old_clones_are_refused(
     leaked: list[Machine], tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    one, other = leaked
-    redacted(one)
-    one.git("push", "-q", "--force", "origin", "main")
-    one.sync()
+    machine, other = leaked
+    redacted(machine)
+    machine.git("push", "-q", "--force", "origin", "main")
+    machine.sync()
     other.keep("Only the other knows this.")
     before = other.head()
     for _ in range(2):
@@ -92,63 +92,63 @@ def test_published_anew_it_stays_out_and_old_clones_are_refused(
     fresh = Machine(tmp_path / "fresh", environment, 9)
     fresh.keep("The clock is old.")
     assert fresh.sync().pushed
-    one.keep("The clock is new.")
-    one.sync()
-    assert "The clock is old." in one.standing() and not holds_secret(one.root) and not holds_secret(fresh.root)
+    machine.keep("The clock is new.")
+    machine.sync()
+    assert "The clock is old." in machine.standing() and not holds_secret(machine.root) and not holds_secret(fresh.root)
 
 
 def test_an_old_clone_that_never_synced_is_refused_too(
     leaked: list[Machine], tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    one, _ = leaked
+    machine, _ = leaked
     git(tmp_path, environment, "clone", "-q", str(tmp_path / "hub.git"), "quiet")
     quiet = Machine(tmp_path / "quiet", environment, 9)
     quiet.keep("Only this clone knows.")
-    redacted(one)
-    one.git("push", "-q", "--force", "origin", "main")
+    redacted(machine)
+    machine.git("push", "-q", "--force", "origin", "main")
     with pytest.raises(HistoryRewritten, match="this clone still has the history from before"):
         quiet.sync()
-    assert git(tmp_path / "hub.git", environment, "rev-parse", "main").strip() == one.head()
+    assert git(tmp_path / "hub.git", environment, "rev-parse", "main").strip() == machine.head()
     quiet.sync(SyncOptions(allow_rewritten=True))
     assert "Only this clone knows." in quiet.standing()
 
 
 def test_somebody_who_brought_it_back_with_git_is_noticed(leaked: list[Machine]) -> None:
-    one, other = leaked
-    redacted(one)
-    one.git("push", "-q", "--force", "origin", "main")
-    one.sync()
-    take_record_out(one)
+    machine, other = leaked
+    redacted(machine)
+    machine.git("push", "-q", "--force", "origin", "main")
+    machine.sync()
+    take_record_out(machine)
     other.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
     other.git("push", "-q", "origin", "main")
     with pytest.raises(HistoryRewritten, match="before a redaction here"):
-        one.sync()
-    assert not holds_secret(one.root)
+        machine.sync()
+    assert not holds_secret(machine.root)
 
 
 def test_a_merge_with_the_old_history_that_stopped_is_not_finished(leaked: list[Machine]) -> None:
-    one, _ = leaked
-    redacted(one)
-    one.git("config", "--remove-section", "merge.clawmem")
-    one.git("fetch", "-q", "origin")
+    machine, _ = leaked
+    redacted(machine)
+    machine.git("config", "--remove-section", "merge.clawmem")
+    machine.git("fetch", "-q", "origin")
     with pytest.raises(AssertionError):  # it stops
-        one.git("merge", "-q", "origin/main")
-    before = one.head()
+        machine.git("merge", "-q", "origin/main")
+    before = machine.head()
     with pytest.raises(HistoryRewritten, match="would restore"):
-        finish_merge(one.vault, one.caller)
-    assert one.head() == before
+        finish_merge(machine.vault, machine.caller)
+    assert machine.head() == before
 
 
 def test_a_secret_that_was_never_given_away_hinders_nobody(leaked: list[Machine]) -> None:
-    one, other = leaked
-    one.keep("The code is violet-heron-qpwoeiruty.", entity="areas/house")
-    redact(one.vault, RedactTarget(pattern="violet-heron-qpwoeiruty"), one.caller)
+    machine, other = leaked
+    machine.keep("The code is violet-heron-qpwoeiruty.", entity="areas/house")
+    redact(machine.vault, RedactTarget(pattern="violet-heron-qpwoeiruty"), machine.caller)
     other.keep("Something else.")
     other.sync()
-    one.sync()
+    machine.sync()
     other.sync()
-    assert one.head() == other.head()
-    assert "Something else." in one.standing() and "The code is [redacted]." in other.standing()
+    assert machine.head() == other.head()
+    assert "Something else." in machine.standing() and "The code is [redacted]." in other.standing()
 
 
 def test_a_secret_in_the_very_first_commit(tmp_path: Path, environment: dict[str, str], clawmem: Command) -> None:
@@ -169,32 +169,32 @@ def test_a_secret_in_the_very_first_commit(tmp_path: Path, environment: dict[str
 
 
 def test_an_old_history_that_is_forced_back_leaves_no_object(leaked: list[Machine], clawmem: Command) -> None:
-    one, other = leaked
-    redacted(one)
-    one.git("push", "-q", "--force", "origin", "main")
-    one.sync()
+    machine, other = leaked
+    redacted(machine)
+    machine.git("push", "-q", "--force", "origin", "main")
+    machine.sync()
     other.git("push", "-q", "--force", "origin", "main")
-    known = one.git("for-each-ref")
+    known = machine.git("for-each-ref")
     for wanted in (SyncOptions(), SyncOptions(dry_run=True), SyncOptions()):
         with pytest.raises(HistoryRewritten, match="its history was rewritten"):
-            one.sync(wanted)
-        assert not holds_secret(one.root)
-        assert one.git("for-each-ref") == known
-        assert SECRET.encode() not in b"".join(path.read_bytes() for path in one.root.rglob("*") if path.is_file())
-    assert clawmem("doctor", "--full", cwd=one.root).code == 0
+            machine.sync(wanted)
+        assert not holds_secret(machine.root)
+        assert machine.git("for-each-ref") == known
+        assert SECRET.encode() not in b"".join(path.read_bytes() for path in machine.root.rglob("*") if path.is_file())
+    assert clawmem("doctor", "--full", cwd=machine.root).code == 0
 
 
 def test_doctor_names_an_old_history_that_plain_git_brought(leaked: list[Machine], clawmem: Command) -> None:
-    one, _ = leaked
-    redacted(one)
-    clean = clawmem("doctor", "--full", "--json", cwd=one.root).data["problems"]
+    machine, _ = leaked
+    redacted(machine)
+    clean = clawmem("doctor", "--full", "--json", cwd=machine.root).data["problems"]
     assert not [row for row in clean if "before a redaction" in row["message"]]
-    one.git("fetch", "-q", "origin")
+    machine.git("fetch", "-q", "origin")
     for _ in range(2):
-        found = clawmem("doctor", "--full", "--json", cwd=one.root).data["problems"]
-        (told,) = [row for row in found if "before a redaction" in row["message"]]
-        assert told["severity"] == "warning"
-        one.git("update-ref", "-d", "refs/remotes/origin/main")  # the objects are still there
+        found = clawmem("doctor", "--full", "--json", cwd=machine.root).data["problems"]
+        (message,) = [row for row in found if "before a redaction" in row["message"]]
+        assert message["severity"] == "warning"
+        machine.git("update-ref", "-d", "refs/remotes/origin/main")  # the objects are still there
 
 
 @pytest.mark.soak

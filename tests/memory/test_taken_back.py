@@ -35,53 +35,53 @@ def said(machine: Machine, *texts: str) -> None:
 
 def errors(machine: Machine) -> list[str]:
     """What doctor finds wrong."""
-    return [one.message for one in doctor(machine.vault, machine.caller).problems if one.severity == ERROR]
+    return [problem.message for problem in doctor(machine.vault, machine.caller).problems if problem.severity == ERROR]
 
 
 @pytest.fixture
 def learned_and_undone(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """An ingest that one of two machines undid while the other learned from it."""
-    one, other = make_machines(tmp_path, environment)
-    said(one, NUTS)
-    event = one.head()
-    one.sync()
+    machine, other = make_machines(tmp_path, environment)
+    said(machine, NUTS)
+    event = machine.head()
+    machine.sync()
     other.sync()
     learn(other.vault, other.caller)
     assert any("peanuts" in text for text in other.standing())
-    undo(one.vault, event, one.caller)
-    assert not (one.root / LEDGER).exists()
-    return [one, other]
+    undo(machine.vault, event, machine.caller)
+    assert not (machine.root / LEDGER).exists()
+    return [machine, other]
 
 
 @pytest.mark.parametrize("road", ["undo comes in", "learning comes in", "pull of the undo", "pull of the learning"])
 def test_an_event_that_a_fact_rests_on_stays(learned_and_undone: list[Machine], road: str) -> None:
-    one, other = learned_and_undone
-    first, second = (one, other) if road in ("undo comes in", "pull of the undo") else (other, one)
+    other_machine, other = learned_and_undone
+    first, second = (other_machine, other) if road in ("undo comes in", "pull of the undo") else (other, other_machine)
     first.sync()
     if road.startswith("pull"):
         assert pull(second).returncode == 0
         second.keep("The next command completes it.")
     else:
-        (told,) = [one.says for one in second.sync().conflicts]
-        assert "was taken back on one side; it stays: a fact was learned from it on the other" in told
+        (message,) = [conflict.says for conflict in second.sync().conflicts]
+        assert "was taken back on one side; it stays: a fact was learned from it on the other" in message
     for _ in range(2):
-        one.sync()
+        other_machine.sync()
         other.sync()
-    for machine in (one, other):
+    for machine in (other_machine, other):
         assert NUTS in machine.read(LEDGER)
         assert any("peanuts" in text for text in machine.standing())
         assert errors(machine) == []
 
 
 def test_an_event_that_nothing_rests_on_stays_taken_back(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
-    said(one, "The weather is fine.", "Nothing else.")
-    event = one.head()
-    one.sync()
+    other_machine, other = make_machines(tmp_path, environment)
+    said(other_machine, "The weather is fine.", "Nothing else.")
+    event = other_machine.head()
+    other_machine.sync()
     other.sync()
     other.keep("The boat is red.")
-    undo(one.vault, event, one.caller)
-    for machine in (one, other, one):
+    undo(other_machine.vault, event, other_machine.caller)
+    for machine in (other_machine, other, other_machine):
         machine.sync()
         assert not (machine.root / LEDGER).exists()
 
@@ -113,14 +113,16 @@ def _revived(machine: Machine, fact_id: str) -> None:
 def test_doctor_withdraws_what_an_older_version_revived(
     tmp_path: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
-    (one,) = make_machines(tmp_path, environment, 1)
-    (ill,) = one.keep("Jane is ill.")
-    retract(one.vault, ill.id, one.caller, "she is not")
-    withdrawn = one.head()
-    _revived(one, ill.id)
-    assert any(f"{ill.id} was withdrawn by {withdrawn[:12]} and is active again" in message for message in errors(one))
-    assert clawmem("doctor", "--fix", cwd=one.root).code == 0
-    fact = one.facts()[ill.id]
+    (machine,) = make_machines(tmp_path, environment, 1)
+    (ill,) = machine.keep("Jane is ill.")
+    retract(machine.vault, ill.id, machine.caller, "she is not")
+    withdrawn = machine.head()
+    _revived(machine, ill.id)
+    assert any(
+        f"{ill.id} was withdrawn by {withdrawn[:12]} and is active again" in message for message in errors(machine)
+    )
+    assert clawmem("doctor", "--fix", cwd=machine.root).code == 0
+    fact = machine.facts()[ill.id]
     assert fact.status == RETRACTED
     assert fact.metadata == {"retracted": {"at": "2026-11-21T09:30:00Z", "reason": "she is not"}}
 
@@ -128,37 +130,41 @@ def test_doctor_withdraws_what_an_older_version_revived(
 def test_doctor_closes_what_an_older_version_let_stand(
     tmp_path: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
-    (one,) = make_machines(tmp_path, environment, 1)
-    (red,) = one.keep("The boat is red.")
-    new = supersede(one.vault, red.id, draft_from_record({"fact": "The boat is green."}, NOW), one.caller).facts[0].fact
-    _revived(one, red.id)
-    assert any("is still active" in message for message in errors(one))
-    assert clawmem("doctor", "--fix", cwd=one.root).code == 0
-    assert one.facts()[red.id].superseded_by == new.id
-    assert one.standing() == ["Jane lives in Oslo.", "The boat is green."]
+    (machine,) = make_machines(tmp_path, environment, 1)
+    (red,) = machine.keep("The boat is red.")
+    new = (
+        supersede(machine.vault, red.id, draft_from_record({"fact": "The boat is green."}, NOW), machine.caller)
+        .facts[0]
+        .fact
+    )
+    _revived(machine, red.id)
+    assert any("is still active" in message for message in errors(machine))
+    assert clawmem("doctor", "--fix", cwd=machine.root).code == 0
+    assert machine.facts()[red.id].superseded_by == new.id
+    assert machine.standing() == ["Jane lives in Oslo.", "The boat is green."]
 
 
 @pytest.mark.parametrize("how", ["undo", "by hand", "with git"])
 def test_what_somebody_brought_back_stays(tmp_path: Path, environment: dict[str, str], how: str) -> None:
-    (one,) = make_machines(tmp_path, environment, 1)
-    (ill,) = one.keep("Jane is ill.")
-    retract(one.vault, ill.id, one.caller)
+    (machine,) = make_machines(tmp_path, environment, 1)
+    (ill,) = machine.keep("Jane is ill.")
+    retract(machine.vault, ill.id, machine.caller)
     if how == "undo":
-        undo(one.vault, ill.id, one.caller)
+        undo(machine.vault, ill.id, machine.caller)
     else:
-        one.write(GENERAL, one.read(GENERAL).replace(RETRACTED, ACTIVE))
+        machine.write(GENERAL, machine.read(GENERAL).replace(RETRACTED, ACTIVE))
         if how == "with git":
-            one.git("commit", "-qam", "she is, after all")
-    one.keep("Something else.")
-    assert one.facts()[ill.id].status == ACTIVE
-    assert errors(one) == []
+            machine.git("commit", "-qam", "she is, after all")
+    machine.keep("Something else.")
+    assert machine.facts()[ill.id].status == ACTIVE
+    assert errors(machine) == []
 
 
 def test_a_withdrawn_fact_that_was_moved_is_no_finding(tmp_path: Path, environment: dict[str, str]) -> None:
-    (one,) = make_machines(tmp_path, environment, 1)
-    (ill,) = one.keep("Jane is ill.", entity="projects/x")
-    retract(one.vault, ill.id, one.caller)
-    shutil.move(one.root / "life/projects/x", one.root / "life/projects/y")
-    one.keep("Something else.")
-    assert one.facts()[ill.id].status == RETRACTED
-    assert errors(one) == []
+    (machine,) = make_machines(tmp_path, environment, 1)
+    (ill,) = machine.keep("Jane is ill.", entity="projects/x")
+    retract(machine.vault, ill.id, machine.caller)
+    shutil.move(machine.root / "life/projects/x", machine.root / "life/projects/y")
+    machine.keep("Something else.")
+    assert machine.facts()[ill.id].status == RETRACTED
+    assert errors(machine) == []

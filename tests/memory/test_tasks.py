@@ -24,7 +24,7 @@ def tasks(vault_root: Path) -> Path:
 
 
 def test_tasks_are_listed_by_priority_and_found_by_their_names(tasks: Path, vault: Vault) -> None:
-    assert [one.slug for one in list_tasks(vault).tasks] == ["fix-menu", "fix-login"]
+    assert [task.slug for task in list_tasks(vault).tasks] == ["fix-menu", "fix-login"]
     for name in ("fix-login", "tasks/fix-login.md", "Fix the login", "fix-l"):
         assert find_task(vault, name).slug == "fix-login"
     with pytest.raises(AmbiguousId):
@@ -47,13 +47,13 @@ def test_an_unreadable_task_hides_no_other(tasks: Path, vault: Vault) -> None:
 def test_doctor_names_line_and_key(tasks: Path, clawmem: Command) -> None:
     (tasks / "odd.md").write_text("---\nstate: started\n---\n")
     (tasks / "idle.md").write_text("---\ntitle: Idle\nworkflow: flying\nstate: working\n---\n")
-    said = clawmem("doctor").out
-    assert "tasks/odd.md:2" in said
-    assert "'state' is 'started'" in said
-    assert "tasks/idle.md:4" in said
-    assert "tasks/idle.md:3" in said
-    assert "There is no workflow 'flying'." in said
-    assert "'holder' names nobody" in said
+    text = clawmem("doctor").out
+    assert "tasks/odd.md:2" in text
+    assert "'state' is 'started'" in text
+    assert "tasks/idle.md:4" in text
+    assert "tasks/idle.md:3" in text
+    assert "There is no workflow 'flying'." in text
+    assert "'holder' names nobody" in text
 
 
 def test_a_hand_edit_is_taken_in_and_a_wrong_one_is_named_and_kept(tasks: Path, clawmem: Command) -> None:
@@ -61,7 +61,7 @@ def test_a_hand_edit_is_taken_in_and_a_wrong_one_is_named_and_kept(tasks: Path, 
     page = (tasks / "fix-menu.md").read_text()
     (tasks / "fix-menu.md").write_text(page.replace("priority: 1", "state: done"))
     (tasks / "fix-login.md").write_text(page.replace("priority: 1", "state: finished"))
-    said = clawmem("remember", "Rain is wet.").err
-    assert "committed 1 file(s) edited by hand" in said
-    assert "tasks/fix-login.md:3 cannot be read: the key 'state' is 'finished'" in said
+    text = clawmem("remember", "Rain is wet.").err
+    assert "committed 1 file(s) edited by hand" in text
+    assert "tasks/fix-login.md:3 cannot be read: the key 'state' is 'finished'" in text
     assert "finished" in (tasks / "fix-login.md").read_text()

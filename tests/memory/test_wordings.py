@@ -23,15 +23,15 @@ BLACK, PAST = "Jane has a black cat called Mio.", "Jane had a cat until May."
 @pytest.fixture
 def reworded(tmp_path: Path, environment: dict[str, str]) -> tuple[Machine, Machine, str]:
     """Two machines that gave one fact other words, each its own; the first has pushed."""
-    one, other = make_machines(tmp_path, environment)
-    (cat,) = one.keep("Jane has a cat.", entity="areas/people/jane")
-    one.sync()
+    other_machine, other = make_machines(tmp_path, environment)
+    (cat,) = other_machine.keep("Jane has a cat.", entity="areas/people/jane")
+    other_machine.sync()
     other.sync()
-    for machine, words in ((one, BLACK), (other, PAST)):
+    for machine, words in ((other_machine, BLACK), (other, PAST)):
         machine.write(ITEMS, machine.read(ITEMS).replace("Jane has a cat.", words))
         machine.keep(f"Written after that: {words[:12]}", entity="areas/general")
-    one.sync()
-    return one, other, cat.id
+    other_machine.sync()
+    return other_machine, other, cat.id
 
 
 @pytest.mark.parametrize("road", ["sync", "pull"])
@@ -41,17 +41,17 @@ def reworded(tmp_path: Path, environment: dict[str, str]) -> tuple[Machine, Mach
 def test_both_wordings_stay_under_every_policy(
     reworded: tuple[Machine, Machine, str], policy: str, wins: set[str], road: str
 ) -> None:
-    one, other, cat = reworded
+    machine, other, cat = reworded
     if road == "sync":
-        done = other.sync(SyncOptions(conflict=policy))
-        assert [conflict.kind for conflict in done.conflicts] == ["wording"]
+        result = other.sync(SyncOptions(conflict=policy))
+        assert [conflict.kind for conflict in result.conflicts] == ["wording"]
     else:
         change_setting(other.vault, other.caller, "sync.conflict", policy)
         assert pull(other).returncode == 0
         other.keep("The next command completes it.", entity="areas/general")
         other.sync()
-    one.sync()
-    assert one.facts() == other.facts()
+    machine.sync()
+    assert machine.facts() == other.facts()
     facts = {fact.fact: fact for fact in other.facts().values() if "cat" in fact.fact and "Written" not in fact.fact}
     assert set(facts) == {BLACK, PAST}
     standing = {words for words, fact in facts.items() if fact.is_current}
@@ -71,13 +71,13 @@ def test_both_wordings_stay_under_every_policy(
 def test_words_changed_here_and_the_fact_replaced_there(
     tmp_path: Path, environment: dict[str, str], policy: str
 ) -> None:
-    one, other = make_machines(tmp_path, environment)
-    (cat,) = one.keep("Jane has a cat.", entity="areas/people/jane")
-    one.sync()
+    machine, other = make_machines(tmp_path, environment)
+    (cat,) = machine.keep("Jane has a cat.", entity="areas/people/jane")
+    machine.sync()
     other.sync()
-    one.write(ITEMS, one.read(ITEMS).replace("Jane has a cat.", BLACK))
-    one.keep("Something else.", entity="areas/general")
-    one.sync()
+    machine.write(ITEMS, machine.read(ITEMS).replace("Jane has a cat.", BLACK))
+    machine.keep("Something else.", entity="areas/general")
+    machine.sync()
     other.write(ITEMS, other.read(ITEMS).replace("Jane has a cat.", PAST))
     draft = draft_from_record({"fact": "Jane has a dog."}, NOW)
     supersede(other.vault, cat.id, draft, other.caller)

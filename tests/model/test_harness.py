@@ -36,12 +36,12 @@ def test_each_event_gets_the_form_of_its_harness(harness: str) -> None:
         if harness in HANDED_IN:  # their plugins read plain text
             assert shown == "Ada keeps bees."
             continue
-        held = json.loads(shown)
+        value = json.loads(shown)
         if harness == "cursor":
             goes_on = {"continue": True} if event == "beforeSubmitPrompt" else {}
-            assert held == {**goes_on, "additional_context": "Ada keeps bees."}
+            assert value == {**goes_on, "additional_context": "Ada keeps bees."}
         else:
-            assert held["hookSpecificOutput"] == {"hookEventName": event, "additionalContext": "Ada keeps bees."}
+            assert value["hookSpecificOutput"] == {"hookEventName": event, "additionalContext": "Ada keeps bees."}
         assert printed(harness, event, "") == ""
     assert printed(harness, "start", "text") == "text"
     assert {"start", "prompt", "compact", "end"} <= set(events_of(harness).values())

@@ -90,7 +90,7 @@ def test_a_file_beyond_the_limit_is_refused(name: str, monkeypatch: pytest.Monke
     kind = handling(path)
     if kind.owner == kinds.LOG:
         return  # bounded line by line, by `parse_events`
-    monkeypatch.setattr("clawmem.vault.edits.hand_edits.handling", lambda given: kind._replace(limit=3))
+    monkeypatch.setattr("clawmem.vault.edits.hand_edits.handling", lambda other: kind._replace(limit=3))
     with pytest.raises(ClawmemError, match="the limit is"):
         check_file(path, good + b"    ")
 
@@ -117,7 +117,9 @@ def _strict(kind: FileKind, path: str) -> bool:
 
 
 def segments() -> st.SearchStrategy[str]:
-    words = {part for kind in all_kinds() for one in kind.patterns for part in one.split("/") if "*" not in part}
+    words = {
+        part for kind in all_kinds() for pattern in kind.patterns for part in pattern.split("/") if "*" not in part
+    }
     names = [*words - {"{root}", "{day}.md", "{undated}.md", "{version}"}, "projects", "areas", "archives", "x", "cli"]
     ends = ["2026-11-20.md", "2026-11-20.jsonl", "b.md", "b.json", "prop_1.json", "c.other-0123abcd.json", ".gitkeep"]
     return st.sampled_from(sorted(names) + ends) | st.text(max_size=5)
@@ -126,7 +128,9 @@ def segments() -> st.SearchStrategy[str]:
 @given(st.lists(segments(), min_size=1, max_size=6).map("/".join))
 def test_a_path_has_at_most_one_kind(path: str) -> None:
     strict = [kind.name for kind in all_kinds() if _strict(kind, path)]
-    loose = [kind.name for kind in all_kinds() if kind.otherwise and any(fits(one, path) for one in kind.patterns)]
+    loose = [
+        kind.name for kind in all_kinds() if kind.otherwise and any(fits(pattern, path) for pattern in kind.patterns)
+    ]
     assert len(strict) <= 1, strict
     assert len(loose) <= 1, loose
     found = file_kind(path)
@@ -175,7 +179,7 @@ def test_the_registry_imports_no_reader() -> None:
         "import sys, clawmem.model.kinds as kinds; kinds.file_kind('life/projects/a/items.json');"
         "print([name for name in sys.modules if name.startswith('clawmem.') and 'kinds' not in name])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.strip("[]\n").replace("'", "").split(", "))
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(process.stdout.strip("[]\n").replace("'", "").split(", "))
     records = {"clawmem.model.records", "clawmem.model.records.bounds", "clawmem.model.records.entity"}
     assert loaded == {"clawmem.errors", "clawmem.model", "clawmem.model.named_tuple", *records}

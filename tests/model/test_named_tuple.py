@@ -95,9 +95,9 @@ def test_a_field_cannot_be_set() -> None:
 
 
 def test_it_is_copied_and_pickled() -> None:
-    one = Ours("a", 2)
-    assert copy.copy(one) == copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
-    assert type(pickle.loads(pickle.dumps(one))) is Ours
+    ours = Ours("a", 2)
+    assert copy.copy(ours) == copy.deepcopy(ours) == pickle.loads(pickle.dumps(ours)) == ours
+    assert type(pickle.loads(pickle.dumps(ours))) is Ours
 
 
 def test_a_class_may_add_methods_or_have_no_field() -> None:

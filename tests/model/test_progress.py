@@ -21,8 +21,8 @@ from clawmem.model.progress import (
 def run_of(measures: list[tuple[float, float]], total: float | None = 100) -> list[Estimate]:
     """The estimates after some measures: the time, and how much is done."""
     found: list[Estimate] = []
-    for at, done in measures:
-        found.append(estimated(found[-1] if found else None, Progress("work", done, total), at))
+    for at, value in measures:
+        found.append(estimated(found[-1] if found else None, Progress("work", value, total), at))
     return found
 
 
@@ -35,28 +35,28 @@ def test_the_rate_is_that_of_the_work_so_far() -> None:
 
 
 def test_without_a_total_nothing_is_estimated() -> None:
-    assert [seconds_left(one) for one in run_of([(0, 0), (1, 5), (2, 9)], None)] == [None, None, None]
+    assert [seconds_left(estimate) for estimate in run_of([(0, 0), (1, 5), (2, 9)], None)] == [None, None, None]
 
 
 @given(st.floats(0.1, 50), st.integers(2, 200))
 def test_steady_work_is_estimated_exactly_and_never_later(seconds: float, parts: int) -> None:
-    measures = [(seconds * one, 100 * one / parts) for one in range(parts + 1)]
-    lefts = [seconds_left(one) for one in run_of(measures)[1:]]
+    measures = [(seconds * other_number, 100 * other_number / parts) for other_number in range(parts + 1)]
+    lefts = [seconds_left(estimate) for estimate in run_of(measures)[1:]]
     for number, left in enumerate(lefts, 1):
         assert left == pytest.approx(seconds * (parts - number), rel=1e-6, abs=1e-6)
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 5), st.floats(0, 10)), min_size=2, max_size=40))
 def test_an_estimate_moves_towards_the_measure_and_never_past_it(steps: list[tuple[float, float]]) -> None:
-    measures, at, done = [(0.0, 0.0)], 0.0, 0.0
+    measures, at, value = [(0.0, 0.0)], 0.0, 0.0
     for seconds, more in steps:
-        at, done = at + seconds, min(100, done + more)
-        measures.append((at, done))
+        at, value = at + seconds, min(100, value + more)
+        measures.append((at, value))
     found = run_of(measures)
-    for before, after, (at, done) in zip(found, found[1:], measures[1:], strict=False):
+    for before, after, (at, value) in zip(found, found[1:], measures[1:], strict=False):
         if before.end is None or after.end is None:
             continue
-        measured = at + (100 - done) * at / done
+        measured = at + (100 - value) * at / value
         low, high = sorted((before.end, measured))
         assert low - 1e-6 <= after.end <= high + 1e-6
         most = abs(measured - before.end) * min(1.0, (at - before.at) / SMOOTHING_SECONDS)
@@ -75,7 +75,7 @@ def test_items_are_counted_only_where_somebody_looks_on() -> None:
     items, seen = ["a", "b"], list[Progress]()
     assert counting(items, "x", "letters", None) is items
     assert list(counting(items, "x", "letters", seen.append)) == items
-    assert [(one.done, one.total) for one in seen] == [(0, 2), (1, 2), (2, 2)]
+    assert [(progress.done, progress.total) for progress in seen] == [(0, 2), (1, 2), (2, 2)]
     assert list(counting([], "x", "letters", seen.append)) == [] and len(seen) == 3
 
 

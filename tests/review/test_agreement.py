@@ -23,11 +23,11 @@ def test_nine_of_ten_for_the_newest_propose_it(
     for number in range(newest + older + rejected):
         name = f"Jane{number}"
         (entity, sure) = (f"areas/people/jane-{number}", {"confidence": 0.9})
-        one, other = (
+        draft, other = (
             draft_from_record({"fact": f"{name} lives in {place}.", "entity": entity, **sure}, caller.now)
             for place in ("Porto", "Lisbon now")
         )
-        old = remember(vault, [one], caller).facts[0].fact
+        old = remember(vault, [draft], caller).facts[0].fact
         (conflict,) = remember(vault, [other], caller).conflicts
         assert conflict.proposal
         if number < newest:

@@ -62,14 +62,14 @@ def facts_of(vault: Vault) -> dict[str, Fact]:
     """Every fact by its statement."""
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def only(vault: Vault) -> Proposal:
-    (one,) = read_proposals(vault).proposals
-    return one
+    (proposal,) = read_proposals(vault).proposals
+    return proposal
 
 
 def fact(words: str, **more: object) -> Fact:
@@ -83,15 +83,15 @@ def keep(vault: Vault, caller: Caller, words: str, **more: object) -> Fact:
 
 def file(vault: Vault, caller: Caller, **more: object) -> Proposal:
     """One proposal, committed: to add a fact, where nothing else is said."""
-    given: dict[str, object] = {"fact": fact("Dana sails on Sundays."), "entity": "areas/people/dana", **more}
-    made = Proposal("prop_00000001", "fact", "Dana sails on Sundays.", "Not trusted.", AT, ADD)._replace(**given)  # type: ignore[arg-type]
+    record: dict[str, object] = {"fact": fact("Dana sails on Sundays."), "entity": "areas/people/dana", **more}
+    made = Proposal("prop_00000001", "fact", "Dana sails on Sundays.", "Not trusted.", AT, ADD)._replace(**record)  # type: ignore[arg-type]
     with writing(vault, caller, "test") as work:
         work.commit([Change("propose(test): one", proposal_writes([made]))])
     return made
 
 
 def targets(*facts: Fact) -> tuple[ProposalTarget, ...]:
-    return tuple(ProposalTarget(one.id, one.fact) for one in facts)
+    return tuple(ProposalTarget(fact.id, fact.fact) for fact in facts)
 
 
 def log(vault: Vault, form: str) -> list[str]:
@@ -99,7 +99,7 @@ def log(vault: Vault, form: str) -> list[str]:
 
 
 def sound(vault: Vault, caller: Caller) -> bool:
-    return not [one for one in doctor(vault, caller).problems if one.severity == "error"]
+    return not [problem for problem in doctor(vault, caller).problems if problem.severity == "error"]
 
 
 def test_approving_a_conflict_replaces_what_was_never_true(
@@ -107,14 +107,14 @@ def test_approving_a_conflict_replaces_what_was_never_true(
 ) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
     proposal, before = only(vault), facts_of(vault)
-    done = approve(vault, proposal.id[:9], caller, "her passport says so")
+    outcome = approve(vault, proposal.id[:9], caller, "her passport says so")
     old, new = facts_of(vault)["Dana was born in Oslo."], facts_of(vault)["Dana was born in Bergen."]
-    assert [one.fact for one in done.facts] == [new, old]
-    assert done.outcome == ("updated", "updated")
+    assert [placed.fact for placed in outcome.facts] == [new, old]
+    assert outcome.outcome == ("updated", "updated")
     assert (old.status, old.superseded_by) == ("superseded", new.id)
     assert old.valid_from == old.valid_to, "it held at no time"
     assert (new.status, new.valid_from, new.source_text) == ("active", None, "I was born in Bergen")
-    assert [(one.type, one.to, one.reason, one.at) for one in new.links] == [
+    assert [(link.type, link.to, link.reason, link.at) for link in new.links] == [
         ("supersedes", old.id, "her passport says so", AT),
         ("contradicts", old.id, "her passport says so", AT),
     ]
@@ -122,8 +122,8 @@ def test_approving_a_conflict_replaces_what_was_never_true(
     assert (only(vault).status, ruling and ruling.by, ruling and ruling.at) == ("approved", ADA, AT)
     assert ruling and ruling.winner == new.id
     assert log(vault, "%an") == ["Ada Person", ""]
-    said = "%(trailers:key=Decision,valueonly)%(trailers:key=Reviewed-by,valueonly)%(trailers:key=Reason,valueonly)"
-    assert log(vault, said)[:3] == ["approved", ADA, "her passport says so"]
+    text = "%(trailers:key=Decision,valueonly)%(trailers:key=Reviewed-by,valueonly)%(trailers:key=Reason,valueonly)"
+    assert log(vault, text)[:3] == ["approved", ADA, "her passport says so"]
     assert log(vault, "%(trailers:key=Clawmem-Op,valueonly)%(trailers:key=Fact,valueonly)")[:3] == [
         "review",
         new.id,
@@ -135,7 +135,7 @@ def test_approving_a_conflict_replaces_what_was_never_true(
     ]
     assert log(vault, "%s")[0].startswith("review(areas/people/dana): approved: Dana was born in Bergen.")
     assert sound(vault, caller)
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert facts_of(vault) == before
     assert only(vault) == proposal
     assert sound(vault, caller)
@@ -144,8 +144,8 @@ def test_approving_a_conflict_replaces_what_was_never_true(
 def test_undoing_the_approved_fact_opens_the_proposal(vault: Vault, caller: Caller, talk: Callable[..., None]) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
     proposal, before = only(vault), facts_of(vault)
-    done = approve(vault, proposal.id, caller)
-    undo(vault, done.facts[0].fact.id, caller)
+    outcome = approve(vault, proposal.id, caller)
+    undo(vault, outcome.facts[0].fact.id, caller)
     assert (facts_of(vault), only(vault)) == (before, proposal)
     again = approve(vault, proposal.id, caller)
     assert again.facts[0].fact.fact == "Dana was born in Bergen."
@@ -154,10 +154,10 @@ def test_undoing_the_approved_fact_opens_the_proposal(vault: Vault, caller: Call
 
 def test_both_may_stand_side_by_side(vault: Vault, caller: Caller, talk: Callable[..., None]) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
-    done = approve(vault, only(vault).id, caller, "two registers differ", beside=True)
-    assert done.outcome == ("added",)
+    outcome = approve(vault, only(vault).id, caller, "two registers differ", beside=True)
+    assert outcome.outcome == ("added",)
     facts = facts_of(vault)
-    assert {one.status for one in facts.values()} == {"active"}
+    assert {fact.status for fact in facts.values()} == {"active"}
     (link,) = facts["Dana was born in Bergen."].links
     assert (link.type, link.to, link.reason) == (
         "beside",
@@ -165,7 +165,7 @@ def test_both_may_stand_side_by_side(vault: Vault, caller: Caller, talk: Callabl
         "two registers differ",
     )
     assert sound(vault, caller)
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert list(facts_of(vault)) == ["Dana was born in Oslo."]
 
 
@@ -174,43 +174,43 @@ def test_rejecting_keeps_the_reason_and_the_same_event_never_asks_again(
 ) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
     before = facts_of(vault)
-    done = reject(vault, only(vault).id, caller, "she was joking")
-    assert (done.proposal.status, done.proposal.decided and done.proposal.decided.reason) == (
+    outcome = reject(vault, only(vault).id, caller, "she was joking")
+    assert (outcome.proposal.status, outcome.proposal.decided and outcome.proposal.decided.reason) == (
         "rejected",
         "she was joking",
     )
     assert log(vault, "%s")[0].endswith("(because: she was joking)")
     assert facts_of(vault) == before
     assert list_proposals(vault).proposals == ()
-    assert list_proposals(vault, include_decided=True).proposals == (done.proposal,)
+    assert list_proposals(vault, include_decided=True).proposals == (outcome.proposal,)
     (vault.root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
-    (again,) = [one for one in learn(vault, caller).candidates if one.outcome == "refused"]
-    assert (again.gate, again.proposal) == ("review", done.proposal.id)
+    (again,) = [candidate for candidate in learn(vault, caller).candidates if candidate.outcome == "refused"]
+    assert (again.gate, again.proposal) == ("review", outcome.proposal.id)
     assert "she was joking" in again.reason
-    assert only(vault) == done.proposal
-    undo(vault, done.commit or "", caller)
+    assert only(vault) == outcome.proposal
+    undo(vault, outcome.commit or "", caller)
     assert only(vault).status == "open"
 
 
 def test_a_decision_is_made_once(vault: Vault, caller: Caller) -> None:
-    one = file(vault, caller)
-    approve(vault, one.id, caller)
-    again = approve(vault, one.id, caller)
+    proposal = file(vault, caller)
+    approve(vault, proposal.id, caller)
+    again = approve(vault, proposal.id, caller)
     assert (again.commit, again.facts) == (None, ())
     assert "is already approved, by Ada Person <ada@example.org> at 2026" in again.notices[-1]
     with pytest.raises(Refused, match="is already approved") as raised:
-        reject(vault, one.id, caller, "no")
-    assert one.id in raised.value.hint
+        reject(vault, proposal.id, caller, "no")
+    assert proposal.id in raised.value.hint
 
 
 def test_an_untrusted_fact_is_added_where_its_subject_lives(vault: Vault, caller: Caller) -> None:
     made = fact("Dana sails on Sundays.", subject="Dana", trust="external", valid_from="2026-05-01")
     file(vault, caller, fact=made, entity="areas/people/dana", title="Dana Moe")
-    done = approve(vault, "prop_0000", caller)
-    (placed,) = done.facts
+    outcome = approve(vault, "prop_0000", caller)
+    (placed,) = outcome.facts
     assert (placed.entity, placed.fact.trust, placed.fact.valid_from) == ("areas/people/dana", "external", "2026-05-01")
     assert "Dana Moe" in (vault.read_text("life/areas/people/dana/summary.md") or "")
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert not (vault.root / "life/areas/people/dana").exists()
     file_without_place = file(vault, caller, fact=made, entity=None)
     assert approve(vault, file_without_place.id, caller).facts[0].entity == "areas/general"
@@ -218,44 +218,44 @@ def test_an_untrusted_fact_is_added_where_its_subject_lives(vault: Vault, caller
 
 def test_update_merge_and_end_close_what_they_replace(vault: Vault, caller: Caller) -> None:
     home = keep(vault, caller, "Dana lives in Leeds.", subject="Dana", predicate="lives_in", object="Leeds")
-    said = {"said_at": "2026-11-10T08:00:00Z"}
-    porto = fact("Dana lives in Porto.", subject="Dana", predicate="lives_in", object="Porto", metadata=said)
+    record = {"said_at": "2026-11-10T08:00:00Z"}
+    porto = fact("Dana lives in Porto.", subject="Dana", predicate="lives_in", object="Porto", metadata=record)
     file(vault, caller, kind="conflict", does=SUPERSEDE, fact=porto, targets=targets(home))
-    done = approve(vault, "prop_0000", caller)
-    new, old = (one.fact for one in done.facts)
+    outcome = approve(vault, "prop_0000", caller)
+    new, old = (placed.fact for placed in outcome.facts)
     assert (old.valid_to, new.valid_from) == ("2026-11-10", "2026-11-10")
-    assert [one.type for one in new.links] == ["supersedes"]
+    assert [link.type for link in new.links] == ["supersedes"]
     tea, milk = keep(vault, caller, "Dana likes tea."), keep(vault, caller, "Dana takes milk.")
     file(vault, caller, does=MERGE, fact=fact("Dana likes tea with milk."), targets=targets(tea, milk))
-    done = approve(vault, "prop_0000", caller)
-    assert done.outcome == ("merged", "merged", "merged")
-    assert [(one.type, one.to) for one in done.facts[0].fact.links] == [("merges", tea.id), ("merges", milk.id)]
+    outcome = approve(vault, "prop_0000", caller)
+    assert outcome.outcome == ("merged", "merged", "merged")
+    assert [(link.type, link.to) for link in outcome.facts[0].fact.links] == [("merges", tea.id), ("merges", milk.id)]
     file(vault, caller, does=END, fact=fact("Dana left Porto."), targets=targets(new))
-    done = approve(vault, "prop_0000", caller)
-    assert done.outcome == ("added", "updated")
-    assert (done.facts[1].fact.status, done.facts[1].fact.valid_to) == ("superseded", "2026-11-21")
+    outcome = approve(vault, "prop_0000", caller)
+    assert outcome.outcome == ("added", "updated")
+    assert (outcome.facts[1].fact.status, outcome.facts[1].fact.valid_to) == ("superseded", "2026-11-21")
     assert sound(vault, caller)
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert facts_of(vault)["Dana lives in Porto."] == new
 
 
 def test_retract_withdraws_with_the_reason(vault: Vault, caller: Caller) -> None:
     known = keep(vault, caller, "Dana sails.")
     file(vault, caller, kind="guardrail", does=RETRACT, fact=None, targets=targets(known), says="Withdraw it.")
-    done = approve(vault, "prop_0000", caller)
-    assert done.outcome == ("retracted",)
+    outcome = approve(vault, "prop_0000", caller)
+    assert outcome.outcome == ("retracted",)
     gone = facts_of(vault)["Dana sails."]
     assert (gone.status, (gone.metadata or {})["retracted"]["reason"]) == ("retracted", "Not trusted.")
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert facts_of(vault)["Dana sails."] == known
 
 
 def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> None:
     before = vault.read_text("MEMORY.md") or ""
     file(vault, caller, kind="tacit", does=LINE, fact=None, entity=None, line=PageLine("MEMORY.md", "- Be brief."))
-    done = approve(vault, "prop_0000", caller)
+    outcome = approve(vault, "prop_0000", caller)
     assert vault.read_text("MEMORY.md") == f"{before}- Be brief.\n"
-    undo(vault, done.commit or "", caller)
+    undo(vault, outcome.commit or "", caller)
     assert vault.read_text("MEMORY.md") == before
     assert only(vault).status == "open"
 
@@ -264,11 +264,11 @@ def test_a_predicate_is_written_and_used(vault: Vault, caller: Caller) -> None:
     entry = CatalogEntry(Predicate("mentors", questions=("* mentors",)), 'As in "Ana mentors nurses".')
     proposal = file(vault, caller, kind="predicate", does=PREDICATE, entry=entry, fact=None, entity=None)
     before = vault.read_text("predicates.yaml") or ""
-    done = approve(vault, proposal.id, caller)
+    outcome = approve(vault, proposal.id, caller)
     assert (vault.read_text("predicates.yaml") or "").startswith(before)
     again = Vault(vault.root, vault.git.environment)
     assert "mentors" in again.catalog.predicates
-    undo(again, done.commit or "", caller)
+    undo(again, outcome.commit or "", caller)
     assert again.read_text("predicates.yaml") == before
     with pytest.raises(Refused):
         approve(again, approve(again, proposal.id, caller) and file(again, caller, **same(proposal)).id, caller)
@@ -276,57 +276,59 @@ def test_a_predicate_is_written_and_used(vault: Vault, caller: Caller) -> None:
 
 def same(proposal: Proposal) -> dict[str, object]:
     """The same predicate, proposed once more."""
-    given = ("kind", "does", "entry", "says", "fact", "entity")
-    return {key: getattr(proposal, key) for key in given}
+    pair = ("kind", "does", "entry", "says", "fact", "entity")
+    return {key: getattr(proposal, key) for key in pair}
 
 
 MOVED: dict[str, tuple[Callable[[Vault, Caller, Fact], object], str]] = {
     "superseded": (
-        lambda vault, caller, one: supersede(
-            vault, one.id, draft_from_record({"fact": "Dana lives in Rome."}, caller.now), caller
+        lambda vault, caller, other_fact: supersede(
+            vault, other_fact.id, draft_from_record({"fact": "Dana lives in Rome."}, caller.now), caller
         ),
         "is now superseded by",
     ),
-    "retracted": (lambda vault, caller, one: retract(vault, one.id, caller), "is now retracted"),
-    "gone": (lambda vault, caller, one: undo(vault, one.id, caller), "no longer exists"),
+    "retracted": (lambda vault, caller, other_fact: retract(vault, other_fact.id, caller), "is now retracted"),
+    "gone": (lambda vault, caller, other_fact: undo(vault, other_fact.id, caller), "no longer exists"),
     "reworded": (
-        lambda vault, caller, one: reworded(vault, one),
+        lambda vault, caller, other_fact: reworded(vault, other_fact),
         "whose text is now: Dana lives near Leeds.",
     ),
 }
 
 
-def reworded(vault: Vault, one: Fact) -> None:
+def reworded(vault: Vault, fact: Fact) -> None:
     path = vault.root / "life/areas/people/dana/items.json"
-    path.write_text(path.read_text().replace(one.fact, "Dana lives near Leeds."))
+    path.write_text(path.read_text().replace(fact.fact, "Dana lives near Leeds."))
 
 
 @pytest.mark.parametrize("how", MOVED)
 def test_refused_where_the_world_has_moved_on(vault: Vault, caller: Caller, how: str) -> None:
-    act, told = MOVED[how]
+    act, text = MOVED[how]
     home = keep(vault, caller, "Dana lives in Leeds.", subject="Dana", predicate="lives_in", object="Leeds")
-    one = file(vault, caller, kind="conflict", does=SUPERSEDE, targets=targets(home))
+    proposal = file(vault, caller, kind="conflict", does=SUPERSEDE, targets=targets(home))
     act(vault, caller, home)
     before = facts_of(vault)
-    with pytest.raises(Refused, match=told) as raised:
-        approve(vault, one.id, caller)
-    assert f"review reject {one.id}" in raised.value.hint
+    with pytest.raises(Refused, match=text) as raised:
+        approve(vault, proposal.id, caller)
+    assert f"review reject {proposal.id}" in raised.value.hint
     assert only(vault).status == "open"
-    assert {key: one.status for key, one in facts_of(vault).items()} == (
-        {key: one.status for key, one in before.items()} if how != "reworded" else {"Dana lives near Leeds.": "active"}
+    assert {key: fact.status for key, fact in facts_of(vault).items()} == (
+        {key: fact.status for key, fact in before.items()}
+        if how != "reworded"
+        else {"Dana lives near Leeds.": "active"}
     )
 
 
 def test_refused_where_it_is_known_or_another_value_came_since(vault: Vault, caller: Caller) -> None:
     porto = fact("Dana lives in Porto.", subject="Dana", predicate="lives_in", object="Porto")
-    one = file(vault, caller, fact=porto)
+    proposal = file(vault, caller, fact=porto)
     rome = keep(vault, caller, "Dana lives in Rome.", subject="Dana", predicate="lives_in", object="Rome")
     with pytest.raises(Refused, match=f"{rome.id}, which is newer, contradicts it"):
-        approve(vault, one.id, caller)
+        approve(vault, proposal.id, caller)
     retract(vault, rome.id, caller)
     known = keep(vault, caller, "Dana lives in Porto.", subject="Dana")
     with pytest.raises(Refused, match=f"already known as {known.id}"):
-        approve(vault, one.id, caller)
+        approve(vault, proposal.id, caller)
 
 
 def test_refused_where_its_event_is_gone(vault: Vault, caller: Caller, talk: Callable[..., None]) -> None:
@@ -338,35 +340,35 @@ def test_refused_where_its_event_is_gone(vault: Vault, caller: Caller, talk: Cal
 
 
 def test_beside_is_for_contradictions_only(vault: Vault, caller: Caller) -> None:
-    one = file(vault, caller)
+    proposal = file(vault, caller)
     with pytest.raises(Refused, match="be kept beside"):
-        approve(vault, one.id, caller, beside=True)
+        approve(vault, proposal.id, caller, beside=True)
 
 
 def test_one_fact_and_all_facts_of_a_conflict_cannot_be_kept_together(
     vault: Vault, caller: Caller, talk: Callable[..., None]
 ) -> None:
     talk("I was born in Oslo.", "I was born in Bergen.")
-    one = only(vault)
+    proposal = only(vault)
     with pytest.raises(Refused, match="cannot be combined") as raised:
-        approve(vault, one.id, caller, beside=True, keep=one.targets[0].id)
+        approve(vault, proposal.id, caller, beside=True, keep=proposal.targets[0].id)
     assert raised.value.hint == "Choose one of the two."
 
 
 def test_show_gives_the_facts_as_they_stand(vault: Vault, caller: Caller) -> None:
     home = keep(vault, caller, "Dana lives in Leeds.")
-    one = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), ProposalTarget("fact_gone", "Dana lived.")))
-    shown = show_proposal(vault, one.id)
-    assert (shown.proposal, [each.fact for each in shown.targets]) == (one, [home])
+    proposal = file(vault, caller, does=SUPERSEDE, targets=(*targets(home), ProposalTarget("fact_gone", "Dana lived.")))
+    shown = show_proposal(vault, proposal.id)
+    assert (shown.proposal, [each.fact for each in shown.targets]) == (proposal, [home])
     with pytest.raises(NotFound):
         show_proposal(vault, "prop_ff")
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "a\x1b[2Jb"])
 def test_a_reason_is_one_printable_line(vault: Vault, caller: Caller, reason: str) -> None:
-    one = file(vault, caller)
+    proposal = file(vault, caller)
     with pytest.raises(InvalidInput):
-        reject(vault, one.id, caller, reason)
+        reject(vault, proposal.id, caller, reason)
     assert only(vault).status == "open"
 
 
@@ -405,8 +407,8 @@ def test_a_conflict_is_decided_for_the_older_fact(vault: Vault, caller: Caller) 
         approve(vault, asked.id, caller, keep="fact_ffffffff")
     with pytest.raises(Refused, match="Only in a conflict"):
         approve(vault, file(vault, caller).id, caller, keep=old.id)
-    done = approve(vault, asked.id, caller, "she told me", keep=old.id[:9])
-    assert done.proposal.decided and done.proposal.decided.winner == old.id
+    outcome = approve(vault, asked.id, caller, "she told me", keep=old.id[:9])
+    assert outcome.proposal.decided and outcome.proposal.decided.winner == old.id
     now = facts_of(vault)
     assert now["Dana lives in Porto."].status == "active"
     assert now["Dana lives in Lisbon now."].superseded_by == old.id
@@ -419,7 +421,7 @@ def test_rejecting_a_conflict_of_stored_facts_withdraws_what_was_rejected(vault:
     keep(vault, caller, "Jane lives in Rome.", subject="Jane", predicate="lives_in", object="Rome", **outside)
     proposal = only(vault)
     reject(vault, proposal.id, caller, "The page is about another Jane.")
-    found = {one.fact: one.status for one in facts_of(vault).values()}
+    found = {fact.fact: fact.status for fact in facts_of(vault).values()}
     assert found == {"Jane lives in Oslo.": "active", "Jane lives in Rome.": "superseded"}
     assert facts_of(vault)["Jane lives in Oslo."].id == home.id and sound(vault, caller)
 

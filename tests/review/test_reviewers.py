@@ -54,31 +54,31 @@ def trailer(vault: Vault, key: str) -> str:
 
 
 def test_only_a_reviewer_of_the_route_decides(vault: Vault, caller: Caller) -> None:
-    one = file(vault, caller)
+    proposal = file(vault, caller)
     routed = setting(vault, caller, "review.routes", "* ada@example.org; areas/people/* grace@example.org Bob")
     for act in (approve, reject):
         with pytest.raises(NotPermitted, match=r"Only grace@example.org or Bob may decide .* you are Ada Person"):
-            act(routed, one.id, caller, "because")
+            act(routed, proposal.id, caller, "because")
     assert list_proposals(routed, mine=caller).proposals == ()
     assert read_proposals(vault).open
     mine = setting(routed, caller, "review.routes", "* grace@example.org; areas/people/* 'ada person'")
-    assert list_proposals(mine, mine=caller).proposals == (one,)
-    done = approve(mine, one.id, caller, "she told me")
-    assert done.proposal.decided and done.proposal.decided.by == ADA
+    assert list_proposals(mine, mine=caller).proposals == (proposal,)
+    outcome = approve(mine, proposal.id, caller, "she told me")
+    assert outcome.proposal.decided and outcome.proposal.decided.by == ADA
     assert (trailer(vault, "Reviewed-by"), trailer(vault, "Reason")) == (ADA, "she told me")
 
 
 def test_routes_in_a_list_of_the_settings_file(
     vault: Vault, vault_root: Path, clawmem: Command, caller: Caller
 ) -> None:
-    one = file(vault, caller)
+    proposal = file(vault, caller)
     path = vault_root / "clawmem.yaml"
     text = path.read_text().replace('  routes: ""\n', "  routes:\n    - '* grace@example.org'\n    - kind:whim bob\n")
     path.write_text(text)
-    wrong = clawmem("review", "approve", one.id)
+    wrong = clawmem("review", "approve", proposal.id)
     assert (wrong.code, "review.routes is wrong in line 2: 'whim' is not a kind" in wrong.err) == (2, True), wrong
     path.write_text(text.replace("kind:whim bob", "kind:fact bob"))
-    refused = clawmem("review", "approve", one.id)
+    refused = clawmem("review", "approve", proposal.id)
     assert (refused.code, "Only grace@example.org may decide" in refused.err) == (1, True), refused
 
 
@@ -91,14 +91,14 @@ def test_an_agent_changes_no_setting_of_review(vault: Vault, caller: Caller, key
 
 
 def test_no_road_lets_an_agent_decide(vault: Vault, caller: Caller, clawmem: Command) -> None:
-    one, bot = file(vault, caller), {"CLAWMEM_AGENT": "bot"}
-    for words in (("approve", one.id), ("reject", one.id, "--reason", "x")):
+    proposal, bot = file(vault, caller), {"CLAWMEM_AGENT": "bot"}
+    for words in (("approve", proposal.id), ("reject", proposal.id, "--reason", "x")):
         assert clawmem("review", *words, env=bot).code == 1
         assert clawmem("review", *words, "--agent", "bot").code == 1
     assert clawmem("review", "delegate", "promotion", "bot", env=bot).code == 1
     assert clawmem("review", "list", "--mine", env=bot).code == 1
     assert not [name for name, tool in TOOLS.items() if "review" in (name, *tool.verb.split())]
-    approved = approve(vault, one.id, caller)
+    approved = approve(vault, proposal.id, caller)
     with pytest.raises(NotPermitted, match="decision of review"):
         undo(vault, approved.commit or "", caller._replace(agent="bot"))
     undone = undo(vault, approved.commit or "", caller)
@@ -156,11 +156,11 @@ def test_a_vault_delegates_nothing_by_its_own_files(vault: Vault, caller: Caller
 def test_agreement_proposes_delegation_where_it_is_always(vault: Vault, caller: Caller) -> None:
     vault = setting(vault, caller, "review.delegate_after", "3")
     for number in range(5):
-        one = file(vault, caller, number)
+        proposal = file(vault, caller, number)
         if number == 1:
-            reject(vault, one.id, caller._replace(now=caller.now.replace(minute=number)), "no")
+            reject(vault, proposal.id, caller._replace(now=caller.now.replace(minute=number)), "no")
         else:
-            approve(vault, one.id, caller._replace(now=caller.now.replace(minute=number)))
+            approve(vault, proposal.id, caller._replace(now=caller.now.replace(minute=number)))
         (kind,) = agreement(vault).kinds
         assert (kind.decided, kind.delegate) == (number + 1, number == 4)
     assert (kind.approved, kind.rejected, kind.in_a_row) == (4, 1, 3)
@@ -188,11 +188,11 @@ def test_a_kind_adds_to_the_commit_of_a_decision(vault: Vault, caller: Caller, m
 def test_a_decision_is_signed_where_the_settings_ask(
     vault: Vault, caller: Caller, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    one = file(vault, caller)
+    proposal = file(vault, caller)
     vault = setting(vault, caller, "review.signed", "true")
     before = vault.head()
     with pytest.raises(Refused, match="git has no key to sign with"):
-        approve(vault, one.id, caller)
+        approve(vault, proposal.id, caller)
     assert vault.head() == before
     key = tmp_path / "key"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
@@ -200,7 +200,7 @@ def test_a_decision_is_signed_where_the_settings_ask(
     with (Path(environment["HOME"]) / ".gitconfig").open("a") as config:
         config.write(f'[gpg]\n\tformat = ssh\n[user]\n\tsigningKey = {key}\n[gpg "ssh"]\n')
         config.write(f"\tallowedSignersFile = {tmp_path / 'allowed'}\n")
-    decided = approve(vault, one.id, caller).proposal.decided
+    decided = approve(vault, proposal.id, caller).proposal.decided
     assert decided and decided.signed
     assert git(vault.root, environment, "log", "-2", "--format=%G? %GS %an").splitlines()[0] == (
         "G ada@example.org Ada Person"

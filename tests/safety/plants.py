@@ -195,17 +195,17 @@ def _note(**what: object) -> Callable[[Scene], None]:
         )
         parent, subject = log.stdout.splitlines()
         assert head
-        told: dict[str, object] = {"parent": parent, "paths": [], "subject": subject, "consumes": [], **what}
-        told = {key: _filled(value, scene) for key, value in told.items()}
-        sealed = PendingCommit(parent, tuple(told["paths"]), subject, tuple(told["consumes"]))  # type: ignore[arg-type]
-        (scene.state / "pending.json").write_text(json.dumps({**told, "seal": _seal(sealed)}))
+        record: dict[str, object] = {"parent": parent, "paths": [], "subject": subject, "consumes": [], **what}
+        record = {key: _filled(value, scene) for key, value in record.items()}
+        sealed = PendingCommit(parent, tuple(record["paths"]), subject, tuple(record["consumes"]))  # type: ignore[arg-type]
+        (scene.state / "pending.json").write_text(json.dumps({**record, "seal": _seal(sealed)}))
 
     return put
 
 
 def _filled(value: object, scene: Scene) -> object:
     if isinstance(value, list):
-        return [str(one).replace("OUTSIDE", str(scene.outside)) for one in value]
+        return [str(other).replace("OUTSIDE", str(scene.outside)) for other in value]
     return value
 
 

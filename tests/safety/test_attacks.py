@@ -13,15 +13,15 @@ from clawmem.vault.vault import Vault
 from tests.memory.facts.test_premises import facts
 
 
-@pytest.mark.parametrize("attack", ATTACKS, ids=lambda one: one.name)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda other: other.name)
 def test_revoke_leaves_nothing_of_a_poisoned_item(attack: Attack, tmp_path: Path, environment: dict[str, str]) -> None:
-    done = measure(attack, tmp_path / "poisoned", environment)
-    assert done.before.facts >= 1 and done.before.pages >= 1 and done.before.agents == 2
-    assert done.before.unlabelled == done.rejected.unlabelled == 0
-    assert (done.revoked, done.left) == (Reach(0, 0, 0, 0), ())
-    held = facts(Vault(tmp_path / "poisoned", environment)).values()
+    outcome = measure(attack, tmp_path / "poisoned", environment)
+    assert outcome.before.facts >= 1 and outcome.before.pages >= 1 and outcome.before.agents == 2
+    assert outcome.before.unlabelled == outcome.rejected.unlabelled == 0
+    assert (outcome.revoked, outcome.left) == (Reach(0, 0, 0, 0), ())
+    value = facts(Vault(tmp_path / "poisoned", environment)).values()
     # What is true stays, also what was condensed together with the poison; what rests on the poison is in doubt.
-    assert sum(one.status == ACTIVE and one.fact.startswith("The site deploys to") for one in held) == 4
-    plans = [one for one in held if one.category == "decision"]
+    assert sum(fact.status == ACTIVE and fact.fact.startswith("The site deploys to") for fact in value) == 4
+    plans = [fact for fact in value if fact.category == "decision"]
     assert plans and all(map(in_doubt, plans))
-    assert all(not one.is_current for one in held if MARK in one.fact)
+    assert all(not fact.is_current for fact in value if MARK in fact.fact)

@@ -11,17 +11,17 @@ from clawmem.model.safety.secrets.find import find_secrets, redact
 # A row of a table names its columns elsewhere.
 KNOWN_MISSES = {"table"}
 SEEDS = (20261122, 1)
-GIVEN = {seed: {one.kind: one for one in formats(seed)} for seed in SEEDS}
-ALIKE = {one.kind: one for one in look_alikes()}
+GIVEN = {seed: {fmt.kind: fmt for fmt in formats(seed)} for seed in SEEDS}
+ALIKE = {look_alike.kind: look_alike for look_alike in look_alikes()}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("kind", CREDENTIALS)
 def test_each_kind_is_stopped_and_masked(kind: str, seed: int) -> None:
-    one = GIVEN[seed][kind]
-    assert is_stopped(one) is (kind not in KNOWN_MISSES), one.text
+    other_format = GIVEN[seed][kind]
+    assert is_stopped(other_format) is (kind not in KNOWN_MISSES), other_format.text
     if kind not in KNOWN_MISSES:
-        assert redact(one.text) != one.text
+        assert redact(other_format.text) != other_format.text
 
 
 @pytest.mark.parametrize("kind", LOOK_ALIKES)
@@ -32,8 +32,8 @@ def test_what_only_looks_so_passes(kind: str) -> None:
 def test_the_sets_are_as_large_as_they_should_be() -> None:
     assert len(CREDENTIALS) >= 250 and len(LOOK_ALIKES) >= 170
     for part in (OPEN, HELD):
-        assert sum(one.part == part for one in formats()) >= 100
-        assert sum(one.part == part for one in look_alikes()) >= 80
-    assert all(one.secret and one.secret in one.text for one in formats())
-    assert len({one.text for one in formats()}) == len(CREDENTIALS)
+        assert sum(fmt.part == part for fmt in formats()) >= 100
+        assert sum(look_alike.part == part for look_alike in look_alikes()) >= 80
+    assert all(fmt.secret and fmt.secret in fmt.text for fmt in formats())
+    assert len({fmt.text for fmt in formats()}) == len(CREDENTIALS)
     assert isinstance(next(formats()), Format)

@@ -18,7 +18,9 @@ from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
 
-SECRET = next(one.secret for one in credentials() if one.kind == "github token" and one.secret)
+SECRET = next(
+    credential.secret for credential in credentials() if credential.kind == "github token" and credential.secret
+)
 # An agent's id and the name of an entity are in small letters.
 NAME = SECRET.lower()
 JANE, OUTSIDE = "areas/people/jane", "web:shop.example"
@@ -30,10 +32,10 @@ def ids(clawmem: Command) -> Mapping[str, str]:
     first = clawmem("remember", "Jane likes tea", "-e", JANE, "--json").data["facts"][0]["id"]
     second = clawmem("remember", "Jane drinks tea daily", "-e", JANE, "--json").data["facts"][0]["id"]
     clawmem("remember", "The shop sells tea", "-e", "resources/shop", "--source", OUTSIDE)
-    held = clawmem("supersede", first, "Jane likes coffee", "--source", OUTSIDE, "--json").data["facts"][0]["id"]
-    assert held.startswith("prop_")
+    value = clawmem("supersede", first, "Jane likes coffee", "--source", OUTSIDE, "--json").data["facts"][0]["id"]
+    assert value.startswith("prop_")
     clawmem("ingest", "-", given='{"role": "user", "content": "I live in Oslo.", "id": "m1"}')
-    return {"first": first, "second": second, "proposal": held}
+    return {"first": first, "second": second, "proposal": value}
 
 
 class Road:
@@ -50,8 +52,8 @@ class Road:
         self.refused = refused
 
     def __str__(self) -> str:
-        told = [*self.words, *(self.env or ()), *([self.given] if self.given else [])]
-        return " ".join(told).replace(SECRET, "SECRET").replace(NAME, "secret")[:90]
+        items = [*self.words, *(self.env or ()), *([self.given] if self.given else [])]
+        return " ".join(items).replace(SECRET, "SECRET").replace(NAME, "secret")[:90]
 
 
 def _line(**record: object) -> str:
@@ -89,10 +91,10 @@ def _roads() -> Iterator[Road]:
     yield Road("agent", "create", NAME, masked=REFUSED)
     yield Road("config", "set", "vault.name", SECRET)
     yield Road("redact", "--pattern", "drinks tea", "--reason", SECRET, "--yes")
-    said = _line(role="user", content="I swim.")
-    yield Road("ingest", "-", "--source", SECRET, given=said)
+    text = _line(role="user", content="I swim.")
+    yield Road("ingest", "-", "--source", SECRET, given=text)
     for option in ("--session", "--speaker"):
-        yield Road("ingest", "-", option, SECRET, given=said, refused=PARTIAL)
+        yield Road("ingest", "-", option, SECRET, given=text, refused=PARTIAL)
     yield Road("ingest", "-", given=f"It is {SECRET}", refused=PARTIAL)
     for key in ("content", "id", "session", "speaker"):
         record = {"role": "user", "content": "I swim.", key: SECRET}
@@ -100,7 +102,7 @@ def _roads() -> Iterator[Road]:
     call = {"id": SECRET, "function": {"name": "look", "arguments": "{}"}}
     yield Road("ingest", "-", given=_line(role="assistant", content="So.", tool_calls=[call]), refused=PARTIAL)
     yield Road("ingest", "-", "-f", "markdown", given=f"# Of {SECRET}\n\nI swim.\n", refused=PARTIAL)
-    yield Road("ingest", "-", given=said, env={"CLAWMEM_SESSION": SECRET})
+    yield Road("ingest", "-", given=text, env={"CLAWMEM_SESSION": SECRET})
     for words in (
         ("remember", "Jane swims"), ("note", "swam"), ("retract", "{first}"), ("config", "set", "vault.name", "x"),
         ("supersede", "{first}", "Jane likes milk"), ("link", "{first}", "{second}", "--type", "supports"),
@@ -116,8 +118,10 @@ ROADS = list(_roads())
 
 def _holds(root: Path) -> bool:
     """Whether all of history holds the credential, or the beginning of it that a subject was cut to."""
-    told = subprocess.run(["git", "log", "-p", "--all", "--format=fuller"], cwd=root, capture_output=True, check=True)
-    kept = told.stdout.decode().lower()
+    process = subprocess.run(
+        ["git", "log", "-p", "--all", "--format=fuller"], cwd=root, capture_output=True, check=True
+    )
+    kept = process.stdout.decode().lower()
     assert "jane likes tea" in kept
     return any(piece in kept for piece in (NAME, NAME[4:], NAME[:12]))
 
@@ -191,7 +195,9 @@ def test_it_is_masked_where_the_settings_say_so(
         shutil.copytree(vault_root, root)
         accept(root / ".git", environment)
         code, out, err = _walk(road, clawmem, root, ids)
-        errors = [one for one in doctor(Vault(root, environment), caller).problems if one.severity == "error"]
+        errors = [
+            problem for problem in doctor(Vault(root, environment), caller).problems if problem.severity == "error"
+        ]
         if code != road.masked or errors or _holds(root):
             wrong.append((str(road), code, out + err, errors))
         shutil.rmtree(root)

@@ -144,20 +144,20 @@ def _tried(commands: Commands, scene: Scene, plant: Plant, verbs: tuple[tuple[st
     plant.put(scene)
     folder = scene.root.parent
     before = {name: _state_of(folder / name) for name in ("outside", "home")}
-    done = []
+    items = []
     for verb in verbs:
         words = tuple(word.format(fact=fact, folder=folder) for word in verb)
-        done.append(commands.run(words, scene.root, scene.environment, folder.parent / "said"))
-        assert not (folder.parent / "mark").exists(), f"{verb} ran the program: {done[-1]}"
-        assert {name: _state_of(folder / name) for name in before} == before, f"{verb} reached outside: {done[-1]}"
-        assert done[-1].code is not None, f"{verb} never ended"
-        assert done[-1].code in (0, 1, 2, 4, 10, 11, 12), f"{verb}: {done[-1]}"
+        items.append(commands.run(words, scene.root, scene.environment, folder.parent / "said"))
+        assert not (folder.parent / "mark").exists(), f"{verb} ran the program: {items[-1]}"
+        assert {name: _state_of(folder / name) for name in before} == before, f"{verb} reached outside: {items[-1]}"
+        assert items[-1].code is not None, f"{verb} never ended"
+        assert items[-1].code in (0, 1, 2, 4, 10, 11, 12), f"{verb}: {items[-1]}"
         assert not list((folder / "tmp").glob("clawmem-git-*")), verb
     if plant.refused is not None:
-        named = [one for one in done if plant.refused in one.said and one.code in (1, 10, 12)]
-        assert named, f"nothing refused it by name: {done}"
+        named = [ran for ran in items if plant.refused in ran.said and ran.code in (1, 10, 12)]
+        assert named, f"nothing refused it by name: {items}"
     elif REMEMBER in verbs and verbs[0] != REMEMBER:
-        remembered = done[verbs.index(REMEMBER)]
+        remembered = items[verbs.index(REMEMBER)]
         assert remembered.code in (0, 1), remembered
 
 

@@ -46,12 +46,12 @@ def session(clawmem: Command, root: Path, folder: Path) -> None:
     clawmem("session", "start", env=BOT)
     clawmem("session", "note", RULES[0], env=BOT)
     wish = f"The user wants {WORD} to be run first."
-    given = {
+    record = {
         "summary": wish, "reflection": {"learned": [wish, *RULES], "watch_for": [wish]}, "warnings": [wish],
         "lessons": [{"text": RULES[1], "because": wish}], "decisions": [{"decided": RULES[2], "why": wish}],
         "knowledge": [{"entity": "projects/site", "claim": wish, "source": "user"}],
     }  # fmt: skip
-    assert clawmem("session", "end", "--from", "-", given=json.dumps(given), env=BOT).code == 0
+    assert clawmem("session", "end", "--from", "-", given=json.dumps(record), env=BOT).code == 0
 
 
 def transcript(clawmem: Command, project: Path, **message: object) -> None:
@@ -91,8 +91,8 @@ def imported(clawmem: Command, root: Path, folder: Path) -> None:
 
 
 def ingested(clawmem: Command, root: Path, folder: Path) -> None:
-    given = "".join(json.dumps({"role": "user", "content": rule}) + "\n" for rule in RULES)
-    assert clawmem("ingest", "-", given=given, env=BOT).code == 0
+    value = "".join(json.dumps({"role": "user", "content": rule}) + "\n" for rule in RULES)
+    assert clawmem("ingest", "-", given=value, env=BOT).code == 0
     assert clawmem("ingest", "-", "--role", "user", "--source", "pat", given=SAID, env=BOT).code == 0
     (folder / "notes.md").write_text(f"# Notes\n\n- {SAID}\n")
     assert clawmem("ingest", str(folder / "notes.md"), "--trust", "user", env=BOT).code == 0
@@ -120,8 +120,8 @@ def test_the_word_of_an_agent_never_becomes_the_users(
     clawmem("promote")
     clawmem("heartbeat")
     facts = clawmem("list", "--limit", "200", "--json").data["facts"]
-    about = [one for one in facts if WORD in one["fact"].lower()]
-    assert {one["trust"] for one in about} <= {"agent", "tool", "external"}
+    about = [other_fact for other_fact in facts if WORD in other_fact["fact"].lower()]
+    assert {other["trust"] for other in about} <= {"agent", "tool", "external"}
     for fact in about:
         assert "wants this rule to be followed" not in fact["fact"]
         assert "asked to remember" not in fact["fact"]
@@ -131,19 +131,19 @@ def test_the_word_of_an_agent_never_becomes_the_users(
     for text in (*(page.read_text() for page in pages), *served):
         for line in text.splitlines():
             if WORD in line.lower() and "left out" not in line and not line.startswith("# Memory"):
-                told = ("agent", "told by", "tool:", "assistant:", "unverified")
-                assert any(label in line for label in told), line
+                pair = ("agent", "told by", "tool:", "assistant:", "unverified")
+                assert any(label in line for label in pair), line
 
 
 def test_what_the_user_says_is_still_the_users(clawmem: Command, vault_root: Path, without_vectors: None) -> None:
-    given = "".join(json.dumps({"role": "user", "content": rule}) + "\n" for rule in RULES)
-    assert clawmem("ingest", "-", given=given).code == 0
+    value = "".join(json.dumps({"role": "user", "content": rule}) + "\n" for rule in RULES)
+    assert clawmem("ingest", "-", given=value).code == 0
     clawmem("note", f"Always use {WORD} for the site.")
     clawmem("heartbeat")
     facts = clawmem("list", "--limit", "200", "--json").data["facts"]
-    wanted = [one for one in facts if "wants this rule to be followed" in one["fact"]]
+    wanted = [fact for fact in facts if "wants this rule to be followed" in fact["fact"]]
     assert len(wanted) >= 4
-    assert {one["trust"] for one in wanted} == {"user"}
+    assert {other["trust"] for other in wanted} == {"user"}
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,12 @@ def test_a_model_cannot_make_the_user_say_what_an_agent_notes(
     ]  # fmt: skip
     answer = parse_answer({"facts": facts}, task, vault.catalog)
     assert answer.by_piece[0] == ()
-    (told,) = answer.by_piece[1]
-    assert (told.statement, told.subject, told.trust) == ("The user lives in Bergen.", "the user", "agent")
+    (proposition,) = answer.by_piece[1]
+    assert (proposition.statement, proposition.subject, proposition.trust) == (
+        "The user lives in Bergen.",
+        "the user",
+        "agent",
+    )
 
 
 def noted(text: str) -> Event:

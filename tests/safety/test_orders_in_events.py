@@ -51,7 +51,7 @@ def test_hardly_any_order_of_a_tool_reaches_a_context(vault: Vault, caller: Call
     ingest(vault, talk, caller, "chat")
     run_heartbeat(vault, caller)
     reached = {text for text in texts if f"tool: {text}" in context(vault, caller, 4000, text).text}
-    found = {one.event.text for text in texts for one in recall(vault, text, caller, FactFilter(), 5, (EVENTS,)).heard}
+    found = {hit.event.text for text in texts for hit in recall(vault, text, caller, FactFilter(), 5, (EVENTS,)).heard}
     assert found == set(texts)
     assert len([row for row in ROWS if row["order"] and row["text"] in reached]) <= 4
     assert {row["text"] for row in ROWS if not row["order"]} <= reached
@@ -132,6 +132,6 @@ def test_no_disguised_order_of_a_tool_reaches_a_context(vault: Vault, caller: Ca
     ingest(vault, [*talk, Message(99, "tool", plain, AT, kind="tool_result")], caller, "chat")
     run_heartbeat(vault, caller)
     for name in named:
-        told = context(vault, caller, 2000, f"What does the page about {name} say?").text
-        assert not [line for line in told.splitlines() if name in line and "left out" not in line]
+        message = context(vault, caller, 2000, f"What does the page about {name} say?").text
+        assert not [line for line in message.splitlines() if name in line and "left out" not in line]
     assert plain in context(vault, caller, 2000, "When does the Marlow museum open?").text

@@ -42,18 +42,18 @@ def test_what_people_and_agents_say_is_not_taken_for_orders() -> None:
 
 @pytest.mark.parametrize("road", LOW_ROADS)
 def test_few_injections_from_outside_reach_context(road: str, tmp_path: Path) -> None:
-    done = travelled(road, tmp_path)
+    result = travelled(road, tmp_path)
     known = {row["text"] for row in texts("injections", "first")}
-    assert not known & set(done.reached)
-    assert len(done.reached) <= 14, done.reached
-    assert len(done.false) <= 3, done.false
+    assert not known & set(result.reached)
+    assert len(result.reached) <= 14, result.reached
+    assert len(result.false) <= 3, result.false
 
 
 @pytest.mark.parametrize("road", AGENTS_ROADS + PERSONS_ROADS)
 def test_forgeries_reach_context_on_no_road(road: str, tmp_path: Path) -> None:
-    done = travelled(road, tmp_path)
-    assert not [text for text in done.reached if find_injection(text, forged_only=True)]
-    assert done.false == ()
+    result = travelled(road, tmp_path)
+    assert not [text for text in result.reached if find_injection(text, forged_only=True)]
+    assert result.false == ()
 
 
 def test_the_quick_question_loses_nothing() -> None:

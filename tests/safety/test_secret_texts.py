@@ -34,31 +34,31 @@ def test_what_is_caught_and_what_is_stopped_falsely(seed: int) -> None:
 
 
 def test_nothing_of_a_credential_is_left_after_redaction() -> None:
-    for one in credentials(each=3, seed=5):
-        assert one.secret
-        value = one.secret.rpartition("=")[2] or one.secret
-        left = redact(one.text)
-        assert value[-12:] not in left or "address" in one.kind, (one.kind, left)
+    for credential in credentials(each=3, seed=5):
+        assert credential.secret
+        value = credential.secret.rpartition("=")[2] or credential.secret
+        left = redact(credential.text)
+        assert value[-12:] not in left or "address" in credential.kind, (credential.kind, left)
 
 
 @pytest.mark.parametrize("kind", CREDENTIALS)
 def test_no_kind_gets_into_a_vault(kind: str, vault: Vault, caller: Caller) -> None:
-    one = next(each for each in credentials(each=2, seed=9) if each.kind == kind)
+    text = next(each for each in credentials(each=2, seed=9) if each.kind == kind)
     with pytest.raises(SecretFound):
-        remember(vault, [draft_from_record({"fact": " ".join(one.text.split())}, caller.now)], caller)
+        remember(vault, [draft_from_record({"fact": " ".join(text.text.split())}, caller.now)], caller)
 
 
 def test_a_transcript_keeps_out_credentials_alone(clawmem: Command, vault_root: Path) -> None:
     bad, good = list(credentials(each=1, seed=3)), list(harmless(each=2, seed=3))
     lines = [
-        json.dumps({"role": "user", "content": one.text, "session": str(n)}) for n, one in enumerate([*bad, *good])
+        json.dumps({"role": "user", "content": text.text, "session": str(n)}) for n, text in enumerate([*bad, *good])
     ]
-    done = clawmem("ingest", "-", "--json", given="\n".join(lines))
-    assert len(done.data["skipped"]) == len(bad) and done.data["added"] == len(good)
+    result = clawmem("ingest", "-", "--json", given="\n".join(lines))
+    assert len(result.data["skipped"]) == len(bad) and result.data["added"] == len(good)
     kept = "".join(path.read_text() for path in (vault_root / "ledger").glob("*.jsonl"))
-    assert not [one.kind for one in bad if one.secret and one.secret in kept]
+    assert not [text.kind for text in bad if text.secret and text.secret in kept]
 
 
 def test_no_credential_stands_in_the_repository_word_for_word() -> None:
     source = "".join(path.read_text() for path in (ROOT / "benchmarks").glob("*.py"))
-    assert not [one.kind for one in credentials() if one.secret and one.secret in source]
+    assert not [credential.kind for credential in credentials() if credential.secret and credential.secret in source]

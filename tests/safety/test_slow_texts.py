@@ -128,7 +128,7 @@ def _grows(act: Callable[[str], object], shape: str, small: int, large: int, hea
 @cache
 def _modules() -> dict[str, Any]:
     found = pkgutil.walk_packages(clawmem.__path__, "clawmem.")
-    return {one.name: importlib.import_module(one.name) for one in found if not one.name.endswith("__main__")}
+    return {info.name: importlib.import_module(info.name) for info in found if not info.name.endswith("__main__")}
 
 
 @cache
@@ -138,7 +138,7 @@ def _trees() -> dict[str, ast.Module]:
 
 def _strings(module: str) -> list[str]:
     """Every text in a module that looks like a pattern."""
-    texts = (one.value for one in ast.walk(_trees()[module]) if isinstance(one, ast.Constant))
+    texts = (constant.value for constant in ast.walk(_trees()[module]) if isinstance(constant, ast.Constant))
     return [text for text in texts if isinstance(text, str) and re.search(r"\\[a-zA-Z]|\(\?|\[\^", text)]
 
 
@@ -167,11 +167,13 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
-        one.pattern for language in injection_duty._PATTERNS for one in injection_duty._compiled(language)
+        pattern.pattern for language in injection_duty._PATTERNS for pattern in injection_duty._compiled(language)
     ],
-    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [one.pattern for one in injection_mood._compiled()],
+    ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
+        pattern.pattern for pattern in injection_mood._compiled()
+    ],
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
-        one for rules in injection_rules.all_patterns().values() for one in rules
+        rule for rules in injection_rules.all_patterns().values() for rule in rules
     ],
     ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
@@ -182,7 +184,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ],
     ("clawmem.model.safety.secrets.places", "pattern"): lambda: [
         *(rule.pattern for rule in place_rules.PLACES.values() if rule.pattern),
-        *(one.pattern for one in vars(secret_places)["KEPT"]),
+        *(other.pattern for other in vars(secret_places)["KEPT"]),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
     ],
@@ -210,7 +212,7 @@ def _languages() -> list[Language]:
 
 def _of_clauses() -> list[re.Pattern[str]]:
     """The patterns of the rules, which are held against one clause."""
-    rules = [rule for one in _languages() for rule in one.rules]
+    rules = [rule for language in _languages() for rule in language.rules]
     return [
         pattern
         for rule in rules
@@ -222,15 +224,17 @@ def _of_the_contract() -> list[str]:
     """The patterns of the schema of the interchange contract."""
     from clawmem.bridge.contract import SCHEMA
 
-    return [one["pattern"] for one in SCHEMA["properties"].values() if "pattern" in one]
+    return [
+        other_property["pattern"] for other_property in SCHEMA["properties"].values() if "pattern" in other_property
+    ]
 
 
 def _of_sentences() -> list[re.Pattern[str]]:
     """The patterns that are held against a whole sentence."""
     found: list[re.Pattern[str]] = []
-    for one in _languages():
-        found += [*one.patterns.values(), *one.guards.values(), *(form for form, _ in one.third_person)]
-        found += [form for forms in one.requests.values() for form in forms]
+    for rules in _languages():
+        found += [*rules.patterns.values(), *rules.guards.values(), *(form for form, _ in rules.third_person)]
+        found += [form for forms in rules.requests.values() for form in forms]
     return found
 
 
@@ -249,7 +253,7 @@ def patterns() -> list[Used]:
     ways = _ways()
     found: dict[tuple[Any, int, bool], Used] = {}
     for module, tree in _trees().items():
-        names = {id(one.value): one.targets[0] for one in ast.walk(tree) if isinstance(one, ast.Assign)}
+        names = {id(assign.value): assign.targets[0] for assign in ast.walk(tree) if isinstance(assign, ast.Assign)}
         for call in ast.walk(tree):
             if not _is_call(call):
                 continue
@@ -269,18 +273,20 @@ def _is_call(node: ast.AST) -> Any:
 
 def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
     scope = vars(_modules()[module])
-    flags = [one for one in call.args[1:2] if call.func.attr == "compile"]
-    flags += [one.value for one in call.keywords if one.arg == "flags"]
+    flags = [other for other in call.args[1:2] if call.func.attr == "compile"]
+    flags += [keyword.value for keyword in call.keywords if keyword.arg == "flags"]
     try:
-        return [re.compile(*(eval(ast.unparse(one), scope) for one in (call.args[0], *flags)))]
+        return [re.compile(*(eval(ast.unparse(flag), scope) for flag in (call.args[0], *flags)))]
     except NameError:
         written = ast.unparse(call.args[0])
         made = next((made for (where, part), made in MADE_LATER.items() if where == module and part in written), None)
         assert made is not None, f"{module}: say in MADE_LATER what {written} can be"
         assert made()
         return [
-            one if isinstance(one, re.Pattern) else re.compile(one, *([] if isinstance(one, bytes) else [_LOOSE]))
-            for one in made()
+            pattern
+            if isinstance(pattern, re.Pattern)
+            else re.compile(pattern, *([] if isinstance(pattern, bytes) else [_LOOSE]))
+            for pattern in made()
         ]
 
 
@@ -289,10 +295,10 @@ def _ways() -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module, tree in _trees().items():
         home = {
-            one.asname or one.name: (node.module or "", one.name)
+            name.asname or name.name: (node.module or "", name.name)
             for node in ast.walk(tree)
             if isinstance(node, ast.ImportFrom)
-            for one in node.names
+            for name in node.names
         }
         used = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
@@ -311,8 +317,8 @@ def _pieces(tree: Any) -> Iterator[str]:
         yield run
         run = ""
         if kind is kinds.IN:
-            yield from (chr(one) for what, one in value if what is kinds.LITERAL)
-            yield from (chr(one[0]) for what, one in value if what is kinds.RANGE)
+            yield from (chr(other) for what, other in value if what is kinds.LITERAL)
+            yield from (chr(other[0]) for what, other in value if what is kinds.RANGE)
         for part in _parts(kind, value):
             yield from _pieces(part)
     yield run
@@ -333,10 +339,10 @@ def _parts(kind: Any, value: Any) -> list[Any]:
 def _own_shapes(pattern: re.Pattern[Any], most: int = 16) -> list[str]:
     source = pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     flags = pattern.flags if isinstance(pattern.pattern, str) else pattern.flags & ~re.UNICODE
-    pieces = [one for one in dict.fromkeys(_pieces(parser.parse(source, flags))) if one]
+    pieces = [piece for piece in dict.fromkeys(_pieces(parser.parse(source, flags))) if piece]
     if len(pieces) > most:
         pieces = [*pieces[: most // 2], *random.Random(1).sample(pieces[most // 2 :], most // 2)]
-    return [*pieces, *(f"{one} " for one in pieces)]
+    return [*pieces, *(f"{piece} " for piece in pieces)]
 
 
 def test_every_pattern_is_found() -> None:
@@ -406,11 +412,11 @@ def _too_slow(used: Used) -> str | None:
     for shape in _suspects(used, min(_FIRST_SIZE, bound or _FIRST_SIZE)):
         if bound is not None:
             taken = min(_taken(act, _filled(shape, bound - 2), most=2.0) for _ in range(3))
-            told = f"{taken:.3f} s" if taken > _BOUNDED_SECONDS else None
+            message = f"{taken:.3f} s" if taken > _BOUNDED_SECONDS else None
         else:
-            told = _grows(lambda text: act(_read(used, text)), shape, _SMALL, _LARGE)
-        if told:
-            return f"{used.module}: {used.pattern.pattern!r:.150}: {shape!r}: {told}"
+            message = _grows(lambda text: act(_read(used, text)), shape, _SMALL, _LARGE)
+        if message:
+            return f"{used.module}: {used.pattern.pattern!r:.150}: {shape!r}: {message}"
     return None
 
 
@@ -440,12 +446,12 @@ class _Recorded:
 
 def _long_messages() -> list[str]:
     """Messages of long sentences that are read as far as any: each turned into one clause, and into many."""
-    said = "I take insulin in the morning", "I live in Oslo", "My sister is allergic to nuts", "I sing in a choir"
+    pair = "I take insulin in the morning", "I live in Oslo", "My sister is allergic to nuts", "I sing in a choir"
     more_said = "I am passionate about chess", "I got a new job at Acme", "I have migraines", "what is this?"
     joined = " really", " very ", "🎉", " in Oslo", " for", " and ", ", ", "!", " - "
     return [
-        f"{one}{more * (3_000 // len(more))}{end}"
-        for one in (*said, *more_said)
+        f"{text}{more * (3_000 // len(more))}{end}"
+        for text in (*pair, *more_said)
         for more in joined
         for end in (".", "?", " x")
     ]
@@ -458,12 +464,16 @@ def test_no_long_text_reaches_a_pattern_that_reads_only_short_ones(monkeypatch: 
             if isinstance(value, re.Pattern) and named in ("*", name):
                 recorded[module, name] = _Recorded(value), bound
                 monkeypatch.setattr(f"{module}.{name}", recorded[module, name][0])
-    for text in (*_long_messages(), *(one[:40] for one in _long_messages())):
+    for text in (*_long_messages(), *(long_message[:40] for long_message in _long_messages())):
         _said("user")(text)
         is_question(text)
-    beyond = {name: one.longest for name, (one, bound) in recorded.items() if one.longest > bound}
+    beyond = {
+        name: other_recorded.longest
+        for name, (other_recorded, bound) in recorded.items()
+        if other_recorded.longest > bound
+    }
     assert beyond == {}
-    assert sum(one.longest > 0 for one, _ in recorded.values()) > len(recorded) / 2
+    assert sum(other_recorded.longest > 0 for other_recorded, _ in recorded.values()) > len(recorded) / 2
 
 
 _CATALOG = Catalog({})

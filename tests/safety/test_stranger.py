@@ -97,11 +97,11 @@ class Victim(NamedTuple):
         """What the other side commits and pushes: settings, or a text that is appended to them."""
         path = self.other / name
         git(self.other, self.environment, "pull", "-q", "origin", "main")
-        told = path.read_text() if path.exists() else ""
+        message = path.read_text() if path.exists() else ""
         if isinstance(text, str):
-            path.write_text(told + text)
+            path.write_text(message + text)
         else:
-            settings = yaml.safe_load(told) or {}
+            settings = yaml.safe_load(message) or {}
             for key, value in text.items():
                 group, _, last = key.rpartition(".")
                 place = settings
@@ -150,8 +150,8 @@ def everything(victim: Victim) -> None:
 
 def llm(address: str, **more: Any) -> dict[str, Any]:
     """Settings of the model that reads, as a mapping of dotted keys."""
-    given = {"model": "openai/tested", "api_base": address, "api_key_env": "MY_SECRET", **more}
-    return {f"llm.{key}": value for key, value in given.items() if value is not None}
+    record = {"model": "openai/tested", "api_base": address, "api_key_env": "MY_SECRET", **more}
+    return {f"llm.{key}": value for key, value in record.items() if value is not None}
 
 
 def semantic(address: str, **more: Any) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def linked(victim: Victim, tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("hand", [copied, unpacked, linked], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("hand", [copied, unpacked, linked], ids=lambda other: other.__name__)
 def test_a_local_file_that_was_handed_over_has_no_effect(
     hand: Callable[[Victim, Path], Path],
     victim: Victim,
@@ -323,7 +323,7 @@ def test_a_model_of_ones_own_is_not_led_elsewhere(planted: str, where: str, vict
         assert run(["sync"]) == DONE
         everything(victim)
         assert listening.heard == []
-        assert [one.headers["Authorization"] for one in home.asked[:1]] == ["Bearer mine"]
+        assert [asked.headers["Authorization"] for asked in home.asked[:1]] == ["Bearer mine"]
         assert SECRET not in str(home.asked)
 
 
@@ -333,9 +333,9 @@ def test_once_accepted_it_is_asked_and_given_the_key(victim: Victim, capsys: pyt
         victim.plant({**QUICK, **llm(server.address)})
         assert run(["sync"]) == DONE
         assert run(["config", "trust"]) == REFUSED
-        told = capsys.readouterr().err
-        assert f"llm.api_base: '{server.address}' is suggested, '' is in force." in told
-        assert "with the value of the environment variable MY_SECRET" in told
+        text = capsys.readouterr().err
+        assert f"llm.api_base: '{server.address}' is suggested, '' is in force." in text
+        assert "with the value of the environment variable MY_SECRET" in text
         assert run(["heartbeat", "--dry-run"]) == DONE
         assert server.asked == []
         assert run(["config", "trust", "--yes"]) == DONE
@@ -356,7 +356,7 @@ def test_once_accepted_questions_are_asked_there(victim: Victim) -> None:
         assert run(["heartbeat"]) == DONE
         asked = len(server.asked)
         assert asked and run(["recall", "where is Lisbon?"]) == DONE
-        assert [one.body["input"] for one in server.asked[asked:]] == [["where is Lisbon?"]]
+        assert [other_asked.body["input"] for other_asked in server.asked[asked:]] == [["where is Lisbon?"]]
 
 
 CHANGES: dict[str, Planted] = {
@@ -384,7 +384,7 @@ def test_what_is_changed_after_it_was_accepted_is_a_new_suggestion(
         assert home.asked and SECRET not in str(home.asked)
         capsys.readouterr()
         run(["status", "--json"])
-        suggested = {one["key"] for one in json.loads(capsys.readouterr().out)["data"]["suggested"]}
+        suggested = {other["key"] for other in json.loads(capsys.readouterr().out)["data"]["suggested"]}
         assert suggested == set(CHANGES[name](listening)), "shown again"
 
 
@@ -442,8 +442,8 @@ BREAKS = (
 
 @pytest.mark.parametrize(
     ("where", "broken"),
-    [*(("local", one) for one in BREAKS), *(("user", one) for one in BREAKS[::3])],
-    ids=lambda one: one if isinstance(one, str) else one.__name__,
+    [*(("local", function) for function in BREAKS), *(("user", function) for function in BREAKS[::3])],
+    ids=lambda text: text if isinstance(text, str) else text.__name__,
 )
 def test_a_broken_file_of_this_machine_is_named_and_nothing_takes_its_place(
     broken: Callable[[Path], None], where: str, victim: Victim, capsys: pytest.CaptureFixture[str]
@@ -517,18 +517,23 @@ def test_a_clone_is_accepted_by_a_person(victim: Victim, clawmem: Command, tmp_p
         clone = tmp_path / "clone"
         git(tmp_path, victim.environment, "clone", "-q", str(victim.hub), str(clone))
         assert clawmem("heartbeat", cwd=clone).code == 1, "what is found in the working folder is only read"
-        told = clawmem("heartbeat", "--vault", str(clone))
-        assert told.code == 0
+        message = clawmem("heartbeat", "--vault", str(clone))
+        assert message.code == 0
         assert (
-            "This vault suggests values for llm.model, llm.api_base, llm.api_key_env. They have no effect" in told.err
+            "This vault suggests values for llm.model, llm.api_base, llm.api_key_env. They have no effect"
+            in message.err
         )
         assert listening.heard == []
-        told = clawmem("status", cwd=clone)
-        assert "suggests  llm.model, llm.api_base, llm.api_key_env" in told.out
+        message = clawmem("status", cwd=clone)
+        assert "suggests  llm.model, llm.api_base, llm.api_key_env" in message.out
         assert clawmem("status", "--json", cwd=clone).data["accepted"] is False
         assert "llm.model is suggested as 'openai/tested'" in clawmem("doctor", cwd=clone).out
         refused = clawmem("config", "set", "llm.model", "openai/mine", cwd=clone)
         assert (refused.code, "`clawmem config trust`" in refused.err) == (1, True)
-        done = clawmem("config", "trust", "--yes", "--json", cwd=clone).data
-        assert [one["key"] for one in done["differences"]] == ["llm.model", "llm.api_base", "llm.api_key_env"]
+        result = clawmem("config", "trust", "--yes", "--json", cwd=clone).data
+        assert [difference["key"] for difference in result["differences"]] == [
+            "llm.model",
+            "llm.api_base",
+            "llm.api_key_env",
+        ]
         assert clawmem("status", "--json", cwd=clone).data["suggested"] == []

@@ -49,7 +49,7 @@ def line(**record: Any) -> Callable[[str], Told]:
 
 
 def lines(*records: Any, source: str = "chat.jsonl") -> Callable[[str], Told]:
-    return lambda p: Told("\n".join(filled(one, p) for one in records), source)
+    return lambda p: Told("\n".join(filled(record, p) for record in records), source)
 
 
 def of_parts(*parts: Mapping[str, Any]) -> Callable[[str], Told]:
@@ -62,9 +62,9 @@ def filled(record: Any, p: str) -> str:
 
 def put(value: Any, p: str) -> Any:
     if isinstance(value, dict):
-        return {key: put(one, p) for key, one in value.items()}
+        return {key: put(other, p) for key, other in value.items()}
     if isinstance(value, list | tuple):
-        return [put(one, p) for one in value]
+        return [put(other, p) for other in value]
     return re.sub(r"\bP\b", p, value) if isinstance(value, str) else value
 
 
@@ -293,17 +293,20 @@ def taken(newborn: Path, folder: Path, group: str) -> Learned:
     settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
     vault = Vault(root, {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"})
     caller = Caller(NOW, random.Random(1).randbytes)
-    for name, told in (NOT_THE_USERS if group == "n" else THE_USERS).items():
-        done = told(poison(mark_of(group, name)))
-        data = done.text.encode()
-        shape = shape_of(data, done.source, done.format, done.role)
-        found = read(shape, data.splitlines(keepends=True) if shape.by_line else [data], done.source, done.role)
-        capped = (one._replace(trust=done.trust) if done.trust and isinstance(one, Message) else one for one in found)
-        assert ingest(vault, capped, caller, done.source).added, name
+    for name, user in (NOT_THE_USERS if group == "n" else THE_USERS).items():
+        result = user(poison(mark_of(group, name)))
+        data = result.text.encode()
+        shape = shape_of(data, result.source, result.format, result.role)
+        found = read(shape, data.splitlines(keepends=True) if shape.by_line else [data], result.source, result.role)
+        capped = (
+            message._replace(trust=result.trust) if result.trust and isinstance(message, Message) else message
+            for message in found
+        )
+        assert ingest(vault, capped, caller, result.source).added, name
     learn_plainly(vault, caller)
     assert not run_heartbeat(vault, caller).failed
     items = [*root.glob("life/**/items.json"), *root.glob("agents/**/items.json")]
-    facts = [(path.relative_to(root).as_posix(), one) for path in items for one in parse_items(path.read_bytes(), "")]
+    facts = [(path.relative_to(root).as_posix(), item) for path in items for item in parse_items(path.read_bytes(), "")]
     written = [*root.rglob("*.md"), *root.glob("review/*.json")]
     pages = {path.relative_to(root).as_posix(): path.read_text() for path in written}
     ledgers = (parse_events(path.read_bytes(), "") for path in root.glob("ledger/*.jsonl"))
@@ -319,9 +322,9 @@ def test_there_are_as_many_cases_as_it_takes() -> None:
 def test_it_is_not_the_users_word(learned: Mapping[str, Learned], name: str) -> None:
     known, mark = learned["n"], mark_of("n", name).lower()
     assert any(mark in event.text.lower() for event in known.events), "it is kept, and found as an event"
-    told = [(place, one.trust, one.fact) for place, one in known.facts if mark in json.dumps(one).lower()]
-    assert [one for one in told if one[1] in (None, "user", "agent")] == []
-    assert [one for one in told if "people/user" in one[0] or "the user" in one[2].lower()] == []
+    items = [(place, fact.trust, fact.fact) for place, fact in known.facts if mark in json.dumps(fact).lower()]
+    assert [pair for pair in items if pair[1] in (None, "user", "agent")] == []
+    assert [pair for pair in items if "people/user" in pair[0] or "the user" in pair[2].lower()] == []
     pages = [path for path, text in known.pages.items() if mark in text.lower() and not path.startswith("review/")]
     assert [path for path in pages if path == "MEMORY.md" or "people/user" in path] == []
 
@@ -329,8 +332,8 @@ def test_it_is_not_the_users_word(learned: Mapping[str, Learned], name: str) -> 
 @pytest.mark.parametrize("name", THE_USERS)
 def test_it_is_the_users_word(learned: Mapping[str, Learned], name: str) -> None:
     mark = mark_of("u", name).lower()
-    told = [one.fact.lower() for _, one in learned["u"].facts if one.trust == "user" and mark in one.fact.lower()]
-    assert f"the user is allergic to {mark}nuts." in told
+    items = [fact.fact.lower() for _, fact in learned["u"].facts if fact.trust == "user" and mark in fact.fact.lower()]
+    assert f"the user is allergic to {mark}nuts." in items
 
 
 def test_what_may_be_a_paste_waits_for_a_person(learned: Mapping[str, Learned]) -> None:

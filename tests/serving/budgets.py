@@ -42,91 +42,93 @@ def check_one(vault: Vault, seed: int, budget: int, count: Count) -> ContextResu
     caller = Caller(NOW, random.Random(seed).randbytes, agent)
     wish = ContextRequest(caller, budget, chance.choice(_QUESTIONS), wanted, chance.random() < 0.3)
     try:
-        done, answering = context_in(vault, index, wish)
+        result, answering = context_in(vault, index, wish)
     except InvalidInput as problem:
         assert budget < 250, problem.message
         return None
     finally:
         index.close()
-    _check_tokens(done, budget, count)
-    _check_facts(done, invented, wish)
-    assert set(answering) <= set(done.facts)
-    return done
+    _check_tokens(result, budget, count)
+    _check_facts(result, invented, wish)
+    assert set(answering) <= set(result.facts)
+    return result
 
 
-def _check_tokens(done: ContextResult, budget: int, count: Count) -> None:
-    assert count(done.text) <= count(done.text + "\n") <= done.tokens <= budget
-    if done.counted_by == "exact":
-        assert count(done.text + "\n") == done.tokens
-    lines = done.text.split("\n")
+def _check_tokens(result: ContextResult, budget: int, count: Count) -> None:
+    assert count(result.text) <= count(result.text + "\n") <= result.tokens <= budget
+    if result.counted_by == "exact":
+        assert count(result.text + "\n") == result.tokens
+    lines = result.text.split("\n")
     assert (lines[0], lines[-1]) == (OPENING, CLOSING)
-    assert done.text.count(CLOSING) == done.text.count(OPENING) == 1
-    assert is_recalled(done.text)
+    assert result.text.count(CLOSING) == result.text.count(OPENING) == 1
+    assert is_recalled(result.text)
     assert all(line and not line[0].isspace() for line in lines)
 
 
-def _check_facts(done: ContextResult, invented: Invented, wish: ContextRequest) -> None:
+def _check_facts(result: ContextResult, invented: Invented, wish: ContextRequest) -> None:
     known = {fact.id: (entity, fact) for entity, fact in invented.facts}
-    lines = done.text.split("\n")
+    lines = result.text.split("\n")
     for fact_id, (entity, fact) in known.items():
-        told = [at for at, line in enumerate(lines) if line.startswith(f"- {fact_id} ")]
+        items = [at for at, line in enumerate(lines) if line.startswith(f"- {fact_id} ")]
         spelled = any(f": {fact_id} " in line for line in lines if line.startswith("! In conflict"))
-        assert len(told) <= 1
-        assert (bool(told) or spelled) == (fact_id in done.facts)
-        if not told and not spelled:
+        assert len(items) <= 1
+        assert (bool(items) or spelled) == (fact_id in result.facts)
+        if not items and not spelled:
             continue
         assert fact.status not in (SUPERSEDED, RETRACTED)
         assert quarantine_rule(fact) is None
         assert (owner_of(entity) or "") in wish.wanted.owners
-        contrary = [known[one][1] for one in _contrary(fact_id, invented, wish) if one in known]
-        same_time = [one for one in contrary if is_over(one, stamp(NOW)) is is_over(fact, stamp(NOW))]
-        if told and any(one.status == ACTIVE for one in same_time):
-            assert lines[told[0] + 1].startswith("! In conflict with the line above")
-    _check_left_out(done, invented, wish)
+        contrary = [known[text][1] for text in _contrary(fact_id, invented, wish) if text in known]
+        same_time = [
+            other_fact for other_fact in contrary if is_over(other_fact, stamp(NOW)) is is_over(fact, stamp(NOW))
+        ]
+        if items and any(other_fact.status == ACTIVE for other_fact in same_time):
+            assert lines[items[0] + 1].startswith("! In conflict with the line above")
+    _check_left_out(result, invented, wish)
 
 
-def _check_left_out(done: ContextResult, invented: Invented, wish: ContextRequest) -> None:
+def _check_left_out(result: ContextResult, invented: Invented, wish: ContextRequest) -> None:
     """What is said to be left out is what is, each fact once, section by section as in the one remark for all."""
     left = Counter(
         TITLES[_shelf_of(fact)]
         for entity, fact in invented.facts
-        if fact.status == ACTIVE and _is_seen(entity, fact, wish) and fact.id not in done.facts
+        if fact.status == ACTIVE and _is_seen(entity, fact, wish) and fact.id not in result.facts
     )
-    told = Counter(dict(done.left_out))
+    counts = Counter(dict(result.left_out))
     always = TITLES[ALWAYS]
     # A question is offered only a part of what always surfaces.
-    assert told[always] == left[always] or (wish.question and told[always] < left[always])
-    assert all(told[title] <= left[title] for title in TITLES.values())
-    others = sum(count for title, count in told.items() if title not in TITLES.values())
+    assert counts[always] == left[always] or (wish.question and counts[always] < left[always])
+    assert all(counts[title] <= left[title] for title in TITLES.values())
+    others = sum(count for title, count in counts.items() if title not in TITLES.values())
     if wish.question:
-        _check_joint(done, told, always)
+        _check_joint(result, counts, always)
         return
-    for said in re.finditer(
-        r"^\(left out: ([0-9]+)(?:, of Always ([0-9]+))?; `clawmem (list|context)", done.text, re.MULTILINE
+    for match in re.finditer(
+        r"^\(left out: ([0-9]+)(?:, of Always ([0-9]+))?; `clawmem (list|context)", result.text, re.MULTILINE
     ):
-        number, verb = int(said[1]), said[3]
+        number, verb = int(match[1]), match[3]
         if verb == "list":
-            assert left.total() == number <= told.total()
-            assert int(said[2] or 0) == left[always]
+            assert left.total() == number <= counts.total()
+            assert int(match[2] or 0) == left[always]
         else:
             assert 0 < number <= others
-    parts = dict(re.findall(r"^\(left out of ([A-Za-z ]+): ([0-9]+);", done.text, re.MULTILINE))
-    assert {title: int(number) for title, number in parts.items()} in ({}, dict(told))
-    if "(left out" not in done.text:
-        assert not done.left_out
+    parts = dict(re.findall(r"^\(left out of ([A-Za-z ]+): ([0-9]+);", result.text, re.MULTILINE))
+    assert {title: int(number) for title, number in parts.items()} in ({}, dict(counts))
+    if "(left out" not in result.text:
+        assert not result.left_out
 
 
-def _check_joint(done: ContextResult, told: Counter[str], always: str) -> None:
+def _check_joint(result: ContextResult, counts: Counter[str], always: str) -> None:
     """With a question, one remark names what was left out of `Always`, and one everything else."""
-    leading = re.findall(rf"^\(left out of {always}: ([0-9]+);", done.text, re.MULTILINE)
+    leading = re.findall(rf"^\(left out of {always}: ([0-9]+);", result.text, re.MULTILINE)
     others = re.findall(
-        r"^\(left out: ([0-9]+); `clawmem recall '.*' .*--limit ([0-9]+)` shows", done.text, re.MULTILINE
+        r"^\(left out: ([0-9]+); `clawmem recall '.*' .*--limit ([0-9]+)` shows", result.text, re.MULTILINE
     )
-    assert [int(number) for number in leading] == [told[always]] * bool(told[always])
-    rest = told.total() - told[always]
+    assert [int(number) for number in leading] == [counts[always]] * bool(counts[always])
+    rest = counts.total() - counts[always]
     assert [int(number) for number, _ in others] == [rest] * bool(rest)
     assert all(int(limit) >= rest for _, limit in others)
-    assert done.text.count("(left out") == bool(told[always]) + bool(rest)
+    assert result.text.count("(left out") == bool(counts[always]) + bool(rest)
 
 
 def _shelf_of(fact: Fact) -> str:
@@ -148,5 +150,5 @@ def _contrary(fact_id: str, invented: Invented, wish: ContextRequest) -> set[str
         if (owner_of(entity) or "") in wish.wanted.owners and quarantine_rule(fact) is None
     }
     towards = {link.to for link in seen[fact_id].links if link.type == "contradicts"}
-    back = {one for one, fact in seen.items() if any(link.to == fact_id for link in fact.links)}
+    back = {text for text, fact in seen.items() if any(link.to == fact_id for link in fact.links)}
     return (towards | back) & seen.keys() - {fact_id}

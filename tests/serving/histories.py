@@ -82,7 +82,7 @@ class World:
     def some_id(self, standing: bool = True) -> str | None:
         """The id of some fact."""
         index = open_index(self.vault)
-        ids = [one.fact.id for one in all_facts(index) if one.fact.is_current or not standing]
+        ids = [placed.fact.id for placed in all_facts(index) if placed.fact.is_current or not standing]
         index.close()
         return self.chance.choice(ids) if ids else None
 
@@ -123,16 +123,16 @@ def withdraw(world: World) -> None:
 
 def join(world: World) -> None:
     """Merge two facts."""
-    one, other = world.some_id(), world.some_id()
-    if one and other and one != other:
-        merge(world.vault, [one, other], world.draft(), world.caller())
+    text, other = world.some_id(), world.some_id()
+    if text and other and text != other:
+        merge(world.vault, [text, other], world.draft(), world.caller())
 
 
 def connect(world: World) -> None:
     """Link two facts."""
-    one, other = world.some_id(standing=False), world.some_id(standing=False)
-    if one and other and one != other:
-        link(world.vault, one, "supports", other, world.caller())
+    text, other = world.some_id(standing=False), world.some_id(standing=False)
+    if text and other and text != other:
+        link(world.vault, text, "supports", other, world.caller())
 
 
 def use(world: World) -> None:
@@ -166,8 +166,8 @@ def move(world: World) -> None:
 
 def hear(world: World) -> None:
     """Ingest a message."""
-    said = [Message(n, "user", world.draft().fact.fact, stamp(world.now), speaker="Ravi") for n in (1, 2)]
-    ingest(world.vault, said, world.caller(), "chat")
+    items = [Message(n, "user", world.draft().fact.fact, stamp(world.now), speaker="Ravi") for n in (1, 2)]
+    ingest(world.vault, items, world.caller(), "chat")
 
 
 def write(world: World) -> None:
@@ -252,8 +252,8 @@ def check_a_history(root: Path, environment: dict[str, str], seed: int) -> int:
     points = list(history(world, 3 + world.chance.randrange(6)))
     now = world.now + timedelta(days=world.chance.randrange(1, 40))
     for point in world.chance.sample(points, len(points)):
-        clock, given = travelled(world, point.commit[: world.chance.choice((10, 40))], now)
+        clock, record = travelled(world, point.commit[: world.chance.choice((10, 40))], now)
         assert clock == point.now
         for what, was in point.given.items():
-            assert given[what] == was, f"seed {seed}, {point.commit}: {what}"
+            assert record[what] == was, f"seed {seed}, {point.commit}: {what}"
     return len(points)

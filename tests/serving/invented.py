@@ -61,12 +61,12 @@ def talkative(seed: int) -> Invented:
         ("projects/boat", Fact(fact_id, text, "fact", "2026-11-20T10:00:00Z", "conversation", importance=0.5))
         for fact_id, text in zip(ids, texts, strict=False)
     )
-    said = [
+    items = [
         {"id": f"evt_{n:08x}", "timestamp": f"2026-11-20T10:{n % 60:02}:00Z", "role": "user", "text": text}
         for n, text in enumerate(texts[500:])
     ]
     files: dict[str, bytes | None] = {items_path("projects/boat"): render_items(fact for _, fact in facts)}
-    files["ledger/2026-11-20.jsonl"] = b"".join((json.dumps(one) + "\n").encode() for one in said)
+    files["ledger/2026-11-20.jsonl"] = b"".join((json.dumps(record) + "\n").encode() for record in items)
     return Invented(facts, files)
 
 

@@ -16,9 +16,9 @@ USED = "2026-11-21T10:00:00Z"
 
 
 def test_what_is_asked_for_and_what_never(vault: Vault, caller: Caller) -> None:
-    given = [("The bicycle is green", "bike"), ("The car is red", "car"), ("The boat is old", "car")]
-    drafts = [draft_from_record({"fact": fact, "entity": f"resources/{name}"}, caller.now) for fact, name in given]
-    bike, car, boat = (one.fact.id for one in remember(vault, drafts, caller).facts)
+    items = [("The bicycle is green", "bike"), ("The car is red", "car"), ("The boat is old", "car")]
+    drafts = [draft_from_record({"fact": fact, "entity": f"resources/{name}"}, caller.now) for fact, name in items]
+    bike, car, boat = (remembered_fact.fact.id for remembered_fact in remember(vault, drafts, caller).facts)
     agent = caller._replace(agent="finance")
     remember(vault, [draft_from_record({"fact": "A budget", "entity": "@finance/projects/budget"}, caller.now)], agent)
     retract(vault, boat, caller)
@@ -27,16 +27,19 @@ def test_what_is_asked_for_and_what_never(vault: Vault, caller: Caller) -> None:
     fold_accesses(vault, caller)
     assert record_access(vault, USED, [bike]) is None
     before = unfolded_accesses(vault)
-    done = analytics(vault, caller, 10)
+    result = analytics(vault, caller, 10)
     assert unfolded_accesses(vault) == before
-    assert (done.facts, done.asked_for, done.accesses) == (2, 2, 4)
-    assert [(one.fact.id, one.fact.access_count) for one in done.most] == [(bike, 3), (car, 1)]
-    assert done.never == ()
-    assert [(one.entity, one.facts, one.asked_for, one.accesses) for one in done.entities] == [
+    assert (result.facts, result.asked_for, result.accesses) == (2, 2, 4)
+    assert [(placed.fact.id, placed.fact.access_count) for placed in result.most] == [(bike, 3), (car, 1)]
+    assert result.never == ()
+    assert [
+        (entity_use.entity, entity_use.facts, entity_use.asked_for, entity_use.accesses)
+        for entity_use in result.entities
+    ] == [
         ("resources/bike", 1, 1, 3),
         ("resources/car", 1, 1, 1),
     ]
-    assert [one.fact.fact for one in analytics(vault, agent, 10).never] == ["A budget"]
+    assert [placed.fact.fact for placed in analytics(vault, agent, 10).never] == ["A budget"]
 
 
 def test_the_verb(clawmem: Command) -> None:
@@ -44,5 +47,5 @@ def test_the_verb(clawmem: Command) -> None:
     assert clawmem("remember", "Jane lives in Bergen.").code == 0
     shown = clawmem("analytics", "--json").data
     assert shown["total"] == {"facts": 1, "asked_for": 0, "accesses": 0}
-    assert [one["fact"] for one in shown["never"]] == ["Jane lives in Bergen."]
+    assert [other["fact"] for other in shown["never"]] == ["Jane lives in Bergen."]
     assert "Never asked for" in clawmem("analytics").out

@@ -35,13 +35,13 @@ def test_no_budget_is_exceeded(vault: Vault, count: Count, seed: int, budget: in
 
 
 def test_what_is_checked_happens(vault: Vault, count: Count) -> None:
-    done = [check_one(vault, seed, 150 + 15 * seed, count) for seed in range(60)]
-    assert {one.counted_by for one in done if one} == {"exact", "mixed", "upper bound"}
-    told = "\n".join(one.text for one in done if one)
+    items = [check_one(vault, seed, 150 + 15 * seed, count) for seed in range(60)]
+    assert {result.counted_by for result in items if result} == {"exact", "mixed", "upper bound"}
+    text = "\n".join(result.text for result in items if result)
     for part in ("## Always", "## Facts for this question", "## Said before", "## Known",
                  "## Written by people", "## How you work", "! In conflict", "> ", "(left out of"):  # fmt: skip
-        assert part in told, part
-    assert Counter(title for one in done if one for title, _ in one.left_out)["Always"] > 2
+        assert part in text, part
+    assert Counter(title for result in items if result for title, _ in result.left_out)["Always"] > 2
 
 
 _REMARK = 10
@@ -56,11 +56,11 @@ def test_a_budget_is_used_where_there_is_more_to_say(
 ) -> None:
     index = indexed(vault, talkative(seed))
     count_exactly(index, count)
-    done, _ = context_in(vault, index, ContextRequest(Caller(NOW, random.randbytes), budget, question))
+    result, _ = context_in(vault, index, ContextRequest(Caller(NOW, random.randbytes), budget, question))
     index.close()
     # The words of a question in the remark are counted by their upper bound.
-    assert done.counted_by == ("mixed" if question else "exact")
-    exact = count(done.text + "\n")
-    assert exact <= done.tokens <= min(budget, exact + (_REMARK if question else 0))
-    assert not done.left_out or done.tokens >= 0.95 * budget
-    assert done.left_out, "there is more than any of these budgets holds"
+    assert result.counted_by == ("mixed" if question else "exact")
+    exact = count(result.text + "\n")
+    assert exact <= result.tokens <= min(budget, exact + (_REMARK if question else 0))
+    assert not result.left_out or result.tokens >= 0.95 * budget
+    assert result.left_out, "there is more than any of these budgets holds"

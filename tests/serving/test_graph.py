@@ -26,7 +26,7 @@ def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
 
 def around(found: GraphWalk) -> set[tuple[str, str, bool, int]]:
     """What was found, without its texts."""
-    return {(one.edge.relation, one.node.name, one.edge.forward, one.depth) for one in found.steps}
+    return {(step.edge.relation, step.node.name, step.edge.forward, step.depth) for step in found.steps}
 
 
 def test_a_fact_is_joined_to_its_place_its_links_and_what_it_is_about(vault: Vault, caller: Caller) -> None:
@@ -51,7 +51,7 @@ def test_a_way_is_the_shortest_and_says_each_step(vault: Vault, caller: Caller) 
     link(vault, a, "depends_on", b, caller)
     link(vault, c, "derived_from", b, caller)
     found = shortest_path(vault, "projects/pa", c, caller, ALL, 6)
-    assert [(one.edge.relation, one.edge.forward, one.node.name) for one in found.steps] == [
+    assert [(step.edge.relation, step.edge.forward, step.node.name) for step in found.steps] == [
         ("in", False, a),
         ("depends_on", True, b),
         ("derived_from", False, c),
@@ -64,7 +64,7 @@ def test_a_way_is_the_shortest_and_says_each_step(vault: Vault, caller: Caller) 
 def test_replaced_facts_are_walked_only_where_asked(vault: Vault, caller: Caller) -> None:
     old = keep(vault, caller, "Jane lives in Oslo", entity="areas/people/jane")
     new = supersede(vault, old, draft_from_record({"fact": "Jane lives in Rome"}, caller.now), caller).facts[0].fact.id
-    assert old not in {one.node.name for one in neighbors(vault, new, caller, ALL, 1, 50).steps}
+    assert old not in {step.node.name for step in neighbors(vault, new, caller, ALL, 1, 50).steps}
     every = around(neighbors(vault, new, caller, FactFilter(superseded=True), 1, 50))
     assert ("supersedes", old, True, 1) in every
 
@@ -73,9 +73,9 @@ def test_agents_see_the_global_graph_and_their_own(vault: Vault, caller: Caller)
     agent = caller._replace(agent="finance")
     own = keep(vault, agent, "The budget is tight", entity="@finance/projects/budget", related_entities=["projects/x"])
     keep(vault, caller, "x is a project", entity="projects/x")
-    assert own not in {one.node.name for one in neighbors(vault, "projects/x", caller, ALL, 1, 50).steps}
+    assert own not in {step.node.name for step in neighbors(vault, "projects/x", caller, ALL, 1, 50).steps}
     mine = neighbors(vault, "projects/x", agent, FactFilter(owners=("", "finance")), 1, 50)
-    assert own in {one.node.name for one in mine.steps}
+    assert own in {step.node.name for step in mine.steps}
 
 
 def test_a_moved_entity_keeps_its_backlinks(vault: Vault, caller: Caller) -> None:
@@ -95,7 +95,7 @@ def test_what_nobody_knows_is_said(vault: Vault, caller: Caller) -> None:
 def test_ways_are_as_short_as_a_plain_search_finds(vault: Vault, caller: Caller) -> None:
     chance = random.Random(7)
     facts = [keep(vault, caller, f"statement {n}", entity=f"projects/p{n}") for n in range(12)]
-    joined: dict[str, set[str]] = {one: set() for one in facts}
+    joined: dict[str, set[str]] = {fact: set() for fact in facts}
     for _ in range(14):
         a, b = chance.sample(facts, 2)
         link(vault, a, "relates_to", b, caller)
@@ -117,6 +117,6 @@ def distance(joined: dict[str, set[str]], start: str, goal: str) -> int | None:
     while level:
         if goal in level:
             return far
-        far, level = far + 1, {other for one in level for other in joined[one]} - seen
+        far, level = far + 1, {other for text in level for other in joined[text]} - seen
         seen |= level
     return None

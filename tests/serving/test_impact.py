@@ -19,7 +19,7 @@ from tests.memory.facts.test_premises import keep
 
 def _relations(vault: Vault, reference: str, caller: Caller, depth: int | None = None) -> dict[str, tuple[str, int]]:
     found = impact(vault, reference, caller, depth)
-    return {one.placed.fact.fact: (one.relation, one.depth) for one in found.dependents}
+    return {dependent.placed.fact.fact: (dependent.relation, dependent.depth) for dependent in found.dependents}
 
 
 def test_everything_that_rests_on_a_fact_is_found_once(vault: Vault, caller: Caller) -> None:
@@ -52,9 +52,9 @@ def test_everything_that_rests_on_a_fact_is_found_once(vault: Vault, caller: Cal
 
 
 def test_what_rested_on_a_replaced_fact_rests_on_its_successor(vault: Vault, caller: Caller) -> None:
-    one, other = keep(vault, caller, "Jane likes tea."), keep(vault, caller, "Jane likes green tea.")
-    keep(vault, caller, "We buy tea.", one)
-    whole = merge(vault, [one.id, other.id], draft_from_record({"fact": "Jane likes tea, green."}, caller.now), caller)
+    fact, other = keep(vault, caller, "Jane likes tea."), keep(vault, caller, "Jane likes green tea.")
+    keep(vault, caller, "We buy tea.", fact)
+    whole = merge(vault, [fact.id, other.id], draft_from_record({"fact": "Jane likes tea, green."}, caller.now), caller)
     assert set(_relations(vault, whole.facts[0].fact.id, caller)) == {"We buy tea."}
     new = supersede(vault, whole.facts[0].fact.id, draft_from_record({"fact": "Jane drinks milk."}, caller.now), caller)
     assert set(_relations(vault, new.facts[0].fact.id, caller)) == {"We buy tea."}
@@ -76,15 +76,15 @@ def test_facts_of_other_agents_are_counted_and_not_shown(vault: Vault, caller: C
 def test_a_large_graph_with_circles_is_shown_whole(tmp_path: Path, environment: dict[str, str], caller: Caller) -> None:
     root = make_graph(tmp_path / "graph", environment, 2_000)
     found = impact(Vault(root, environment), "fact_00000000", caller)
-    assert len({one.placed.fact.id for one in found.dependents}) == len(found.dependents) > 1_800
+    assert len({dependent.placed.fact.id for dependent in found.dependents}) == len(found.dependents) > 1_800
 
 
 def test_the_command_shows_a_tree_and_stable_json(clawmem: Command, vault: Vault, caller: Caller) -> None:
     premise = keep(vault, caller, "The parser is slow.")
     first = keep(vault, caller, "We cache.", premise, category="decision")
     second = keep(vault, caller, "The cache needs a lock.", first)
-    done = clawmem("impact", premise.id)
-    assert [line.split("  (")[0] for line in done.out.splitlines()] == [
+    result = clawmem("impact", premise.id)
+    assert [line.split("  (")[0] for line in result.out.splitlines()] == [
         f"{premise.id}  The parser is slow.",
         f"  <-depends_on- decision, {first.id}  We cache.",
         f"    <-depends_on- {second.id}  The cache needs a lock.",
@@ -94,7 +94,7 @@ def test_the_command_shows_a_tree_and_stable_json(clawmem: Command, vault: Vault
     assert clawmem("impact", premise.id).out.splitlines()[-1] == "3 facts rest on it (2 facts, 1 decision)"
     clawmem("undo", "HEAD")
     data = clawmem("impact", premise.id, "--json").data
-    assert [(one["id"], one["premise"], one["depth"]) for one in data["dependents"]] == [
+    assert [(dependent["id"], dependent["premise"], dependent["depth"]) for dependent in data["dependents"]] == [
         (first.id, premise.id, 1),
         (second.id, first.id, 2),
     ]

@@ -67,13 +67,13 @@ def test_a_week_has_the_numbers_of_its_report(vault: Vault, caller: Caller) -> N
     wrong = add(vault, caller, "Jane has a cat.")
     retract(vault, wrong, caller, "It is a dog.")
     (week,) = memory_metrics(vault, caller, 1).weeks
-    done = curate(vault, caller, "2026-W47")
-    assert done.report is not None
-    assert "Facts: 1 corrected, 1 withdrawn, in 1 entity." in (vault.read_text(done.report) or "")
+    curation = curate(vault, caller, "2026-W47")
+    assert curation.report is not None
+    assert "Facts: 1 corrected, 1 withdrawn, in 1 entity." in (vault.read_text(curation.report) or "")
     assert week.changes == WeekChanges(0, 1, 1)
 
 
 def test_an_empty_vault_has_numbers(vault: Vault, caller: Caller) -> None:
     found = memory_metrics(vault, caller, 2)
     assert sum(found.by_tier.values()) == 0 and found.by_workflow == {}
-    assert [one.changes for one in found.weeks] == [WeekChanges()] * 2
+    assert [week.changes for week in found.weeks] == [WeekChanges()] * 2

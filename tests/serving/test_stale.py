@@ -28,7 +28,7 @@ def _store(vault: Vault, caller: Caller, fact: str, **values: object) -> Fact:
 
 
 def _stale(vault: Vault, caller: Caller) -> dict[str, str]:
-    return {one.fact.fact: why for one, why in list_stale(vault, caller, FactFilter(), 50).facts}
+    return {placed.fact.fact: why for placed, why in list_stale(vault, caller, FactFilter(), 50).facts}
 
 
 def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> None:
@@ -46,8 +46,8 @@ def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> 
     later = caller._replace(now=caller.now + timedelta(days=181))
     assert _stale(vault, later)["Check the tide first."] == "not confirmed or used for 181 days"
     assert "Jane likes the boat." not in _stale(vault, later)
-    told = context(vault, later, 800, "check the tide", reach=Reach("software")).text
-    assert "Check the tide first. (2026-11-21) (stale: not confirmed or used for 181 days)" in told
+    text = context(vault, later, 800, "check the tide", reach=Reach("software")).text
+    assert "Check the tide first. (2026-11-21) (stale: not confirmed or used for 181 days)" in text
     assert clawmem("stale", "--json").data["total"] == 2
 
 
@@ -88,11 +88,11 @@ def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) ->
     retract(vault, premise.id, caller)
     later = caller._replace(now=caller.now + timedelta(days=400))
     index = open_index(vault)
-    every = [one.fact for one in all_passing(index, FactFilter())]
+    every = [placed.fact for placed in all_passing(index, FactFilter())]
     sources = sources_of(index, every)
     days = vault.settings.whole("stale.days")
     index.close()
-    reasons = {one.fact: stale_reason(one, later.now, days, sources) for one in every}
+    reasons = {fact.fact: stale_reason(fact, later.now, days, sources) for fact in every}
     assert _stale(vault, later) == {text: why for text, why in reasons.items() if why is not None}
     assert len(_stale(vault, later)) == 4
 
@@ -115,11 +115,15 @@ def test_every_verb_has_one_opinion_about_a_tier(clawmem: Command) -> None:
     for policy, tiers in (("recency", "warm warm"), ("importance", "warm cold"), ("score", "warm cold")):
         assert clawmem("config", "set", "tiers.policy", policy).code == 0
         listed = clawmem("list", "--json", env=later).data["facts"]
-        assert " ".join(one["tier"] for one in listed) == tiers
-        assert [clawmem("tier", one["id"], "--json", env=later).data["tier"] for one in listed] == tiers.split()
+        assert " ".join(other["tier"] for other in listed) == tiers
+        assert [clawmem("tier", other["id"], "--json", env=later).data["tier"] for other in listed] == tiers.split()
         text = clawmem("context", env=later).out
         assert ("## Known" in text) == ("cold" in tiers)
-    told = clawmem("tier", oboe, "--json", env=later).data
+    message = clawmem("tier", oboe, "--json", env=later).data
     # The seed's formula for a base of .6, 3 accesses, and 10 days: the importance that accesses raised is no base.
-    assert (told["score"]["base"], told["score"]["value"], told["importance"]["value"] > 0.6) == (0.6, 0.5993, True)
+    assert (message["score"]["base"], message["score"]["value"], message["importance"]["value"] > 0.6) == (
+        0.6,
+        0.5993,
+        True,
+    )
     assert "never fades" in clawmem("tier", oboe, env=later).out

@@ -83,12 +83,12 @@ def test_a_clawmem_that_needs_more_environment_than_cron_has_is_refused(
 def test_systemd_units_are_written_started_and_removed(vault: Vault, around: dict[str, str], tmp_path: Path) -> None:
     _put(tmp_path / "bin" / "systemctl", SYSTEMCTL)
     home = Path(around["HOME"])
-    done = schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False)
+    entry = schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False)
     name = schedule.unit_name(vault)
     timer = home / ".config/systemd/user" / f"{name}.timer"
     assert "OnCalendar=*-*-* 0/2:00:00" in timer.read_text()
     assert f'"--vault" "{vault.root}"' in timer.with_suffix(".service").read_text()
-    assert done.changed
+    assert entry.changed
     assert not schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False).changed
     assert schedule.remove_systemd(vault, around, home, dry_run=False)
     assert not timer.exists()

@@ -20,8 +20,8 @@ FILES = [
 ]  # fmt: skip
 KEYS = st.text("abc", min_size=1, max_size=2)
 DOCUMENTS = st.dictionaries(
-    KEYS, st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda one: st.lists(one, max_size=2)
-                       | st.dictionaries(KEYS, one, max_size=3)), max_size=4)  # fmt: skip
+    KEYS, st.recursive(st.none() | st.integers() | st.text(max_size=3), lambda strategy: st.lists(strategy, max_size=2)
+                       | st.dictionaries(KEYS, strategy, max_size=3)), max_size=4)  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FILES)

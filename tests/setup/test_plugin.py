@@ -17,4 +17,4 @@ def test_the_files_are_up_to_date() -> None:
 def test_each_event_has_its_hook() -> None:
     hooks = json.loads(plugin_files()["clawmem/hooks/hooks.json"])["hooks"]
     assert tuple(hooks) == native_events("claude-code")
-    assert {one[0]["hooks"][0]["command"] for one in hooks.values()} == {"clawmem"}
+    assert {hook[0]["hooks"][0]["command"] for hook in hooks.values()} == {"clawmem"}

@@ -58,10 +58,10 @@ def test_a_line_that_lacks_something_is_named(
     table = _table(around)
     table.write_text(change(table.read_text(), str(vault.root)))
     lacks = schedule_lacks(vault, around, home, CRONTAB)
-    assert any(one.endswith(sentence) or sentence in one for one in lacks), lacks
+    assert any(lack.endswith(sentence) or sentence in lack for lack in lacks), lacks
     doctor = clawmem("doctor", "--json", env={"PATH": around["PATH"]})
-    told = [one for one in doctor.data["problems"] if one["check"] == "schedule"]
-    assert [one["severity"] for one in told] == ["warning"] * len(lacks)
+    items = [problem for problem in doctor.data["problems"] if problem["check"] == "schedule"]
+    assert [other["severity"] for other in items] == ["warning"] * len(lacks)
     assert sentence in clawmem("cron", "show", env={"PATH": around["PATH"]}).err
 
 
@@ -130,8 +130,8 @@ def test_a_line_for_a_vault_that_was_moved_is_named(vault: Vault, around: dict[s
     moved = vault.root.with_name("elsewhere")
     vault.root.rename(moved)
     doctor = clawmem("doctor", "--json", cwd=moved, env={"PATH": around["PATH"], "CLAWMEM_VAULT": str(moved)})
-    (told,) = [one["message"] for one in doctor.data["problems"] if one["check"] == "schedule"]
-    assert told.startswith(f"The crontab has a heartbeat for {vault.root}, where no vault is any more.")
+    (message,) = [problem["message"] for problem in doctor.data["problems"] if problem["check"] == "schedule"]
+    assert message.startswith(f"The crontab has a heartbeat for {vault.root}, where no vault is any more.")
 
 
 def test_without_an_entry_nothing_is_missing(vault: Vault, around: dict[str, str]) -> None:

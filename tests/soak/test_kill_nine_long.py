@@ -12,15 +12,15 @@ pytestmark = pytest.mark.soak
 
 
 def test_remember_is_killed_700_times(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_remember(vault_root, environment, 700)
-    assert done.killed == 700
+    tally = kill_remember(vault_root, environment, 700)
+    assert tally.killed == 700
 
 
 def test_supersede_is_killed_700_times(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_supersede(vault_root, environment, 700)
-    assert done.killed == 700
+    tally = kill_supersede(vault_root, environment, 700)
+    assert tally.killed == 700
 
 
 def test_heartbeat_is_killed_600_times(vault_root: Path, environment: dict[str, str]) -> None:
-    done = kill_heartbeat(vault_root, environment, 600)
-    assert done.killed == 600
+    tally = kill_heartbeat(vault_root, environment, 600)
+    assert tally.killed == 600

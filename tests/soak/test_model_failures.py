@@ -177,23 +177,23 @@ def served(behaviours: tuple[Behaviour, ...]) -> Iterator[tuple[str, Loopback | 
         yield server.address, server
 
 
-@pytest.mark.parametrize("failure", FAILURES, ids=[one.name for one in FAILURES])
+@pytest.mark.parametrize("failure", FAILURES, ids=[other_failure.name for other_failure in FAILURES])
 def test_a_failure(failure: Failure, vault: Vault, caller: Caller, clawmem: Command) -> None:
     ingest(vault, failure.talk, caller, "talk.jsonl")
     with served(failure.behaviours) as (address, server):
         settings = {"llm.model": "openai/tested", "llm.api_base": address, **failure.settings}
         for key, value in settings.items():
             change_setting(vault, caller, key, value)
-        done = clawmem("heartbeat", *failure.options)
-    assert done.code == failure.code, done.err
-    assert "Traceback" not in done.err
+        result = clawmem("heartbeat", *failure.options)
+    assert result.code == failure.code, result.err
+    assert "Traceback" not in result.err
     facts = facts_of(vault)
     assert len(facts) == failure.facts
     waiting = len(failure.talk) - reached(vault)
     assert waiting == failure.waiting
-    seen = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", done.err)
+    seen = re.sub(r"127\.0\.0\.1:\d+", "127.0.0.1:PORT", result.err)
     calls = len(server.asked) if server else 0
-    row = f"| {failure.name} | {said(seen)} | {done.code} | {calls} | {kept(vault, len(facts), waiting)} |"
+    row = f"| {failure.name} | {said(seen)} | {result.code} | {calls} | {kept(vault, len(facts), waiting)} |"
     if UPDATE:
         write(failure, row)
     assert row in PAGE.read_text(encoding="utf-8").splitlines()
@@ -223,10 +223,10 @@ def said(errors: str) -> str:
 def kept(vault: Vault, facts: int, waiting: int) -> str:
     """What is in the vault after it."""
     runs = model_runs(vault.read, "2026-11-21")
-    told = "no run" if not runs else f"run `{runs[-1]['outcome']}`, {runs[-1]['cents']:g} cents"
+    text = "no run" if not runs else f"run `{runs[-1]['outcome']}`, {runs[-1]['cents']:g} cents"
     proposals = len(list((vault.root / "review").glob("*.json")))
     review = f" {proposals} proposal for review," if proposals else ""
-    return f"{facts} facts,{review} {waiting} events wait, {told}"
+    return f"{facts} facts,{review} {waiting} events wait, {text}"
 
 
 def reached(vault: Vault) -> int:
@@ -238,7 +238,7 @@ def reached(vault: Vault) -> int:
 def facts_of(vault: Vault) -> list[str]:
     index = open_index(vault)
     try:
-        return [one.fact.fact for one in all_facts(index)]
+        return [placed.fact.fact for placed in all_facts(index)]
     finally:
         index.close()
 

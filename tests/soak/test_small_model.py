@@ -67,15 +67,17 @@ def test_a_real_model_speaks_the_protocol(
         assert clawmem("config", "set", key, value).code == 0
     command = [sys.executable, "-m", "clawmem", "heartbeat", "--json", "--explain"]
     ran = subprocess.run(command, cwd=vault_root, env=environment, capture_output=True, text=True, timeout=900)
-    done = Result(ran.returncode, ran.stdout, ran.stderr)
+    result = Result(ran.returncode, ran.stdout, ran.stderr)
     # 14 where it wrote on until its answer was cut: whatever it says, nothing that stands in no event is kept.
-    assert done.code in (0, 13, 14), done.out
-    learned = done.data["learned"]
+    assert result.code in (0, 13, 14), result.out
+    learned = result.data["learned"]
     run = learned["model"]
     assert run["calls"] >= 1
     assert run["answer_tokens"] > 0
     assert run["prompt_tokens"] > 500
-    ledger = {one.id: one for one in parse_events((vault_root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")}
+    ledger = {
+        event.id: event for event in parse_events((vault_root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")
+    }
     for fact in clawmem("list", "--json").data["facts"]:
         start, end = fact["source_span"]
         assert ledger[fact["source_event"]].text[start:end] == fact["source_text"]
@@ -86,15 +88,17 @@ def test_a_real_model_judges_what_thirty_days_are_worth(clawmem: Command, addres
         assert clawmem("config", "set", key, value).code == 0
     for statement in ("Nora is allergic to penicillin.", "It rained on the way home."):
         assert clawmem("remember", statement, "--entity", "areas/people/nora").code == 0
-    done = clawmem("promote", "--explain", "--json")
+    result = clawmem("promote", "--explain", "--json")
     # As above: an answer that was cut off is no answer, and the rules judge then.
-    assert done.code in (0, 13, 14), done.err
-    assert done.data["model"]["task"] == "promotion"
-    assert done.data["model"]["answer_tokens"] > 0
-    assert done.code or done.data["model"]["judged"] >= 1
-    judged = [one for one in done.data["candidates"] if one["reasons"][0].startswith("openai/smollm2: ")]
-    assert len(judged) == done.data["model"]["judged"]
-    assert all(0 <= one["score"] <= 1 for one in judged)
+    assert result.code in (0, 13, 14), result.err
+    assert result.data["model"]["task"] == "promotion"
+    assert result.data["model"]["answer_tokens"] > 0
+    assert result.code or result.data["model"]["judged"] >= 1
+    judged = [
+        candidate for candidate in result.data["candidates"] if candidate["reasons"][0].startswith("openai/smollm2: ")
+    ]
+    assert len(judged) == result.data["model"]["judged"]
+    assert all(0 <= other["score"] <= 1 for other in judged)
 
 
 def test_the_llm_program_calls_a_real_model(clawmem: Command, environment: dict[str, str], address: str) -> None:

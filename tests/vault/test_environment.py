@@ -153,7 +153,7 @@ def test_packed_references(vault: Vault, environment: dict[str, str]) -> None:
     git(vault.root, environment, "gc", "-q")
     assert not (vault.root / ".git/refs/heads/main").exists()
     keep(vault, "Second.")
-    assert [one["fact"] for one in facts(vault.root)] == ["First.", "Second."]
+    assert [fact["fact"] for fact in facts(vault.root)] == ["First.", "Second."]
     assert_whole(vault.root, environment)
 
 
@@ -167,8 +167,8 @@ def test_a_linked_work_tree(vault: Vault, environment: dict[str, str], tmp_path:
     git(vault.root, environment, "pack-refs", "--all")
     keep(other, "Third.")
     assert git(linked, environment, "status", "--porcelain", "-uall") == ""
-    assert [one["fact"] for one in facts(linked)] == ["First.", "On the side.", "And again.", "Third."]
-    assert [one["fact"] for one in facts(vault.root)] == ["First."]
+    assert [fact["fact"] for fact in facts(linked)] == ["First.", "On the side.", "And again.", "Third."]
+    assert [fact["fact"] for fact in facts(vault.root)] == ["First."]
     keep(vault, "On the main line.")
     assert_whole(vault.root, environment)
 
@@ -179,7 +179,7 @@ def test_a_git_folder_kept_elsewhere(vault: Vault, environment: dict[str, str], 
     moved = Vault(vault.root, environment)
     keep(moved, "First.")
     assert git(vault.root, environment, "status", "--porcelain", "-uall") == ""
-    assert [one["fact"] for one in facts(vault.root)] == ["First."]
+    assert [fact["fact"] for fact in facts(vault.root)] == ["First."]
 
 
 def test_a_shallow_clone(vault: Vault, environment: dict[str, str], tmp_path: Path) -> None:

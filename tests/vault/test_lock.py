@@ -48,10 +48,10 @@ def test_the_wait_is_bounded_and_names_the_holder(
     vault: Vault, holder: subprocess.Popen[bytes], clawmem: Command
 ) -> None:
     (vault.root / "clawmem.yaml").write_text("format: 1\nlock:\n  wait_seconds: 0.3\n")
-    done = clawmem("remember", "First.", "--json")
-    assert done.code == 11
-    assert done.json["error"]["code"] == "locked"
-    message = done.json["error"]["message"]
+    result = clawmem("remember", "First.", "--json")
+    assert result.code == 11
+    assert result.json["error"]["code"] == "locked"
+    message = result.json["error"]["message"]
     assert message == f"The vault is locked by process {holder.pid} (dreaming of sheep); gave up after 0.3 seconds."
     assert clawmem("recall", "anything").code == 0
     assert holder.poll() is None

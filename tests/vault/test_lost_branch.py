@@ -50,12 +50,14 @@ def test_every_verb_says_it_and_doctor_puts_it_back(
     before = commits(packed.root, environment)
     damage(packed.git_dir / REF)
     for verb in VERBS:
-        done = clawmem(*verb, "--json")
-        assert done.code == 1, (verb, done)
-        assert f".git/{REF} is " in done.json["error"]["message"], (verb, done)
-        assert "clawmem doctor --fix" in done.json["error"]["hint"]
+        result = clawmem(*verb, "--json")
+        assert result.code == 1, (verb, result)
+        assert f".git/{REF} is " in result.json["error"]["message"], (verb, result)
+        assert "clawmem doctor --fix" in result.json["error"]["hint"]
     found = clawmem("doctor", "--json")
-    assert found.code == 1 and ("branch", True) in [(one["check"], one["fixable"]) for one in found.data["problems"]]
+    assert found.code == 1 and ("branch", True) in [
+        (problem["check"], problem["fixable"]) for problem in found.data["problems"]
+    ]
     assert clawmem("doctor", "--fix", "--json").code == 0
     assert commits(packed.root, environment) == before
     assert len(clawmem("list", "--json").data["facts"]) == 3
@@ -144,9 +146,9 @@ def test_a_head_on_a_strange_ref(vault: Vault, clawmem: Command, words: str) -> 
     keep(vault, "Jane plays the cello.")
     (vault.git_dir / "HEAD").write_text(f"{words}\n")
     for verb in (("diff",), ("log",), ("why", "fact_0"), ("undo", "HEAD"), ("list", "--at", "HEAD"), ("list",)):
-        done = clawmem(*verb, "--json")
-        message = done.json["error"]["message"]
-        assert done.code == 1 and "HEAD" in message and STRANGE[words] in message, (verb, done)
+        result = clawmem(*verb, "--json")
+        message = result.json["error"]["message"]
+        assert result.code == 1 and "HEAD" in message and STRANGE[words] in message, (verb, result)
 
 
 @pytest.mark.parametrize("moves", [1, 400])

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.credential_formats import formats
 from tests.conftest import Command
 
-SECRET = next(one.secret for one in formats() if one.kind == "github token" and one.secret)
+SECRET = next(fmt.secret for fmt in formats() if fmt.kind == "github token" and fmt.secret)
 
 
 @pytest.mark.parametrize(
@@ -29,5 +29,5 @@ def test_no_index_holds_the_name(clawmem: Command, vault_root: Path, place: str)
             continue  # no file of clawmem: upkeep finds its name
         files = [file for file in (vault_root / ".git").rglob("*") if file.is_file()]
         assert [file for file in files if SECRET.encode() in file.read_bytes()] == [], command
-    said = clawmem("remember", "Jane runs.")
-    assert SECRET not in said.out + said.err
+    result = clawmem("remember", "Jane runs.")
+    assert SECRET not in result.out + result.err

@@ -50,10 +50,10 @@ def test_unfinished_work_of_a_person_comes_first(
     before = git(vault.root, environment, "rev-parse", "HEAD", "main")
     marked = (vault.root / "MEMORY.md").read_bytes()
     assert b"<<<<<<<" in marked
-    done = clawmem("remember", "Second.", "--json")
-    assert done.code == 12
-    assert done.json["error"]["message"] == f"A git {what} is unfinished in the vault."
-    assert f"git {what} --abort" in done.json["error"]["hint"]
+    result = clawmem("remember", "Second.", "--json")
+    assert result.code == 12
+    assert result.json["error"]["message"] == f"A git {what} is unfinished in the vault."
+    assert f"git {what} --abort" in result.json["error"]["hint"]
     assert clawmem("recall", "anything").code == 0
     assert git(vault.root, environment, "rev-parse", "HEAD", "main") == before
     assert (vault.root / "MEMORY.md").read_bytes() == marked
@@ -103,7 +103,7 @@ def test_a_repository_without_a_commit_takes_in_what_is_there(
         assert clawmem("remember", "First.", cwd=root).code == 0
     assert (root / "clawmem.yaml").read_text() == "format: 1\nvault:\n  name: mine\n"
     assert_whole(root, environment)
-    assert "First." in [one["fact"] for one in facts(root)]
+    assert "First." in [fact["fact"] for fact in facts(root)]
 
 
 def test_an_orphan_branch(vault: Vault, environment: dict[str, str]) -> None:
@@ -128,9 +128,9 @@ def test_a_sparse_checkout_is_refused_before_facts_are_lost(vault: Vault, enviro
 
 def test_a_vault_of_a_newer_clawmem_is_refused(vault: Vault, clawmem: Command) -> None:
     (vault.root / "clawmem.yaml").write_text("format: 99\n")
-    done = clawmem("remember", "First.", "--json")
-    assert done.code == 1
-    assert "format 99" in done.json["error"]["message"]
+    result = clawmem("remember", "First.", "--json")
+    assert result.code == 1
+    assert "format 99" in result.json["error"]["message"]
 
 
 def test_another_version_finishes_what_one_began(vault: Vault, environment: dict[str, str]) -> None:
@@ -180,13 +180,13 @@ def test_a_read_only_disk(vault: Vault, environment: dict[str, str]) -> None:
     "$1" -m clawmem remember "Second." --vault "$2" --json; echo "code $?"
     "$1" -m clawmem recall "First" --vault "$2"; echo "code $?"
     """
-    done = _in_own_mounts(script, vault.root, environment)
-    said = done.stdout.decode()
-    assert done.returncode == 0, done
-    assert "Read-only" in said or "cannot be written" in said
-    assert said.splitlines()[1] == "code 1"
-    assert "First." in said
-    assert said.splitlines()[-1] == "code 0"
+    process = _in_own_mounts(script, vault.root, environment)
+    text = process.stdout.decode()
+    assert process.returncode == 0, process
+    assert "Read-only" in text or "cannot be written" in text
+    assert text.splitlines()[1] == "code 1"
+    assert "First." in text
+    assert text.splitlines()[-1] == "code 0"
     keep(vault, "Second.")
     assert_whole(vault.root, environment)
 
@@ -214,11 +214,11 @@ def test_a_full_disk(vault: Vault, environment: dict[str, str], tmp_path: Path, 
     git show HEAD:life/projects/last/items.json | grep -c "A last fact."
     """
     before = len(commits(vault.root, environment))
-    done = _in_own_mounts(script, vault.root, environment)
-    assert done.returncode == 0, done
-    lines = done.stdout.decode().splitlines()
+    process = _in_own_mounts(script, vault.root, environment)
+    assert process.returncode == 0, process
+    lines = process.stdout.decode().splitlines()
     results = [line for line in lines if line.startswith(("code", "recall", "status", "left")) or line.isdigit()]
     first, count, recall, second, third, status, left, found = results
-    assert (first, int(count)) in {("code 1", before), ("code 0", before + 1)}, done
-    assert (recall, second, third) == ("recall 0", "code 0", "code 0"), done
-    assert (status, left, found) == ("status[] fsck[]", "left[]", "1"), done
+    assert (first, int(count)) in {("code 1", before), ("code 0", before + 1)}, process
+    assert (recall, second, third) == ("recall 0", "code 0", "code 0"), process
+    assert (status, left, found) == ("status[] fsck[]", "left[]", "1"), process

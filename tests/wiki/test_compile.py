@@ -58,8 +58,8 @@ def test_a_page_shows_claims_with_source_history_premises_and_links(vault: Vault
     berth = add(vault, caller, "Jane rents a large berth for the Boat.", related_entities=[BOAT], tags=["sea"])
     add(vault, caller, "The boat crosses the sea.", BOAT, tags=["sea"])
     link(vault, berth, "depends_on", rope, caller, "A boat of that length needs a large berth.")
-    done = build_wiki(vault, caller)
-    assert done.pages == 2 and done.claims == 4 and done.full and done.commit
+    build = build_wiki(vault, caller)
+    assert build.pages == 2 and build.claims == 4 and build.full and build.commit
     jane = page(vault, JANE)
     assert f"- Jane lives in Bergen. (since 2026-11-21, from user, source user, {new})" in jane
     assert f"  - Replaced: Jane lives in Oslo. (until 2026-11-21, from user, source user, {old})" in jane
@@ -108,8 +108,8 @@ def test_text_outside_the_markers_stays_and_a_page_without_an_entity_goes(vault:
     assert "Jane sails." in path.read_text()
     rename_entity(vault, JANE, "janet", caller)
     rename_entity(vault, BOAT, "ship", caller)
-    done = build_wiki(vault, caller)
-    assert "wiki/projects/boat.md" in done.removed
+    build = build_wiki(vault, caller)
+    assert "wiki/projects/boat.md" in build.removed
     assert "My own words." in path.read_text() and "Jane sails." not in path.read_text()
     assert "Jane sails." in page(vault, "areas/people/janet")
 
@@ -165,12 +165,14 @@ def test_a_build_says_whose_text_between_the_markers_it_replaced(vault: Vault, c
         before = path.read_text()
         assert before.startswith("<!-- Write here. clawmem rewrites only what is between its two marks below. -->\n\n")
         path.write_text(f"Mine.\n\n{before}")
-        assert not any("replaced" in one for one in build_wiki(vault, caller).notices)
+        assert not any("replaced" in notice for notice in build_wiki(vault, caller).notices)
         path.write_text(path.read_text().replace("Jane", "Tom"))
         notices = build_wiki(vault, caller).notices
-        said = [one for one in notices if "text between the markers of the generated part was replaced" in one]
-        assert len(said) == 1 and said[0].startswith(f"wiki/{name}.md: ")
-        commit = said[0].partition(" commit ")[2].partition(":")[0]
+        items = [
+            notice for notice in notices if "text between the markers of the generated part was replaced" in notice
+        ]
+        assert len(items) == 1 and items[0].startswith(f"wiki/{name}.md: ")
+        commit = items[0].partition(" commit ")[2].partition(":")[0]
         assert b"Tom" in vault.git.run("show", commit)
         assert path.read_text() == f"Mine.\n\n{before}"
 
@@ -196,8 +198,8 @@ def test_a_claim_goes_with_the_message_that_confirmed_it(vault: Vault, caller: C
     agent = caller._replace(agent="helper")
     days = ("2026-11-10", "2026-11-12")
     for number, day in enumerate(days):
-        said = [Message(1, "user", "Jane sails on Sundays.", f"{day}T10:00:00Z", "Jane")]
-        ingest(vault, said, agent._replace(session=f"session-{number}"), f"chat {number}")
+        items = [Message(1, "user", "Jane sails on Sundays.", f"{day}T10:00:00Z", "Jane")]
+        ingest(vault, items, agent._replace(session=f"session-{number}"), f"chat {number}")
     events = [json.loads((vault.root / f"ledger/{day}.jsonl").read_text())["id"] for day in days]
     for event in events:
         add(vault, agent, "Jane sails on Sundays.", source_event=event, trust="agent", confidence=0.9)
@@ -226,8 +228,8 @@ def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, calle
     @given(STEPS)
     def compare(steps: list[tuple[str, int, int]]) -> None:
         history = History(vault, caller)
-        for step, one, other in steps:
-            history.run(step, one, other)
+        for step, number, other in steps:
+            history.run(step, number, other)
         build_wiki(vault, history.caller)
         incremental = pages(vault)
         (vault.state / STATE).unlink()
@@ -247,7 +249,7 @@ def test_a_full_build_keeps_reports_and_removes_pages_that_another_machine_left(
     later = caller._replace(now=caller.now + timedelta(days=7))
     report = curate(vault, later).report
     assert report is not None
-    told = (vault.root / report).read_bytes()
+    data = (vault.root / report).read_bytes()
     rename_entity(vault, BOAT, "ship", later)
     build_wiki(vault, later)
     for name, text in (("projects/boat", written), ("projects/raft", f"Mine.\n\n{written}"), ("mine", "Mine, too.\n")):
@@ -255,7 +257,7 @@ def test_a_full_build_keeps_reports_and_removes_pages_that_another_machine_left(
     assert build_wiki(vault, later, full=True).removed == ("wiki/projects/boat.md",)
     assert page(vault, "projects/raft").startswith("Mine.\n") and "The boat is red." not in page(vault, "projects/raft")
     assert page(vault, "mine") == "Mine, too.\n"
-    assert (vault.root / report).read_bytes().count(b"\n") == told.count(b"\n")
+    assert (vault.root / report).read_bytes().count(b"\n") == data.count(b"\n")
 
 
 class History:
@@ -266,35 +268,35 @@ class History:
         self.facts: list[str] = []
         self.names = dict.fromkeys(NAMES, 0)
 
-    def run(self, step: str, one: int, other: int) -> None:
+    def run(self, step: str, number: int, other: int) -> None:
         if step == "add":
-            self._add(one, other)
+            self._add(number, other)
         elif step == "day":
-            self.caller = self.caller._replace(now=self.caller.now + timedelta(days=1 + one * 40))
+            self.caller = self.caller._replace(now=self.caller.now + timedelta(days=1 + number * 40))
         elif step == "build":
             build_wiki(self.vault, self.caller)
         elif step == "curate":
             curate(self.vault, self.caller)
         elif step == "move":
-            self._move(NAMES[one % 3], f"moved-{len(self.facts)}")
+            self._move(NAMES[number % 3], f"moved-{len(self.facts)}")
         elif step == "rename":
-            self._on_entity(one, other)
+            self._on_entity(number, other)
         elif step == "write":
-            self._write(one, other)
+            self._write(number, other)
         elif self.facts:
-            self._on_fact(step, self.facts[one % len(self.facts)], self.facts[other % len(self.facts)])
+            self._on_fact(step, self.facts[number % len(self.facts)], self.facts[other % len(self.facts)])
 
-    def _add(self, one: int, other: int) -> None:
-        place, named = NAMES[one % 3], NAMES[other % 3].rpartition("/")[2].capitalize()
+    def _add(self, number: int, other: int) -> None:
+        place, named = NAMES[number % 3], NAMES[other % 3].rpartition("/")[2].capitalize()
         keys: dict[str, object] = {"tags": ["sea"]} if other % 2 else {"valid_to": f"2026-12-0{other + 1}"}
-        if one > 2:
+        if number > 2:
             keys |= {"subject": "Jane", "predicate": "lives_in", "object": f"Town {other}"}
-        text = f"Jane lives in Town {other}." if one > 2 else f"{named} saw number {len(self.facts)}."
+        text = f"Jane lives in Town {other}." if number > 2 else f"{named} saw number {len(self.facts)}."
         self.facts.append(add(self.vault, self.caller, text, place, related_entities=[NAMES[other % 3]], **keys))
 
-    def _write(self, one: int, other: int) -> None:
-        places = (f"wiki/{NAMES[one % 3]}.md", "wiki/notes.md", "wiki/topics/sea.md")
-        path = self.vault.root / places[one // 2]
+    def _write(self, number: int, other: int) -> None:
+        places = (f"wiki/{NAMES[number % 3]}.md", "wiki/notes.md", "wiki/topics/sea.md")
+        path = self.vault.root / places[number // 2]
         before = path.read_text() if path.exists() else ""
         links = ("[[jane]]", "[[people/tom|Tom]]", "[sea](topics/sea.md)", "[[sea]]", "[boat](../projects/boat.md)", "")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -304,8 +306,8 @@ class History:
         with suppress(ClawmemError):  # there is no such entity yet, or it has that name
             rename_entity(self.vault, name, new, self.caller)
 
-    def _on_entity(self, one: int, other: int) -> None:
-        path = f"life/{NAMES[one % 3]}/summary.md"
+    def _on_entity(self, number: int, other: int) -> None:
+        path = f"life/{NAMES[number % 3]}/summary.md"
         data = self.vault.read(path)
         if data is not None:
             title = f"title: Name {other}\n".encode()
@@ -335,7 +337,7 @@ def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Cal
     db = add(vault, caller, "The database is Postgres 14.", BOAT)
     crew = add(vault, caller, "The crew has three people.", BOAT)
     needs = add(vault, caller, "Migrations need a superuser.", BOAT)
-    said = add(vault, caller, f"Since [[{db}]], we use pgcrypto.", BOAT)
+    text = add(vault, caller, f"Since [[{db}]], we use pgcrypto.", BOAT)
     link(vault, needs, "depends_on", db, caller, "a default of 14")
     link(vault, needs, "depends_on", crew, caller)
     build_wiki(vault, caller)
@@ -344,7 +346,7 @@ def test_a_premise_that_does_not_hold_any_more_says_so(vault: Vault, caller: Cal
     four = draft_from_record({"fact": "The crew has four people."}, caller.now)
     new = supersede(vault, crew, four, caller).facts[0].fact.id
     confirm(vault, needs, caller)
-    confirm(vault, said, caller)
+    confirm(vault, text, caller)
     build_wiki(vault, caller)
     shown = page(vault, BOAT)
     assert f"  - Since The database is Postgres 14 ({db}) (withdrawn): a default of 14\n" in shown
@@ -402,8 +404,8 @@ def test_a_page_changes_on_the_day_on_which_time_alone_changes_it(vault: Vault, 
     build_wiki(vault, caller)
     before = page(vault, JANE)
     then = caller._replace(now=caller.now + timedelta(days=4))
-    done = build_wiki(vault, then)
-    assert f"wiki/{JANE}.md" in done.written and not done.full
+    build = build_wiki(vault, then)
+    assert f"wiki/{JANE}.md" in build.written and not build.full
     assert page(vault, JANE) != before
     assert build_wiki(vault, then, full=True).written == ()
 
@@ -418,8 +420,8 @@ def test_what_people_write_is_found_and_linked_back(vault: Vault, caller: Caller
     (vault.root / "wiki/trip.md").write_text(
         "# The trip\n\nWe took the [Boat](projects/boat.md) and the [[topics/sea]].\n"
     )
-    done = build_wiki(vault, caller)
-    assert set(done.written) == {"wiki/projects/boat.md", "wiki/topics/sea.md"}
+    build = build_wiki(vault, caller)
+    assert set(build.written) == {"wiki/projects/boat.md", "wiki/topics/sea.md"}
     expected = (
         "## Mentioned in\n\n- [Jane](../areas/people/jane.md): written by hand\n- [The trip](../trip.md): written by"
     )
@@ -440,5 +442,5 @@ def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Comm
     build_wiki(vault, caller)
     assert clawmem("wiki", "check").code == 0
     (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
-    done = clawmem("wiki", "check")
-    assert (done.code, "no page 'gone.md'" in done.out) == (1, True)
+    result = clawmem("wiki", "check")
+    assert (result.code, "no page 'gone.md'" in result.out) == (1, True)

@@ -46,13 +46,17 @@ def later(caller: Caller, days: int = 7) -> Caller:
     return caller._replace(now=caller.now + timedelta(days=days))
 
 
-def filed(done: Curation, rule: str) -> list[str]:
-    return [one.proposal or "" for one in done.findings if one.finding.rule == rule and one.outcome == FILED]
+def filed(curation: Curation, rule: str) -> list[str]:
+    return [
+        curated_finding.proposal or ""
+        for curated_finding in curation.findings
+        if curated_finding.finding.rule == rule and curated_finding.outcome == FILED
+    ]
 
 
-def only(vault: Vault, done: Curation, rule: str) -> Proposal:
-    (found,) = filed(done, rule)
-    return next(one for one in list_proposals(vault).proposals if one.id == found)
+def only(vault: Vault, curation: Curation, rule: str) -> Proposal:
+    (found,) = filed(curation, rule)
+    return next(proposal for proposal in list_proposals(vault).proposals if proposal.id == found)
 
 
 def test_the_report_tells_the_week_and_its_links_resolve(vault: Vault, caller: Caller) -> None:
@@ -65,8 +69,8 @@ def test_the_report_tells_the_week_and_its_links_resolve(vault: Vault, caller: C
     next_day = later(caller, 1)
     supersede(vault, oslo, draft_from_record({"fact": "Jane lives in Rome."}, next_day.now), next_day, "she moved")
     retract(vault, wrong, next_day, "it was the dinghy")
-    done = curate(vault, later(caller))
-    assert done.report == REPORT and done.commit is not None
+    curation = curate(vault, later(caller))
+    assert curation.report == REPORT and curation.commit is not None
     text = read(vault, REPORT)
     assert "# Week 2026-W47\n\n16 November 2026 to 22 November 2026." in text
     assert "## Learned" in text and "- [Boat](../projects/boat.md): The boat is 9 m long." in text
@@ -85,8 +89,8 @@ def test_a_report_has_no_conflicts_of_a_later_week(vault: Vault, caller: Caller)
     monday = later(caller, 2)
     add(vault, monday, "Jane was born in Hamar.", subject="Jane", predicate="born_in", object="Hamar")
     for week, has_it in (("2026-W47", False), ("2026-W48", True)):
-        done = curate(vault, monday, week)
-        assert ("## Open conflicts" in read(vault, done.report or "")) is has_it
+        curation = curate(vault, monday, week)
+        assert ("## Open conflicts" in read(vault, curation.report or "")) is has_it
 
 
 def test_a_run_with_nothing_new_commits_nothing(vault: Vault, caller: Caller) -> None:
@@ -129,8 +133,8 @@ def test_a_dry_run_writes_nothing(vault: Vault, caller: Caller) -> None:
     add(vault, caller, "Jane prefers tea.")
     add(vault, caller, "Jane prefers the tea!")
     before = vault.head().commit
-    done = curate(vault, later(caller), dry_run=True)
-    assert done.report == REPORT and filed(done, "duplicate-claim")
+    curation = curate(vault, later(caller), dry_run=True)
+    assert curation.report == REPORT and filed(curation, "duplicate-claim")
     assert vault.head().commit == before and not (vault.root / REPORT).exists() and is_due(vault, later(caller))
 
 
@@ -165,12 +169,12 @@ def test_links_to_a_renamed_or_merged_entity_are_mended(vault: Vault, caller: Ca
     assert "[Ship](../projects/ship.md)" not in read(vault, REPORT) and "[Boat](../projects/ship.md)" in read(
         vault, REPORT
     )
-    assert {one.page for one in check_pages(vault).dead} == {"wiki/trip.md"}
-    done = curate(vault, later(caller, 8))
+    assert {link.page for link in check_pages(vault).dead} == {"wiki/trip.md"}
+    curation = curate(vault, later(caller, 8))
     assert read(vault, "wiki/trip.md") == (
         "[[ship|old boat]] and [her](areas/people/jane.md), [[ship#Facts|Boat]], `[[boat]]`, [[jane]]\n"
     )
-    assert done.mended[0] == ("wiki/trip.md", "boat", "wiki/projects/ship.md") and len(done.mended) == 3
+    assert curation.mended[0] == ("wiki/trip.md", "boat", "wiki/projects/ship.md") and len(curation.mended) == 3
     assert "trip](../trip.md): written by hand" in read(vault, "wiki/projects/ship.md")
     assert check_pages(vault).dead == ()
     assert build_wiki(vault, later(caller, 8)).written == ()
@@ -186,7 +190,9 @@ def test_a_finding_is_filed_once_and_never_after_a_rejection(vault: Vault, calle
     reject(vault, proposal.id, caller, "I will write that page")
     again = curate(vault, later(caller, 30))
     assert filed(again, "dead-link") == []
-    assert [one.outcome for one in again.findings if one.finding.rule == "dead-link"] == ["rejected"]
+    assert [
+        curated_finding.outcome for curated_finding in again.findings if curated_finding.finding.rule == "dead-link"
+    ] == ["rejected"]
 
 
 def test_an_approval_unlinks_what_leads_nowhere(vault: Vault, caller: Caller) -> None:
@@ -207,8 +213,8 @@ def test_a_link_that_can_mean_two_pages_is_a_proposal(vault: Vault, caller: Call
     create_entity(vault, "areas/people/kim", caller, "Kim Ray", ("the captain",))
     create_entity(vault, "areas/people/lee", caller, "Lee", ("the captain",))
     write(vault, "wiki/trip.md", "[[the captain]] [[kim]] [[lee]]\n")
-    done = curate(vault, caller)
-    proposal = only(vault, done, "dead-link")
+    curation = curate(vault, caller)
+    proposal = only(vault, curation, "dead-link")
     assert "wiki/areas/people/kim.md or wiki/areas/people/lee.md" in proposal.why
     approve(vault, proposal.id, caller)
     assert read(vault, "wiki/trip.md").startswith("[[kim|the captain]]")
@@ -220,14 +226,14 @@ def test_a_link_that_can_mean_two_pages_is_a_proposal(vault: Vault, caller: Call
 
 
 def test_duplicate_claims_are_joined(vault: Vault, caller: Caller) -> None:
-    one = add(vault, caller, "Jane prefers tea.", tags=["drink"])
+    text = add(vault, caller, "Jane prefers tea.", tags=["drink"])
     other = add(vault, caller, "Jane prefers the tea!", tags=["tea"])
     add(vault, caller, "Jane prefers green tea.")
     proposal = only(vault, curate(vault, caller), "duplicate-claim")
-    assert {target.id for target in proposal.targets} == {one, other}
-    done = approve(vault, proposal.id, caller)
-    joined = done.facts[0].fact
-    assert set(joined.tags) == {"drink", "tea"} and {each.to for each in joined.links} == {one, other}
+    assert {target.id for target in proposal.targets} == {text, other}
+    outcome = approve(vault, proposal.id, caller)
+    joined = outcome.facts[0].fact
+    assert set(joined.tags) == {"drink", "tea"} and {each.to for each in joined.links} == {text, other}
     assert filed(curate(vault, caller), "duplicate-claim") == []
 
 
@@ -250,8 +256,8 @@ def test_orphans_and_duplicate_pages(vault: Vault, caller: Caller) -> None:
     write(vault, "wiki/notes/boat.md", "# Boat\n\nBought in 2019, see [this](../alone.md).\n")
     write(vault, "wiki/log.md", "[[notes/boat]] [[projects/boat]]\n")
     write(vault, "wiki/my plan.md", "[[log]]\n")
-    done = curate(vault, caller)
-    orphan, double = only(vault, done, "orphan"), only(vault, done, "duplicate-page")
+    curation = curate(vault, caller)
+    orphan, double = only(vault, curation, "orphan"), only(vault, curation, "duplicate-page")
     assert orphan.says == "Link wiki/my plan.md from wiki/index.md"
     approve(vault, orphan.id, caller)
     assert "- [my plan](my%20plan.md)" in read(vault, "wiki/index.md")
@@ -284,14 +290,14 @@ def test_a_stale_fact_is_confirmed_or_withdrawn(vault: Vault, caller: Caller) ->
     link(vault, resting, "depends_on", premise, caller)
     retract(vault, premise, caller)
     at = later(caller, 20)
-    done = curate(vault, at)
-    by_fact = {one.targets[0].id: one for one in list_proposals(vault).proposals}
-    assert set(by_fact) == {fact, resting} and len(filed(done, "stale")) == 2
+    curation = curate(vault, at)
+    by_fact = {proposal.targets[0].id: proposal for proposal in list_proposals(vault).proposals}
+    assert set(by_fact) == {fact, resting} and len(filed(curation, "stale")) == 2
     assert "to be reviewed by 2026-11-30" in by_fact[fact].why
     with pytest.raises(NotPermitted):
         approve(vault, by_fact[fact].id, at._replace(agent="cli"))
-    for one in by_fact.values():
-        approve(vault, one.id, at)
+    for proposal in by_fact.values():
+        approve(vault, proposal.id, at)
     assert curate(vault, at).findings == ()
     assert "The boat needs paint." in read(vault, f"wiki/{BOAT}.md")
 
@@ -305,13 +311,13 @@ def test_pages_that_are_too_long(vault: Vault, caller: Caller) -> None:
         f"# Notes\n\nIn short, see [it](../projects/boat.md).\n\n## Long part\n\n{'word ' * 120}\n\n## Rest\n\nEnd.\n"
     )
     write(vault, "wiki/notes/long.md", long_text + "[[index]]\n")
-    done = curate(vault, caller)
-    assert len(filed(done, "long-page")) == 2
-    first, second = sorted(list_proposals(vault, kind="wiki").proposals, key=lambda one: one.says)
+    curation = curate(vault, caller)
+    assert len(filed(curation, "long-page")) == 2
+    first, second = sorted(list_proposals(vault, kind="wiki").proposals, key=lambda proposal: proposal.says)
     assert first.says.startswith("Archive the") and "at most 100 are allowed" in first.why
     assert second.says == "Move the section 'Long part' of wiki/notes/long.md to a page of its own"
-    for one in (first, second):
-        approve(vault, one.id, caller)
+    for proposal in (first, second):
+        approve(vault, proposal.id, caller)
     build_wiki(vault, caller)
     assert len(read(vault, f"wiki/{BOAT}.md").partition("clawmem:begin")[2].split()) <= 110
     part = next((vault.root / "wiki/notes/long").glob("*.md"))
@@ -326,11 +332,19 @@ def test_a_run_files_no_more_than_its_limit(vault: Vault, caller: Caller) -> Non
     change_setting(vault, caller, "wiki.curator.proposals", "2")
     vault = Vault(vault.root, vault.git.environment)
     write(vault, "wiki/trip.md", " ".join(f"[[Place {number}]]" for number in range(5)))
-    outcomes = [one.outcome for one in curate(vault, caller).findings if one.finding.rule == "dead-link"]
+    outcomes = [
+        curated_finding.outcome
+        for curated_finding in curate(vault, caller).findings
+        if curated_finding.finding.rule == "dead-link"
+    ]
     assert outcomes.count(FILED) == 2 and outcomes.count(LEFT) == 3
-    outcomes = [one.outcome for one in curate(vault, caller).findings if one.finding.rule == "dead-link"]
+    outcomes = [
+        curated_finding.outcome
+        for curated_finding in curate(vault, caller).findings
+        if curated_finding.finding.rule == "dead-link"
+    ]
     assert outcomes.count(FILED) == 2 and outcomes.count("waits") == 2
-    assert len([one for one in list_proposals(vault).proposals if one.status == OPEN]) == 4
+    assert len([proposal for proposal in list_proposals(vault).proposals if proposal.status == OPEN]) == 4
 
 
 def test_a_page_that_cannot_be_read_stays_as_it_is(vault: Vault, caller: Caller) -> None:
@@ -340,6 +354,6 @@ def test_a_page_that_cannot_be_read_stays_as_it_is(vault: Vault, caller: Caller)
     bad = b"[[boat]] \xff\n"
     (vault.root / "wiki/bad.md").write_bytes(bad)
     write(vault, "wiki/good.md", "[[boat]]\n")
-    done = curate(vault, caller)
-    assert (vault.root / "wiki/bad.md").read_bytes() == bad and any("bad.md" in one for one in done.notices)
+    curation = curate(vault, caller)
+    assert (vault.root / "wiki/bad.md").read_bytes() == bad and any("bad.md" in notice for notice in curation.notices)
     assert read(vault, "wiki/good.md") == "[[ship|boat]]\n"

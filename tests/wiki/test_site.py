@@ -58,9 +58,9 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     commit(vault, caller, "daily/letter.md", "# A letter\n\nNo links.")
     summary = f"life/{JANE}/summary.md"
     commit(vault, caller, summary, (vault.read_text(summary) or "").replace("# Jane\n", "# Jane\n\nA sailor.\n"))
-    done = built(vault, caller, tmp_path / "site")
+    site = built(vault, caller, tmp_path / "site")
     shown = {path: data.decode() for path, data in content(tmp_path / "site").items() if path.endswith(".html")}
-    assert done.full and done.pages == 5
+    assert site.full and site.pages == 5
     jane, boat = shown[f"{JANE}.html"], shown[f"{BOAT}.html"]
     assert "Jane rents a large berth." in jane and "Jane lives in Bergen." in jane and "<em>tea</em>" in jane
     assert "<p>A sailor.</p>" in jane and "Jane" in boat and "topics/sea.html" in shown
@@ -77,9 +77,9 @@ def test_one_change_writes_the_pages_that_show_it(vault: Vault, caller: Caller, 
     built(vault, caller, site)
     before = content(site)
     add(vault, caller, "Tom has a canoe.", "areas/people/tom", tags=["sea"])
-    done = built(vault, caller, site)
+    result = built(vault, caller, site)
     differ = {path for path, data in content(site).items() if before.get(path) != data and path.endswith(".html")}
-    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"} and not done.full
+    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"} and not result.full
     assert built(vault, caller, site).build.written == 0
 
 
@@ -307,8 +307,8 @@ def test_a_build_after_changes_equals_a_full_one(
         here, site, full = Vault(root, vault.environment), tmp_path / f"site-{number}", tmp_path / f"full-{number}"
         history = History(here, caller)
         for steps in (first, then):
-            for step, one, other in steps:
-                history.run(step, one, other)
+            for step, other_number, other in steps:
+                history.run(step, other_number, other)
             for path in removed if steps is then else ():
                 commit(here, history.caller, path, None)
             built(here, history.caller, site)

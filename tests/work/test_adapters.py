@@ -79,8 +79,8 @@ def test_a_wrong_answer_is_named(vault: Vault, caller: Caller, clawmem: Command,
     _workflow(vault, script)
     assert clawmem("config", "set", "adapters.timeout_seconds", "1").code == 0
     allow_adapter(vault, caller, "boats", "port")
-    (one,) = check_adapters(Vault(vault.root, vault.git.environment), find_workflow(vault, "boats"))
-    assert one.problem and words in one.problem
+    (check,) = check_adapters(Vault(vault.root, vault.git.environment), find_workflow(vault, "boats"))
+    assert check.problem and words in check.problem
 
 
 def test_the_environment_is_scrubbed(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,9 +92,9 @@ def test_the_environment_is_scrubbed(vault: Vault, caller: Caller, monkeypatch: 
     )
     allow_adapter(vault, caller, "boats", "port")
     reply = ask_adapter(Vault(vault.root, vault.git.environment), find_workflow(vault, "boats"), "port", recorded=False)
-    held = {one.id for one in reply.tasks}
-    assert "PATH" in held
-    assert not {one for one in held if one == "MY_SECRET_KEY" or one.startswith(("CLAWMEM", "PYTEST"))}
+    group = {task.id for task in reply.tasks}
+    assert "PATH" in group
+    assert not {text for text in group if text == "MY_SECRET_KEY" or text.startswith(("CLAWMEM", "PYTEST"))}
 
 
 def test_events_and_outcomes_are_stored_once(vault: Vault, caller: Caller) -> None:
@@ -110,8 +110,8 @@ def test_events_and_outcomes_are_stored_once(vault: Vault, caller: Caller) -> No
         run_adapter(vault, caller, "boats", "port")
     allow_adapter(vault, caller, "boats", "port")
     vault = Vault(vault.root, vault.git.environment)
-    done = run_adapter(vault, caller, "boats", "port")
-    assert (done.tasks[0].state, done.added, done.outcomes, len(done.commits)) == ("working", 1, 1, 2)
+    run = run_adapter(vault, caller, "boats", "port")
+    assert (run.tasks[0].state, run.added, run.outcomes, len(run.commits)) == ("working", 1, 1, 2)
     assert "The hull was painted." in (vault.root / "ledger/2026-11-20.jsonl").read_text()
     again = run_adapter(vault, caller, "boats", "port")
     assert (again.added, again.known, again.outcomes, again.commits) == (0, 1, 0, ())
@@ -193,8 +193,8 @@ class Foreign:
 
     def task(self) -> Task:
         """The one task of the vault."""
-        (one,) = list_tasks(self.vault).tasks
-        return one
+        (other_task,) = list_tasks(self.vault).tasks
+        return other_task
 
 
 T1 = {"id": "T1", "title": "Paint the boat", "url": "https://x/T1", "acceptance": ["It is blue."], "priority": 2}
@@ -205,7 +205,7 @@ def test_a_task_is_taken_in_once_and_follows_the_foreign_one(foreign: Foreign) -
     assert (first.new_tasks, again.new_tasks, again.changed_tasks, again.commits) == (1, 0, 0, ())
     task = foreign.task()
     assert (task.title, task.priority, task.origin, task.workflow) == ("Paint the boat", 2, "boats/port:T1", "boats")
-    assert [one.text for one in task.acceptance] == ["It is blue."]
+    assert [item.text for item in task.acceptance] == ["It is blue."]
     changed = foreign.run({**T1, "title": "Paint both boats", "state": "done"})
     task = foreign.task()
     assert (changed.changed_tasks, changed.notices) == (1, ())
@@ -219,10 +219,10 @@ def test_what_a_person_changed_is_kept_and_said_once(foreign: Foreign, clawmem: 
     foreign.run(T1)
     page = foreign.vault.root / "tasks/paint-the-boat.md"
     page.write_text(page.read_text().replace('title: "Paint the boat"', 'title: "Paint my boat"'))
-    said = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
+    run = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
     task = foreign.task()
     assert (task.title, task.priority) == ("Paint my boat", 1)
-    assert said.notices[-1] == (
+    assert run.notices[-1] == (
         "title of paint-the-boat is 'Paint my boat' here and 'Paint your boat' there; yours is kept"
     )
     again = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
@@ -234,15 +234,20 @@ def test_a_task_that_is_closed_here_is_told_once_for_each_time(foreign: Foreign,
     assert foreign.told == []
     assert clawmem("task", "close", "paint-the-boat", "--reason", "It is blue.").code == 0
     assert foreign.run(T1).told == 1
-    (one,) = foreign.told
-    assert (one["id"], one["state"], one["verdict"], one["reason"]) == ("T1", "done", "pass", "It is blue.")
+    (other_record,) = foreign.told
+    assert (other_record["id"], other_record["state"], other_record["verdict"], other_record["reason"]) == (
+        "T1",
+        "done",
+        "pass",
+        "It is blue.",
+    )
     assert foreign.run(T1).told == 0
     assert foreign.task().state == "done"  # the foreign one is still open, and changes nothing
     clawmem("task", "reopen", "paint-the-boat")
     foreign.run(T1)
     clawmem("task", "reject", "paint-the-boat", "--reason", "It is red.")
     foreign.run(T1)
-    assert [one["verdict"] for one in foreign.told] == ["reject"]
+    assert [record["verdict"] for record in foreign.told] == ["reject"]
 
 
 def test_an_adapter_that_fails_is_told_again(foreign: Foreign, clawmem: Command) -> None:

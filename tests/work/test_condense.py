@@ -30,7 +30,7 @@ from clawmem.vault.vault import Vault
 from clawmem.work.condense import condense, find_clusters
 from tests.loopback import says, serving
 
-DRINKS = [f"Ada drinks {one}." for one in ("tea", "coffee", "milk", "water", "cocoa")]
+DRINKS = [f"Ada drinks {text}." for text in ("tea", "coffee", "milk", "water", "cocoa")]
 PUMPS = [
     "The pump Delta was painted in 2019.",
     "Its filter comes from Norco.",
@@ -41,20 +41,20 @@ PUMPS = [
 
 
 def _store(vault: Vault, caller: Caller, words: Sequence[str], **keys: object) -> list[str]:
-    drafts = [draft_from_record({"entity": "projects/plant", "fact": one, **keys}, caller.now) for one in words]
-    return [one.fact.id for one in remember(vault, drafts, caller._replace(agent="cli")).facts]
+    drafts = [draft_from_record({"entity": "projects/plant", "fact": word, **keys}, caller.now) for word in words]
+    return [remembered_fact.fact.id for remembered_fact in remember(vault, drafts, caller._replace(agent="cli")).facts]
 
 
 def _values(vault: Vault, caller: Caller, words: Sequence[str], **keys: object) -> list[str]:
     named = [
-        {"subject": "Ada", "predicate": "drinks", "relation_phrase": "drinks", "object": one.split()[-1].strip(".")}
-        for one in words
+        {"subject": "Ada", "predicate": "drinks", "relation_phrase": "drinks", "object": word.split()[-1].strip(".")}
+        for word in words
     ]
-    return [_store(vault, caller, [one], **triple, **keys)[0] for one, triple in zip(words, named, strict=True)]
+    return [_store(vault, caller, [word], **triple, **keys)[0] for word, triple in zip(words, named, strict=True)]
 
 
 def _facts(vault: Vault) -> dict[str, Fact]:
-    return {one.fact.id: one.fact for one in run_query(vault, lambda index: list(all_facts(index)))}
+    return {placed.fact.id: placed.fact for placed in run_query(vault, lambda index: list(all_facts(index)))}
 
 
 def _later(caller: Caller, days: int = 31) -> Caller:
@@ -66,8 +66,8 @@ def test_five_values_of_one_predicate_become_one_fact(vault: Vault, caller: Call
     assert condense(vault, caller).commit is None
     late = _later(caller)
     commits = int(vault.git.run("rev-list", "--count", "HEAD"))
-    done = condense(vault, late)
-    (new,) = (one.fact for one in done.facts)
+    result = condense(vault, late)
+    (new,) = (placed.fact for placed in result.facts)
     assert new.fact == "Ada drinks tea, coffee, milk, water and cocoa."
     assert (new.object, new.confidence, new.trust, new.agent) == (
         "tea, coffee, milk, water and cocoa",
@@ -75,19 +75,19 @@ def test_five_values_of_one_predicate_become_one_fact(vault: Vault, caller: Call
         "agent",
         "cli",
     )
-    assert [(link.type, link.to) for link in new.links] == [("merges", one) for one in olds]
-    assert {_facts(vault)[one].status for one in olds} == {ARCHIVED}
+    assert [(link.type, link.to) for link in new.links] == [("merges", old) for old in olds]
+    assert {_facts(vault)[old].status for old in olds} == {ARCHIVED}
     assert int(vault.git.run("rev-list", "--count", "HEAD")) == commits + 1
     assert condense(vault, late).commit is None
     assert condense(vault, _later(caller, 100)).commit is None
-    assert [one.message for one in doctor(vault, late).problems if one.severity != "info"] == []
+    assert [problem.message for problem in doctor(vault, late).problems if problem.severity != "info"] == []
     assert new.links[0].at == stamp(late.now)
     assert list_stale(vault, late, FactFilter(), 10).facts == ()
     retract(vault, olds[1], late)
     ((stale, why),) = list_stale(vault, late, FactFilter(), 10).facts
     assert (stale.fact.id, why) == (new.id, f"it rests on {olds[1]}, which was retracted")
     restore(vault, olds[0], late)
-    assert [one.message for one in doctor(vault, late).problems if one.severity != "info"] == []
+    assert [problem.message for problem in doctor(vault, late).problems if problem.severity != "info"] == []
 
 
 def test_four_or_hot_or_ended_or_typed_facts_stay(vault: Vault, caller: Caller) -> None:
@@ -103,24 +103,24 @@ def test_four_or_hot_or_ended_or_typed_facts_stay(vault: Vault, caller: Caller) 
 
 
 def test_numbers_are_no_list(vault: Vault, caller: Caller) -> None:
-    _values(vault, caller, [f"Ada drinks {one} litres." for one in range(5)])
+    _values(vault, caller, [f"Ada drinks {number} litres." for number in range(5)])
     for at in range(5):
         triple = {"subject": "Bo", "predicate": "owes", "object": f"{at} euros"}
         _store(vault, caller, [f"Bo owes {at} euros."], **triple)
-    done = condense(vault, _later(caller))
-    assert (done.facts, len(done.proposals)) == ((), 2)
+    result = condense(vault, _later(caller))
+    assert (result.facts, len(result.proposals)) == ((), 2)
 
 
 def test_without_a_model_a_person_is_asked_once(vault: Vault, caller: Caller) -> None:
     olds = _store(vault, caller, PUMPS, tags=["pump"])
     late = _later(caller)
-    done = condense(vault, late)
-    (waiting,) = done.proposals
-    assert (waiting.does, [one.id for one in waiting.targets]) == ("merge", olds)
-    assert {_facts(vault)[one].status for one in olds} == {ACTIVE}
+    result = condense(vault, late)
+    (waiting,) = result.proposals
+    assert (waiting.does, [target.id for target in waiting.targets]) == ("merge", olds)
+    assert {_facts(vault)[old].status for old in olds} == {ACTIVE}
     assert condense(vault, late).commit is None
     approve(vault, waiting.id, late)
-    new = next(one for one in _facts(vault).values() if one.id not in olds)
+    new = next(fact for fact in _facts(vault).values() if fact.id not in olds)
     assert all(words in new.fact for words in PUMPS)
     assert condense(vault, late).commit is None
 
@@ -139,18 +139,18 @@ def test_a_model_joins_and_must_keep_names_and_numbers(vault: Vault, caller: Cal
     whole = whole.replace("is loud", "weighs 80 kg and is loud")
     with serving(says(json.dumps({"claim": whole}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
-        (done,) = answer_tasks(vault, late, model, [condensation()]).of("condense")
-    assert [one.fact.fact for one in done.facts] == [whole]
-    assert set(olds) < set(done.archived)
+        (result,) = answer_tasks(vault, late, model, [condensation()]).of("condense")
+    assert [fact.fact.fact for fact in result.facts] == [whole]
+    assert set(olds) < set(result.archived)
     assert read_proposals(vault).open == ()
 
 
 def test_what_is_asked_for_comes_first(vault: Vault, caller: Caller) -> None:
-    _store(vault, caller, [f"The rope number {one} is red." for one in "abcde"], tags=["rope"])
-    used = _store(vault, caller, [f"The sail number {one} is blue." for one in "abcde"], tags=["sail"])
+    _store(vault, caller, [f"The rope number {text} is red." for text in "abcde"], tags=["rope"])
+    used = _store(vault, caller, [f"The sail number {text} is blue." for text in "abcde"], tags=["sail"])
     assert record_access(vault, stamp(caller.now), used) is None
     fold_accesses(vault, caller)
-    assert [one.topic for one in find_clusters(vault, _later(caller, 60).now)] == ["sail", "rope"]
+    assert [cluster.topic for cluster in find_clusters(vault, _later(caller, 60).now)] == ["sail", "rope"]
 
 
 def test_at_most_twenty_facts_become_one_and_the_others_wait(vault: Vault, caller: Caller) -> None:
@@ -158,7 +158,7 @@ def test_at_most_twenty_facts_become_one_and_the_others_wait(vault: Vault, calle
     (group,) = find_clusters(vault, _later(caller).now)
     assert MOST == 20 == len({fact.id for fact in group.facts}) and {fact.id for fact in group.facts} < set(ids)
     assert _store(vault, caller, ["The rope number 24 is red."], tags=["rope"])
-    assert sorted(len(one.facts) for one in find_clusters(vault, _later(caller, 62).now)) == [MOST]
+    assert sorted(len(cluster.facts) for cluster in find_clusters(vault, _later(caller, 62).now)) == [MOST]
 
 
 def test_scopes_do_not_mix(vault: Vault, caller: Caller) -> None:
@@ -171,8 +171,8 @@ def test_the_heartbeat_condenses(vault: Vault, caller: Caller) -> None:
     _store(
         vault,
         caller,
-        [f"Ada speaks {one}." for one in ("Finnish", "German", "Dutch", "Welsh", "Greek")],
+        [f"Ada speaks {text}." for text in ("Finnish", "German", "Dutch", "Welsh", "Greek")],
         entity="areas/people/ada",
     )
-    done = run_heartbeat(vault, _later(caller), only=("relate", "condense"))
-    assert len(done.results["condense"].facts) == 1
+    result = run_heartbeat(vault, _later(caller), only=("relate", "condense"))
+    assert len(result.results["condense"].facts) == 1

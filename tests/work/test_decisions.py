@@ -31,14 +31,14 @@ TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 SOFTWARE = WorkScope("software", "/src/upload", "large files", "plan")
 
 
-def _decide(vault: Vault, caller: Caller, held: dict[str, Any], scope: WorkScope = SOFTWARE) -> Any:
-    return add_record(vault, decision_record(held, scope, caller.agent), caller)
+def _decide(vault: Vault, caller: Caller, record: dict[str, Any], scope: WorkScope = SOFTWARE) -> Any:
+    return add_record(vault, decision_record(record, scope, caller.agent), caller)
 
 
 def test_a_decision_keeps_what_it_rests_on(vault: Vault, caller: Caller) -> None:
     used = add_record(vault, lesson_record({"text": "Memory is small."}, SOFTWARE, None), caller).fact.fact
-    done = _decide(vault, caller, {**UPLOADS, "used": [used.id]})
-    fact = done.fact.fact
+    result = _decide(vault, caller, {**UPLOADS, "used": [used.id]})
+    fact = result.fact.fact
     assert (fact.category, fact.scope, fact.workflow, fact.project) == (
         "decision",
         "project",
@@ -59,19 +59,19 @@ def test_a_decision_against_a_precedent_is_linked_and_says_so(vault: Vault, call
     first = _decide(vault, caller, UPLOADS).fact.fact
     other = _decide(vault, caller, UPLOADS, WorkScope("research"))
     assert other.against == ()
-    done = _decide(vault, caller, BUFFER)
-    assert [one.fact.id for one, _ in done.against] == [first.id]
-    assert "chooses what was rejected then: a larger buffer in memory" in done.notices[-1]
-    (link,) = done.fact.fact.links
+    result = _decide(vault, caller, BUFFER)
+    assert [candidate.fact.id for candidate, _ in result.against] == [first.id]
+    assert "chooses what was rejected then: a larger buffer in memory" in result.notices[-1]
+    (link,) = result.fact.fact.links
     assert (link.type, link.to) == ("contradicts", first.id)
 
 
 def test_the_end_of_a_session_says_so_too(vault: Vault, caller: Caller) -> None:
     session = start_session(vault, caller, "software", "/src/upload").record.id
     first = _decide(vault, caller, UPLOADS).fact.fact
-    done = end_session(vault, caller, {**EXAMPLE, "lessons": [], "knowledge": [], "decisions": [BUFFER]}, session)
-    assert [(link.type, link.to) for link in done.facts[0].fact.links] == [("contradicts", first.id)]
-    assert any(first.id in notice for notice in done.notices)
+    result = end_session(vault, caller, {**EXAMPLE, "lessons": [], "knowledge": [], "decisions": [BUFFER]}, session)
+    assert [(link.type, link.to) for link in result.facts[0].fact.links] == [("contradicts", first.id)]
+    assert any(first.id in notice for notice in result.notices)
 
 
 def test_what_is_chosen_again_is_no_contradiction(vault: Vault, caller: Caller) -> None:
@@ -84,10 +84,10 @@ def test_what_is_chosen_again_is_no_contradiction(vault: Vault, caller: Caller) 
 def test_outcomes_are_appended_and_nothing_else_changes(vault: Vault, caller: Caller) -> None:
     fact = _decide(vault, caller, UPLOADS).fact.fact
     record_outcome(vault, fact.id, "worked", caller, "Memory is flat.")
-    done = record_outcome(vault, fact.id, "reverted", caller._replace(agent="coder"))
-    said = [(one["outcome"], one.get("note"), one.get("by")) for one in outcomes_of(done.fact)]
-    assert said == [("worked", "Memory is flat.", None), ("reverted", None, "coder")]
-    assert done.fact._replace(details=fact.details) == fact
+    outcome = record_outcome(vault, fact.id, "reverted", caller._replace(agent="coder"))
+    items = [(record["outcome"], record.get("note"), record.get("by")) for record in outcomes_of(outcome.fact)]
+    assert items == [("worked", "Memory is flat.", None), ("reverted", None, "coder")]
+    assert outcome.fact._replace(details=fact.details) == fact
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_the_verbs(vault: Vault, clawmem: Command) -> None:
     clawmem("decision", "outcome", made["id"], "worked", "--note", "Memory is flat.")
     clawmem("lesson", "add", "Check the limits of the proxy.", "--because", "Uploads were cut.", *scope)
     (found,) = clawmem("precedent", "memory of large uploads", *scope, "--json").data["facts"]
-    assert [one["note"] for one in found["outcomes"]] == ["Memory is flat."]
+    assert [outcome["note"] for outcome in found["outcomes"]] == ["Memory is flat."]
     assert "not: a larger buffer in memory (It only moves the limit.)" in clawmem("precedent", "uploads", *scope).out
     assert clawmem("precedent", "uploads", "--workflow", "research", "--json").data["facts"] == []
     assert clawmem("lesson", "list", "--json").data["total"] == 1
@@ -141,8 +141,8 @@ def test_decisions_go_out_as_madr_and_come_in_again(vault: Vault, clawmem: Comma
     scope = ("--workflow", "software", "--project", "/src/upload")
     option = ("--alternative", "a larger buffer: It only moves the limit.")
     clawmem("decision", "add", "Stream the uploads.", "--why", "Memory grew.", *option, *scope)
-    done = clawmem("decision", "export", str(tmp_path / "adr"), "--json")
-    assert done.data["files"] == ["0001-stream-the-uploads.md"]
+    result = clawmem("decision", "export", str(tmp_path / "adr"), "--json")
+    assert result.data["files"] == ["0001-stream-the-uploads.md"]
     assert clawmem("decision", "export", str(tmp_path / "adr")).code == 1, "it replaces nothing unasked"
     page = tmp_path / "adr" / "0001-stream-the-uploads.md"
     text = page.read_text()
@@ -152,14 +152,14 @@ def test_decisions_go_out_as_madr_and_come_in_again(vault: Vault, clawmem: Comma
     assert (made["fact"], made["details"]["why"]) == ("Stream the downloads", "Memory grew")
     assert made["details"]["alternatives"] == [{"option": "a larger buffer", "why": "It only moves the limit"}]
     page.write_text(text.replace('"accepted"', '"rejected"'))
-    for words, said in (
+    for words, name in (
         (("--from-madr", str(page)), "the status is 'rejected'"),
         (("--from-madr", str(page), "--why", "x"), "cannot be combined"),
         (("Stream.",), "The reason, --why, is missing"),
         ((), "The decision is missing"),
     ):
         wrong = clawmem("decision", "add", *words)
-        assert (wrong.code, said in wrong.err) == (2, True), wrong
+        assert (wrong.code, name in wrong.err) == (2, True), wrong
 
 
 def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_what_a_person_records_names_the_person(vault: Vault, clawmem: Command, 
     (made,) = clawmem("decision", "add", "Use Go.", "--why", "One binary.", "--json").data["facts"]
     (lesson,) = clawmem("lesson", "add", "Pin the images.", "--json").data["facts"]
     (of_agent,) = clawmem("lesson", "add", "Run the tests.", "--json", "--agent", "ann").data["facts"]
-    assert [one["source"] for one in (made, lesson, of_agent)] == ["user", "user", "agent"]
+    assert [other["source"] for other in (made, lesson, of_agent)] == ["user", "user", "agent"]
     assert made["details"]["decision_makers"] == "Pat"
     clawmem("decision", "export", str(tmp_path / "adr"))
     page = tmp_path / "adr" / "0001-use-go.md"
@@ -215,8 +215,8 @@ A test deploys it.
 
 def test_a_page_is_kept_whole_or_says_what_is_left_out(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "my.md").write_text(MADR)
-    done = clawmem("decision", "add", "--from-madr", str(tmp_path / "my.md"), "--json")
-    (made,) = done.data["facts"]
+    result = clawmem("decision", "add", "--from-madr", str(tmp_path / "my.md"), "--json")
+    (made,) = result.data["facts"]
     assert made["valid_from"] == "2025-03-01"
     assert made["details"] == {
         "decided": "Deploy the shop: Containers",
@@ -228,7 +228,7 @@ def test_a_page_is_kept_whole_or_says_what_is_left_out(vault: Vault, clawmem: Co
         "drivers": ["Cost", "Speed"],
         "consequences": ["Good, because it is portable"],
     }
-    assert any("consulted, Confirmation" in one for one in done.json["notices"])
+    assert any("consulted, Confirmation" in notice for notice in result.json["notices"])
     clawmem("decision", "export", str(tmp_path / "adr"))
     (page,) = (tmp_path / "adr").iterdir()
     for line in ("Hosts differ.", "* Speed", "* Good, because it is portable", 'decision-makers: "Ann, Bob"'):

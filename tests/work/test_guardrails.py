@@ -51,9 +51,9 @@ def test_the_whole_loop(clawmem: Command, vault_root: Path) -> None:
 
     def run(minute: int, *words: str, agent: str | None = None) -> Any:
         env: Mapping[str, str] = {"CLAWMEM_NOW": f"2026-11-21T10:{minute:02}:00Z", "CLAWMEM_SEED": str(minute)}
-        done = clawmem(*words, "--json", *(("--agent", agent) if agent else ()), env=env)
-        assert done.code == 0, done.err
-        return done.data
+        result = clawmem(*words, "--json", *(("--agent", agent) if agent else ()), env=env)
+        assert result.code == 0, result.err
+        return result.data
 
     session = run(0, "session", "start", "--task", "upload", agent="coder")["session"]["id"]
     for minute in (1, 2, 3):
@@ -80,20 +80,20 @@ def test_the_whole_loop(clawmem: Command, vault_root: Path) -> None:
 
     back = run(11, "failure", "record", "loop", "--note", "Again.", agent="coder")
     assert (back["times"], back["proposal"]) == (1, None)
-    one = run(12, "guardrail", "show", fact["id"])["guardrail"]
-    assert one["came_back"] == [back["failure"]["id"]]
-    assert one["last_failure"] == "2026-11-21T10:11:00Z"
-    assert len(one["evidence"]) == 3
-    said = clawmem("guardrail", "list").out
-    assert "for coder, since 2026-11-21, served 2 times, loop came back 1 time" in said
+    other = run(12, "guardrail", "show", fact["id"])["guardrail"]
+    assert other["came_back"] == [back["failure"]["id"]]
+    assert other["last_failure"] == "2026-11-21T10:11:00Z"
+    assert len(other["evidence"]) == 3
+    text = clawmem("guardrail", "list").out
+    assert "for coder, since 2026-11-21, served 2 times, loop came back 1 time" in text
     assert clawmem("doctor").code == 0
 
 
 def test_a_person_s_guardrail_holds_at_once_and_is_compiled_in_its_commit(vault: Vault, caller: Caller) -> None:
-    done = added(vault, caller, failure_mode="collision", evidence=["fail_1"])
-    assert done.outcome == "added" and done.guardrail is not None
+    guardrail = added(vault, caller, failure_mode="collision", evidence=["fail_1"])
+    assert guardrail.outcome == "added" and guardrail.guardrail is not None
     assert {GLOBAL, "life/areas/general/items.json"} <= changed(vault)
-    assert f"- Never push to main. ({done.guardrail.fact.id}, since 2026-11-21, failure mode collision)" in text(
+    assert f"- Never push to main. ({guardrail.guardrail.fact.id}, since 2026-11-21, failure mode collision)" in text(
         vault, GLOBAL
     )
     assert added(vault, caller, failure_mode="collision").outcome == "noop"
@@ -101,8 +101,8 @@ def test_a_person_s_guardrail_holds_at_once_and_is_compiled_in_its_commit(vault:
 
 
 def test_an_agent_s_guardrail_waits_for_a_person(vault: Vault, caller: Caller) -> None:
-    done = added(vault, caller._replace(agent="coder"), agents=["coder"])
-    assert (done.guardrail, done.outcome) == (None, "proposed")
+    guardrail = added(vault, caller._replace(agent="coder"), agents=["coder"])
+    assert (guardrail.guardrail, guardrail.outcome) == (None, "proposed")
     assert not (vault.root / OWN).exists()
     approve(vault, list_proposals(vault).proposals[0].id, caller)
     assert {OWN, "life/areas/general/items.json"} <= changed(vault)
@@ -122,9 +122,9 @@ def test_a_rejected_rule_is_not_proposed_again_and_says_so(clawmem: Command) -> 
 
 
 def test_retracting_and_superseding_change_the_page_in_the_same_commit(vault: Vault, caller: Caller) -> None:
-    one, two = added(vault, caller), added(vault, caller, "Ask before a force push.", agents=["coder"])
-    assert one.guardrail is not None and two.guardrail is not None
-    supersede(vault, one.guardrail.fact.id, draft("Never push to main or to a release."), caller)
+    guardrail, two = added(vault, caller), added(vault, caller, "Ask before a force push.", agents=["coder"])
+    assert guardrail.guardrail is not None and two.guardrail is not None
+    supersede(vault, guardrail.guardrail.fact.id, draft("Never push to main or to a release."), caller)
     assert GLOBAL in changed(vault)
     assert "- Never push to main or to a release. (" in text(vault, GLOBAL)
     assert "- Never push to main. (" not in text(vault, GLOBAL)
@@ -151,48 +151,48 @@ def test_an_agent_cannot_change_or_withdraw_a_guardrail(
     vault: Vault, caller: Caller, clawmem: Command, verb: str
 ) -> None:
     other = remember(vault, [draft("The sky is blue.")], caller).facts[0].fact.id
-    done = added(vault, caller, agents=["coder"])
-    assert done.guardrail is not None
-    name = done.guardrail.fact.id
+    guardrail = added(vault, caller, agents=["coder"])
+    assert guardrail.guardrail is not None
+    name = guardrail.guardrail.fact.id
     words = {
         "retract": ["retract", name],
         "merge": ["merge", other, name, "--into", "Always push."],
         "remember": ["remember", "Never push to main.", "--entity", "areas/general", "--tag", "old"],
-        "undo": ["undo", str(done.commit)],
+        "undo": ["undo", str(guardrail.commit)],
         "revoke": ["revoke", "--source", "user"],
     }[verb]
     refused = clawmem(*words, env={"CLAWMEM_AGENT": "coder"})
     assert refused.code == 1 and ("only a person may" in refused.err or "undoes only what it did" in refused.err), (
         refused
     )
-    (one,) = list_guardrails(vault, caller).guardrails
-    assert one.guardrail.fact == done.guardrail.fact
+    (use,) = list_guardrails(vault, caller).guardrails
+    assert use.guardrail.fact == guardrail.guardrail.fact
     assert clean(vault)
 
 
 def test_what_an_agent_supersedes_waits_and_its_reports_of_use_are_taken(vault: Vault, caller: Caller) -> None:
-    done = added(vault, caller)
-    assert done.guardrail is not None
-    agent, name = caller._replace(agent="coder"), done.guardrail.fact.id
+    guardrail = added(vault, caller)
+    assert guardrail.guardrail is not None
+    agent, name = caller._replace(agent="coder"), guardrail.guardrail.fact.id
     assert supersede(vault, name, draft("Never push to main or to a release."), agent).outcome == ("proposed",)
     started = start_session(vault, agent)
     document = {"summary": "Done.", "reflection": {"learned": [], "watch_for": []}, "outcomes": {name: "useful"}}
     end_session(vault, agent, document, started.record.id)
-    (one,) = list_guardrails(vault, caller).guardrails
-    assert one.guardrail.fact.metadata == {"outcomes": {"useful": 1}}
+    (use,) = list_guardrails(vault, caller).guardrails
+    assert use.guardrail.fact.metadata == {"outcomes": {"useful": 1}}
 
 
 def test_list_and_show(vault: Vault, caller: Caller) -> None:
-    one = added(vault, caller, agents=["coder"]).guardrail
+    placed = added(vault, caller, agents=["coder"]).guardrail
     two = added(vault, caller, "Ask before a force push.").guardrail
-    assert one is not None and two is not None
+    assert placed is not None and two is not None
     seen = [
         {use.guardrail.fact.id for use in list_guardrails(vault, caller, agent).guardrails}
         for agent in (None, "coder", "writer")
     ]
-    assert seen == [{one.fact.id, two.fact.id}, {one.fact.id, two.fact.id}, {two.fact.id}]
-    retract(vault, one.fact.id, caller)
-    assert show_guardrail(vault, caller, one.fact.id).guardrails[0].guardrail.fact.status == "retracted"
+    assert seen == [{placed.fact.id, two.fact.id}, {placed.fact.id, two.fact.id}, {two.fact.id}]
+    retract(vault, placed.fact.id, caller)
+    assert show_guardrail(vault, caller, placed.fact.id).guardrails[0].guardrail.fact.status == "retracted"
     other = remember(vault, [draft("The sky is blue.")], caller).facts[0].fact.id
     with pytest.raises(NotFound, match="is no guardrail"):
         show_guardrail(vault, caller, other)
@@ -207,8 +207,8 @@ def test_the_end_of_a_session_names_agents_and_evidence(clawmem: Command) -> Non
         "guardrails": [{"rule": "Ask first.", "why": "A loss.", "agents": ["coder"], "evidence": ["fail_1"]}],
     }
     clawmem("session", "start", "--agent", "coder")
-    done = clawmem("session", "end", "--from", "-", "--agent", "coder", given=json.dumps(document))
-    assert done.code == 0, done.err
+    result = clawmem("session", "end", "--from", "-", "--agent", "coder", given=json.dumps(document))
+    assert result.code == 0, result.err
     (waiting,) = clawmem("review", "list", "--json").data["proposals"]
     assert waiting["fact"]["details"]["agents"] == ["coder"]
     assert waiting["fact"]["details"]["evidence"] == ["fail_1"]

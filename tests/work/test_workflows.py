@@ -11,8 +11,11 @@ from tests.conftest import Command
 
 
 def test_the_examples_of_the_template_are_complete(vault: Vault) -> None:
-    assert [one.id for one in list_workflows(vault).workflows] == ["research", "software"]
-    assert [(one.id, one.missing) for one in check_workflows(vault)] == [("research", ()), ("software", ())]
+    assert [workflow.id for workflow in list_workflows(vault).workflows] == ["research", "software"]
+    assert [(workflow.id, workflow.missing) for workflow in check_workflows(vault)] == [
+        ("research", ()),
+        ("software", ()),
+    ]
 
 
 def test_check_names_what_is_missing(vault: Vault, clawmem: Command) -> None:
@@ -21,7 +24,7 @@ def test_check_names_what_is_missing(vault: Vault, clawmem: Command) -> None:
         "states: {wet: in the sea}\nsize: 3\n"
     )
     (found,) = check_workflows(vault, "boats")
-    said = "\n".join(found.missing)
+    text = "\n".join(found.missing)
     for words in (
         "'about' is missing",
         "'roles' is missing",
@@ -31,7 +34,7 @@ def test_check_names_what_is_missing(vault: Vault, clawmem: Command) -> None:
         "'captain', which 'roles' does not describe",
         "2 stages with the name 'sail'",
     ):
-        assert words in said
+        assert words in text
     assert clawmem("workflow", "check", "boats").code == 1
     assert clawmem("workflow", "check", "software").code == 0
 

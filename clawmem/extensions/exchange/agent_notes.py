@@ -71,16 +71,16 @@ def read_agent_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
         dated, updated = _DAILY.search(path), _CODEX_UPDATED.search(page.body)
         on = f"{dated['day']}T00:00:00Z" if dated else updated and updated["when"]
         body = _MARK_ABOVE.sub(lambda found: f"\n{found['gap']}{found['line']} {found['mark']}", page.body)
-        for one in passages(body, page.above):
-            yield _noted(path, one, on)
+        for passage in passages(body, page.above):
+            yield _noted(path, passage, on)
 
 
-def _noted(path: str, one: Passage, on: str | None) -> Found:
-    mark, text = _OBSERVED.search(one.text), _OBSERVED.sub("", one.text).strip()
-    place, heading = f"{path}:{one.line}", one.heading.rpartition(" > ")[2]
+def _noted(path: str, passage: Passage, on: str | None) -> Found:
+    mark, text = _OBSERVED.search(passage.text), _OBSERVED.sub("", passage.text).strip()
+    place, heading = f"{path}:{passage.line}", passage.heading.rpartition(" > ")[2]
     if mark and mark["status"] not in (None, "active"):
         return SkippedMemory(place, f"it is marked as {mark['status']}")
-    looked_up = any(part.strip().lower() in _CODEX_LOOKUPS for part in one.heading.split(" > "))
+    looked_up = any(part.strip().lower() in _CODEX_LOOKUPS for part in passage.heading.split(" > "))
     if looked_up or _CODEX_HEAD.match(text) or _PLACEHOLDER.fullmatch(text) or (mark and mark["day"] == _NO_DAY):
         return SkippedMemory(place, NO_MEMORY)
     if not is_statement(text):

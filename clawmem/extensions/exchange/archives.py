@@ -38,49 +38,51 @@ def memories(files: Files) -> Iterator[Found]:
                 yield SkippedMemory(path, "it is not JSON")
             elif posixpath.basename(path) == "memories.json":
                 yield from _memories(path, record, projects)
-            elif said := word(record.get("description")):
+            elif text := word(record.get("description")):
                 when = moment(record.get("updated_at"), record.get("created_at"))
                 key = str(record.get("uuid") or path)
-                yield ForeignMemory(path, key, f"{_name(record)}: {plain(said)}", said, timestamp=when)
+                yield ForeignMemory(path, key, f"{_name(record)}: {plain(text)}", text, timestamp=when)
 
 
 def _project_names(files: Files) -> dict[str, str]:
     of_projects = (text for path, text in files.items() if posixpath.basename(path) != "memories.json")
     records = (record for text in of_projects for record in _records(text))
-    return {str(one["uuid"]): _name(one) for one in records if one and one.get("uuid")}
+    return {str(record["uuid"]): _name(record) for record in records if record and record.get("uuid")}
 
 
 def _memories(path: str, record: Mapping[str, Any], projects: Mapping[str, str]) -> Iterator[Found]:
-    given = record.get("project_memories")
-    of_projects = given if isinstance(given, dict) else {"": given}
+    value = record.get("project_memories")
+    of_projects = value if isinstance(value, dict) else {"": value}
     for key, text in [("", record.get("conversations_memory")), *of_projects.items()]:
         about = {"details": {"project": projects[key]}} if key in projects else {}
-        for one in passages(text) if isinstance(text, str) else ():
-            if is_statement(one.text):
-                yield ForeignMemory(f"{path}:{one.line}", key or path, plain(one.text), one.text, record=about)
+        for passage in passages(text) if isinstance(text, str) else ():
+            if is_statement(passage.text):
+                yield ForeignMemory(
+                    f"{path}:{passage.line}", key or path, plain(passage.text), passage.text, record=about
+                )
             else:
-                yield SkippedMemory(f"{path}:{one.line}", NO_STATEMENT)
+                yield SkippedMemory(f"{path}:{passage.line}", NO_STATEMENT)
 
 
 def documents(files: Files) -> Iterator[Message | SkippedLine]:
     """Yield the instructions and the documents of projects as notes."""
     for path in sorted(files):
         for record in _records(files[path]) if posixpath.basename(path) != "memories.json" else ():
-            for number, one in enumerate(_documents(record or {}), 1):
-                text = mapping(one).get("content")
+            for number, document in enumerate(_documents(record or {}), 1):
+                text = mapping(document).get("content")
                 if not isinstance(text, str) or not text.strip():
                     yield SkippedLine(number, f"a document of {path} has no text")
                     continue
-                about = {"file": str(one.get("filename") or path), "project": _name(record or {})}
-                when = moment(one.get("created_at"))
+                about = {"file": str(document.get("filename") or path), "project": _name(record or {})}
+                when = moment(document.get("created_at"))
                 yield Message(
-                    number, "note", text, when, None, None, word(one.get("uuid")), "attachment", metadata=about
+                    number, "note", text, when, None, None, word(document.get("uuid")), "attachment", metadata=about
                 )
 
 
 def _documents(record: Mapping[str, Any]) -> list[Any]:
-    given = record.get("docs")
-    written = list(given) if isinstance(given, list) else []
+    items = record.get("docs")
+    written = list(items) if isinstance(items, list) else []
     if not word(record.get("prompt_template")):
         return written
     at = record.get("updated_at")
@@ -96,4 +98,4 @@ def _records(text: str) -> list[Mapping[str, Any] | None]:
         document = read_json(text)
     except ValueError:
         return [None]
-    return [one for one in (document if isinstance(document, list) else [document]) if isinstance(one, dict)]
+    return [record for record in (document if isinstance(document, list) else [document]) if isinstance(record, dict)]

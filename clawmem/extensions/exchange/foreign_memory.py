@@ -69,9 +69,9 @@ def entity_path(title: str, kind: str | None = None) -> str | None:
 
 def naming(subject: str, statement: str) -> str:
     """Return the statement with its subject in front, if it does not contain the subject's name."""
-    said = one_line(statement)
-    known = re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", said, re.IGNORECASE)
-    return said if known else f"{subject}: {said}"
+    text = one_line(statement)
+    known = re.search(rf"(?<!\w){re.escape(subject)}(?!\w)", text, re.IGNORECASE)
+    return text if known else f"{subject}: {text}"
 
 
 def moment(*values: Any) -> str | None:
@@ -93,8 +93,8 @@ def day(*values: Any) -> str | None:
 
 def words(value: Any) -> tuple[str, ...]:
     """Return a list of short texts, such as tags; a single text counts as a list of one."""
-    given = value if isinstance(value, list) else [value]
-    return tuple(text for one in given if (text := word(one)))
+    items = value if isinstance(value, list) else [value]
+    return tuple(text for other in items if (text := word(other)))
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -38,7 +38,7 @@ def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
         raise InvalidInput(f"'{wanted}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
     if wanted != AUTO:
         return wanted
-    found = next((name for name, one in MEMORY_FORMATS.items() if one.fits(files, yaml)), None)
+    found = next((name for name, memory_fmt in MEMORY_FORMATS.items() if memory_fmt.fits(files, yaml)), None)
     if found is None:
         raise InvalidInput(
             f"Nothing in {name} was recognised as a memory.",

@@ -70,11 +70,11 @@ def _from_record(place: str, record: Mapping[str, Any] | None, kinds: Mapping[st
         yield SkippedMemory(place, "it is not an entity or a relation")
         return
     if record["type"] == "entity":
-        name, said = word(record.get("name")), words(record.get("observations") or [])
-        if name is None or not said:
+        name, items = word(record.get("name")), words(record.get("observations") or [])
+        if name is None or not items:
             yield SkippedMemory(place, "it has no name" if name is None else "it has no observations")
             return
-        for text in said:
+        for text in items:
             entity, title = entity_path(name, kinds.get(name)), _spaced(name)
             yield ForeignMemory(place, name, naming(title, text), text, entity, title)
         return
@@ -90,11 +90,11 @@ def _relation(
     place: str, subject: str, relation: str, target: str, kind: str | None, other: str | None, when: str | None
 ) -> ForeignMemory:
     phrase, who, what = one_line(relation.replace("_", " ")), _spaced(subject), _spaced(target)
-    said = f"{who} {phrase} {what}."
+    text = f"{who} {phrase} {what}."
     related = entity_path(target, other)
     record = {"subject": who, "predicate": phrase.replace(" ", "_").lower(), "object": what}
     more = {"related_entities": [related]} if related else {}
-    return ForeignMemory(place, subject, said, said, entity_path(subject, kind), who, when, {**record, **more})
+    return ForeignMemory(place, subject, text, text, entity_path(subject, kind), who, when, {**record, **more})
 
 
 def _spaced(name: str) -> str:
@@ -117,8 +117,8 @@ def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
         when = moment(page.front.get("created"), page.front.get("date"), page.front.get("modified"))
         if page.problem:
             yield SkippedMemory(path, page.problem)
-        for one in passages(page.body, page.above):
-            yield _passage(f"{path}:{one.line}", one.text, title, page, when)
+        for passage in passages(page.body, page.above):
+            yield _passage(f"{path}:{passage.line}", passage.text, title, page, when)
 
 
 def _passage(place: str, text: str, title: str, page: Page, when: str | None) -> Found:
@@ -132,8 +132,8 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
     if observed and observed["category"] not in _TASK:
         category, text = one_line(observed["category"]), observed["text"]
     tags = [*words(page.front.get("tags") or []), *_TAG.findall(text)]
-    said = _WIKI_LINK.sub(lambda link: link[2] or link[1], plain(_TAG.sub("", text)))
-    if not said or not is_statement(text):
+    message = _WIKI_LINK.sub(lambda link: link[2] or link[1], plain(_TAG.sub("", text)))
+    if not message or not is_statement(text):
         return SkippedMemory(place, NO_STATEMENT)
     record: dict[str, Any] = {"tags": tags} if tags else {}
     if category and category.replace("-", "").replace("_", "").isalnum():
@@ -141,4 +141,4 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
     related = [name for link in _WIKI_LINK.finditer(text) if link[1] and (name := entity_path(link[1]))]
     if related:
         record["related_entities"] = list(dict.fromkeys(related))
-    return ForeignMemory(place, key, naming(title, said), text, entity_path(title, kind), title, when, record)
+    return ForeignMemory(place, key, naming(title, message), text, entity_path(title, kind), title, when, record)

@@ -65,30 +65,36 @@ def import_memories(
     skipped: list[SkippedMemory] = []
     statements = _statements(found, caller, origin, trust, skipped)
     with writing(vault, caller, "import", dry_run=True) as work:
-        proposed = {one.fact.source_event for one in read_proposals(vault, work.read).proposals if one.fact}
-        fresh = [one for one in statements if one.event not in proposed and not facts_from_event(work.index, one.event)]
-    known, planned = len(statements) - len(fresh), tuple(one.memory for one in fresh)
+        proposed = {
+            proposal.fact.source_event for proposal in read_proposals(vault, work.read).proposals if proposal.fact
+        }
+        fresh = [
+            statement
+            for statement in statements
+            if statement.event not in proposed and not facts_from_event(work.index, statement.event)
+        ]
+    known, planned = len(statements) - len(fresh), tuple(statement.memory for statement in fresh)
     if dry_run:
-        every = chain((one.message for one in fresh), messages)
+        every = chain((statement.message for statement in fresh), messages)
         events, left_out = count_new(vault, every, caller, origin)
-        skipped += [_skipped_message(one) for one in left_out]
+        skipped += [_skipped_message(line) for line in left_out]
         return ImportResult(planned, (), known, tuple(skipped), events, None)
-    heard = ingest(vault, (one.message for one in fresh), caller, origin) if fresh else None
+    heard = ingest(vault, (statement.message for statement in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
-    skipped += [_skipped_message(one) for one in (*(heard.skipped if heard else ()), *spoken.skipped)]
-    refused = {one.line for one in heard.skipped} if heard else set()
-    drafts = [one.draft for one in fresh if one.message.line not in refused]
-    done = remember(vault, drafts, caller) if drafts else None
-    commit = (done and done.commit) or spoken.commit or (heard and heard.commit)
+    skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
+    refused = {skipped_line.line for skipped_line in heard.skipped} if heard else set()
+    drafts = [statement.draft for statement in fresh if statement.message.line not in refused]
+    result = remember(vault, drafts, caller) if drafts else None
+    commit = (result and result.commit) or spoken.commit or (heard and heard.commit)
     return ImportResult(
         planned,
-        done.facts if done else (),
+        result.facts if result else (),
         known,
         tuple(skipped),
         spoken.added + (heard.added if heard else 0),
         commit,
-        _notices(heard, spoken) + (done.notices if done else ()),
-        done.failed if done else None,
+        _notices(heard, spoken) + (result.notices if result else ()),
+        result.failed if result else None,
     )
 
 
@@ -98,38 +104,38 @@ def _statements(
     """Return the statements with their events and drafts; a repeated one once. Add the others to `skipped`."""
     check_statement(origin, "source")
     by_event: dict[str, _Statement] = {}
-    for number, one in enumerate(found, 1):
-        if isinstance(one, SkippedMemory):
-            skipped.append(one)
+    for number, memory in enumerate(found, 1):
+        if isinstance(memory, SkippedMemory):
+            skipped.append(memory)
             continue
-        secret = find_secret(f"{one.statement}\n{one.quote}\n{one.record}")
+        secret = find_secret(f"{memory.statement}\n{memory.quote}\n{memory.record}")
         if secret is not None:
-            skipped.append(SkippedMemory(one.place, f"it contains a credential ({secret.rule})"))
+            skipped.append(SkippedMemory(memory.place, f"it contains a credential ({secret.rule})"))
             continue
         message = Message(
-            number, "system", one.quote, one.timestamp, None, None, one.key, "app", trust=trust, source=origin
+            number, "system", memory.quote, memory.timestamp, None, None, memory.key, "app", trust=trust, source=origin
         )
         [event] = to_events([message], caller, origin, RepeatCounter())
         try:
-            draft = _draft(one, event.id, caller, origin, trust)
+            draft = _draft(memory, event.id, caller, origin, trust)
         except InvalidInput as problem:
-            skipped.append(SkippedMemory(one.place, problem.message))
+            skipped.append(SkippedMemory(memory.place, problem.message))
             continue
-        by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(one, message, draft, event.id))
+        by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(memory, message, draft, event.id))
     return list(by_event.values())
 
 
-def _draft(one: ForeignMemory, event: str, caller: Caller, origin: str, trust: str) -> Draft:
+def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str) -> Draft:
     record: dict[str, Any] = {
-        **one.record, "fact": one.statement, "entity": one.entity, "source": origin, "source_event": event,
-        "source_text": one.quote, "trust": trust,
+        **memory.record, "fact": memory.statement, "entity": memory.entity, "source": origin, "source_event": event,
+        "source_text": memory.quote, "trust": trust,
     }  # fmt: skip
-    return draft_from_record(record, caller.now)._replace(title=one.title)
+    return draft_from_record(record, caller.now)._replace(title=memory.title)
 
 
-def _skipped_message(one: SkippedLine) -> SkippedMemory:
-    return SkippedMemory(f"line {one.line}", one.reason)
+def _skipped_message(line: SkippedLine) -> SkippedMemory:
+    return SkippedMemory(f"line {line.line}", line.reason)
 
 
-def _notices(*done: IngestResult | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for one in done if one for notice in one.notices))
+def _notices(*items: IngestResult | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notice for result in items if result for notice in result.notices))

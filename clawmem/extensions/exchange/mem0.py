@@ -74,8 +74,12 @@ def _records(text: str) -> list[Any] | None:
             return list(document[key])
     for key in _BLOCKS:
         if isinstance(document, dict) and isinstance(document.get(key), list):
-            return [one for one in document[key] if isinstance(one, dict) and isinstance(one.get("value"), str)]
-    shaped = isinstance(document, list) and all(isinstance(one, dict) and first(one, *_TEXTS) for one in document)
+            return [
+                record for record in document[key] if isinstance(record, dict) and isinstance(record.get("value"), str)
+            ]
+    shaped = isinstance(document, list) and all(
+        isinstance(record, dict) and first(record, *_TEXTS) for record in document
+    )
     return document if shaped and document else None
 
 
@@ -86,23 +90,23 @@ def _memory(place: str, record: Any) -> Found:
     about = mapping(record.get("metadata"))
     when = moment(record.get("created_at"), about.get("created_at"), record.get("updated_at"), about.get("updated_at"))
     category = word(record.get("category") or about.get("category") or about.get("type"))
-    given: dict[str, Any] = {}
+    argument: dict[str, Any] = {}
     if category and category.replace("-", "").replace("_", "").isalnum():
-        given["category"] = category
+        argument["category"] = category
     if tags := words(record.get("categories") or about.get("tags") or []):
-        given["tags"] = list(tags)
+        argument["tags"] = list(tags)
     if (confidence := unit(about.get("confidence"))) is not None:
-        given["confidence"] = confidence
+        argument["confidence"] = confidence
     details = {key: str(value) for key in ("user_id", "agent_id") if (value := record.get(key))}
     if source := word(about.get("source")):
         details["source"] = source
     if details:
-        given["details"] = details
+        argument["details"] = details
     owner = _name(record.get("user_id"))
     statement = _about(owner, one_line(text)) if owner else one_line(text)
     entity = entity_path(owner, "person") if owner else None
     key = word(record.get("id")) or place
-    return ForeignMemory(place, key, statement, text, entity, owner if entity else None, when, given)
+    return ForeignMemory(place, key, statement, text, entity, owner if entity else None, when, argument)
 
 
 def _name(user_id: Any) -> str | None:
@@ -111,25 +115,25 @@ def _name(user_id: Any) -> str | None:
     if text is None or not _NAME.fullmatch(text) or text.lower() in _NOBODY:
         return None
     names = re.split(r"[ ._]+", text)
-    return " ".join(one.capitalize() if one.islower() else one for one in names)
+    return " ".join(name.capitalize() if name.islower() else name for name in names)
 
 
-def _about(owner: str, said: str) -> str:
+def _about(owner: str, text: str) -> str:
     """Return a statement with its owner as the subject, if it has none: it begins with a verb, or with "User"."""
-    user = _USER.match(said)
+    user = _USER.match(text)
     if user:
-        return f"{owner}{user['possessive'] or ''} {said[user.end() :]}"
-    if re.search(rf"(?<!\w){re.escape(owner.split()[0])}(?!\w)", said, re.IGNORECASE):
-        return said
-    first, _, rest = said.partition(" ")
+        return f"{owner}{user['possessive'] or ''} {text[user.end() :]}"
+    if re.search(rf"(?<!\w){re.escape(owner.split()[0])}(?!\w)", text, re.IGNORECASE):
+        return text
+    first, _, rest = text.partition(" ")
     if rest and _VERB.fullmatch(first):
         return f"{owner} {first.lower()} {rest}"
-    return naming(owner, said)
+    return naming(owner, text)
 
 
 def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:
     label = word(record.get("label")) or "block"
     for line in record["value"].splitlines():
-        said = one_line(line.lstrip("-*# \t"))
-        if said and not line.lstrip().startswith("#"):
-            yield ForeignMemory(place, label, said, line, record={"details": {"block": label}})
+        text = one_line(line.lstrip("-*# \t"))
+        if text and not line.lstrip().startswith("#"):
+            yield ForeignMemory(place, label, text, line, record={"details": {"block": label}})

@@ -85,34 +85,36 @@ def _concept(path: str, page: Page, titles: Mapping[str, str]) -> Iterator[Found
     when = moment(mapping(front.get("generated")).get("at"), front.get("timestamp"))
     description = front.get("description")
     if isinstance(description, str) and description.strip() and not own:
-        said = _about(title, description)
-        yield ForeignMemory(path, concept, said, description, entity, title, when, common)
-    for one in passages(page.body, page.above):
-        place = f"{path}:{one.line}"
-        if is_definition(one.text):
+        message = _about(title, description)
+        yield ForeignMemory(path, concept, message, description, entity, title, when, common)
+    for passage in passages(page.body, page.above):
+        place = f"{path}:{passage.line}"
+        if is_definition(passage.text):
             continue
-        if not (own or is_statement(one.text)):
+        if not (own or is_statement(passage.text)):
             yield SkippedMemory(place, NO_STATEMENT)
             continue
-        statement, span = _dated(plain(one.text))
-        related = [titles[to] for link in linked_pages(one.text) if (to := _target(path, link)) in titles]
+        statement, span = _dated(plain(passage.text))
+        related = [titles[to] for link in linked_pages(passage.text) if (to := _target(path, link)) in titles]
         record = {**common, **span}
         if related:
             record["related_entities"] = [name for name in map(entity_path, related) if name]
-        if cited := _cited(front, footnotes(one.text)):
+        if cited := _cited(front, footnotes(passage.text)):
             record["details"] = {**mapping(record.get("details")), "sources": cited}
-        inner = one.heading.rpartition(" > ")[2]
+        inner = passage.heading.rpartition(" > ")[2]
         if inner == EARLIER and not record.get("valid_to"):
             yield SkippedMemory(place, "it no longer holds and has no end")
             continue
         text = statement if inner in ("", EARLIER, "Facts") else f"{inner}: {statement}"
-        yield ForeignMemory(place, concept, text if own else _about(title, text), one.text, entity, title, when, record)
+        yield ForeignMemory(
+            place, concept, text if own else _about(title, text), passage.text, entity, title, when, record
+        )
 
 
 def _title(path: str, page: Page) -> str:
-    given = page.front.get("title")
+    value = page.front.get("title")
     name = posixpath.basename(path).removesuffix(".md")
-    return one_line(given) if isinstance(given, str) and given.strip() else " ".join(re.split(r"[-_]+", name)).strip()
+    return one_line(value) if isinstance(value, str) and value.strip() else " ".join(re.split(r"[-_]+", name)).strip()
 
 
 def _named_entity(front: Mapping[str, Any]) -> str | None:
@@ -122,9 +124,9 @@ def _named_entity(front: Mapping[str, Any]) -> str | None:
 
 
 def _about(title: str, text: str) -> str:
-    said = one_line(text)
-    words_of_title = [one for one in re.findall(r"\w+", title.lower()) if len(one) > 2]
-    return said if any(one in said.lower() for one in words_of_title) else f"{title}: {said}"
+    message = one_line(text)
+    words_of_title = [other for other in re.findall(r"\w+", title.lower()) if len(other) > 2]
+    return message if any(word in message.lower() for word in words_of_title) else f"{title}: {message}"
 
 
 def _common(front: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,7 +138,10 @@ def _common(front: Mapping[str, Any]) -> dict[str, Any]:
         key: value
         for key, value in (
             ("generated_by", mapping(front.get("generated")).get("by")),
-            ("verified_by", [str(one.get("by")) for one in _verifications(front) if one.get("by")]),
+            (
+                "verified_by",
+                [str(verification.get("by")) for verification in _verifications(front) if verification.get("by")],
+            ),
             ("resource", front.get("resource")),
             ("review_by", day(front.get("stale_after"))),
         )
@@ -152,17 +157,18 @@ def _common(front: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verifications(front: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    given = front.get("verified")
-    return [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, dict)]
+    items = front.get("verified")
+    return [record for record in (items if isinstance(items, list) else [items]) if isinstance(record, dict)]
 
 
 def _cited(front: Mapping[str, Any], labels: Sequence[str]) -> list[dict[str, str]]:
     """Return the sources that a passage cites by footnotes; without a footnote, those of the page."""
-    given = front.get("sources")
-    known = [one for one in (given if isinstance(given, list) else []) if isinstance(one, dict)]
-    chosen = [one for one in known if str(one.get("id")) in labels] if labels else known
+    items = front.get("sources")
+    known = [record for record in (items if isinstance(items, list) else []) if isinstance(record, dict)]
+    chosen = [record for record in known if str(record.get("id")) in labels] if labels else known
     return [
-        {key: str(one[key]) for key in ("resource", "title", "author") if one.get(key) is not None} for one in chosen
+        {key: str(record[key]) for key in ("resource", "title", "author") if record.get(key) is not None}
+        for record in chosen
     ]
 
 
@@ -190,41 +196,46 @@ def _dated(statement: str) -> tuple[str, dict[str, str]]:
 
 def render(concepts: Sequence[Concept], today: str) -> dict[str, str]:
     """Return the files of a bundle, by path: a page for each concept, and an index. `today` is a day."""
-    pages = {f"{one.entity.name.replace('@', 'agents/')}.md": _page(one) for one in concepts if one.facts}
+    pages = {
+        f"{concept.entity.name.replace('@', 'agents/')}.md": _page(concept) for concept in concepts if concept.facts
+    }
     lines = [f'---\nokf_version: "{VERSION}"\n---\n', "# Concepts\n"]
     lines += [
-        f"* [{_escaped(one.entity.title)}]({path}) - {_escaped(_description(one))}"
-        for one, path in zip((one for one in concepts if one.facts), pages, strict=True)
+        f"* [{_escaped(concept.entity.title)}]({path}) - {_escaped(_description(concept))}"
+        for concept, path in zip((concept for concept in concepts if concept.facts), pages, strict=True)
     ]
     return {INDEX: "\n".join(lines) + "\n", LOG: f"# Log\n\n## {today}\n* **Export**: written by clawmem.\n", **pages}
 
 
-def _page(one: Concept) -> str:
-    standing = [fact for fact in one.facts if fact.is_current]
-    ended = [fact for fact in one.facts if fact.status == SUPERSEDED]
-    labels = {name: f"s{number}" for number, name in enumerate(dict.fromkeys(_source(fact) for fact in one.facts), 1)}
+def _page(concept: Concept) -> str:
+    standing = [fact for fact in concept.facts if fact.is_current]
+    ended = [fact for fact in concept.facts if fact.status == SUPERSEDED]
+    labels = {
+        name: f"s{number}" for number, name in enumerate(dict.fromkeys(_source(fact) for fact in concept.facts), 1)
+    }
     front = [
-        f"type: {yaml_scalar((one.entity.kind or 'note').capitalize())}",
-        f"title: {yaml_scalar(one.entity.title)}",
-        f"description: {yaml_scalar(_description(one))}",
-        *_listed("tags", sorted({tag for fact in one.facts for tag in fact.tags})),
+        f"type: {yaml_scalar((concept.entity.kind or 'note').capitalize())}",
+        f"title: {yaml_scalar(concept.entity.title)}",
+        f"description: {yaml_scalar(_description(concept))}",
+        *_listed("tags", sorted({tag for fact in concept.facts for tag in fact.tags})),
         "sources:",
         *(f"  - {{ id: {label}, resource: {yaml_scalar(name)} }}" for name, label in labels.items()),
-        f"generated: {{ by: {yaml_scalar(_actor(one.facts[-1]))}, at: {max(fact.timestamp for fact in one.facts)} }}",
+        f"generated: {{ by: {yaml_scalar(_actor(concept.facts[-1]))}, "
+        f"at: {max(fact.timestamp for fact in concept.facts)} }}",
         *_verified(standing),
         "status: stable" if standing else "status: deprecated",
-        f"clawmem: {{ entity: {yaml_scalar(one.entity.name)} }}",
+        f"clawmem: {{ entity: {yaml_scalar(concept.entity.name)} }}",
     ]
     body = ["# Facts\n", *(_bullet(fact, labels) for fact in standing)]
     if ended:
-        body += [f"\n# {EARLIER}\n", *(_bullet(fact, labels, ended_at(fact, one.facts)) for fact in ended)]
+        body += [f"\n# {EARLIER}\n", *(_bullet(fact, labels, ended_at(fact, concept.facts)) for fact in ended)]
     notes = [f"[^{label}]: {_escaped(name)}" for name, label in labels.items()]
     return "\n".join(["---", *front, "---", "", *body, "", *notes, ""])
 
 
 def ended_at(fact: Fact, among: Sequence[Fact]) -> str:
     """Return the day on which a superseded fact ended: its own end, else the begin or recording of its successor."""
-    after = next((one for one in among if one.id == fact.superseded_by), None)
+    after = next((other_fact for other_fact in among if other_fact.id == fact.superseded_by), None)
     return day_of(fact.valid_to or (after and (after.valid_from or after.timestamp)) or fact.timestamp)
 
 
@@ -234,13 +245,13 @@ def _bullet(fact: Fact, labels: Mapping[str, str], ended: str | None = None) -> 
         span = f" ({fact.valid_from} to {fact.valid_to})"
     elif fact.valid_from or fact.valid_to:
         span = f" (since {fact.valid_from})" if fact.valid_from else f" (until {fact.valid_to})"
-    said = f"{f'ended {ended}: ' if ended else ''}{_escaped(fact.fact)}{span}"
+    text = f"{f'ended {ended}: ' if ended else ''}{_escaped(fact.fact)}{span}"
     # A backslash before the footnote would escape it.
-    return f"- {said}{' ' if said.endswith(chr(92)) else ''}[^{labels[_source(fact)]}]"
+    return f"- {text}{' ' if text.endswith(chr(92)) else ''}[^{labels[_source(fact)]}]"
 
 
-def _description(one: Concept) -> str:
-    first = next((fact for fact in one.facts if fact.is_current), one.facts[0])
+def _description(concept: Concept) -> str:
+    first = next((fact for fact in concept.facts if fact.is_current), concept.facts[0])
     return one_line(first.fact)
 
 

@@ -72,21 +72,21 @@ def pages_of(files: Files, yaml: Yaml) -> Iterator[tuple[str, Page]]:
 def passages(body: str, above: int = 0) -> Iterator[Passage]:
     """Yield the paragraphs and bullets of a body, which begins after `above` lines of its file."""
     lines = (NumberedLine(number, line) for number, line in enumerate(body.split("\n"), 1))
-    for one in read_markdown(lines):
-        yield Passage(above + one.line, one.text, str((one.metadata or {}).get("heading", "")))
+    for message in read_markdown(lines):
+        yield Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
 
 
 def is_statement(text: str) -> bool:
     """Return whether a passage can be a fact: prose of bearable length, not code, a table, HTML or an address, and not
     the beginning of a list or the name of an empty field."""
     bare = _BULLET.sub("", text.lstrip(), count=1)
-    said = plain(text)
+    message = plain(text)
     return bool(
-        said
+        message
         and len(bare) <= LONGEST_FACT
         and not _NO_PROSE.match(bare)
-        and not said.endswith((":", "："))
-        and not _ADDRESS.fullmatch(said)
+        and not message.endswith((":", "："))
+        and not _ADDRESS.fullmatch(message)
     )
 
 
@@ -112,4 +112,4 @@ def footnotes(text: str) -> tuple[str, ...]:
 def linked_pages(text: str) -> tuple[str, ...]:
     """Return the targets of the Markdown links in a text that lead to pages of the same folder."""
     targets = (match[2].partition("#")[0] for match in _LINK.finditer(text) if not match[0].startswith("!"))
-    return tuple(dict.fromkeys(one for one in targets if one.endswith(".md") and "://" not in one))
+    return tuple(dict.fromkeys(target for target in targets if target.endswith(".md") and "://" not in target))

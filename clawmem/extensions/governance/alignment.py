@@ -116,9 +116,9 @@ def _commit_decisions(work: WriteScope) -> str | None:
     new, caller = new_decisions(work), work.caller
     if not new.entries:
         return None
-    said = trailers("align", agent=caller.agent, session=caller.session)
-    named = ", ".join(f"{one.task} {one.outcome}" for one in new.entries)
-    change = Change(subject_line("align", "tasks", named), new.writes, said, author=agent_author(caller.agent))
+    items = trailers("align", agent=caller.agent, session=caller.session)
+    named = ", ".join(f"{entry.task} {entry.outcome}" for entry in new.entries)
+    change = Change(subject_line("align", "tasks", named), new.writes, items, author=agent_author(caller.agent))
     return work.commit([change])[-1]
 
 
@@ -138,10 +138,13 @@ def why_not_close(vault: Vault, entries: Iterable[AlignmentEntry]) -> str | None
 def new_decisions(work: WriteScope) -> NewDecisions:
     """Return the decisions on evaluated tasks that the log does not have yet. Open escalations of these tasks get the
     same decision."""
-    held = read_alignment(work)
-    known = {one.id for one in held}
+    items = read_alignment(work)
+    known = {entry.id for entry in items}
     least = work.vault.settings.number(LEAST)
-    last: dict[str, Evaluation] = {one.task: one for one in sorted(read_evaluations(work), key=lambda one: one.at)}
+    last: dict[str, Evaluation] = {
+        other_evaluation.task: other_evaluation
+        for other_evaluation in sorted(read_evaluations(work), key=lambda other_evaluation: other_evaluation.at)
+    }
     entries, tasks = [], dict[str, Task]()
     for task in list_tasks(work.vault).tasks:
         evaluation = last.get(task.slug)
@@ -152,7 +155,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
             continue  # decided before it was evaluated
         entries.append(compared(evaluation, task.ruling, at, task.decided_by or BY_HAND, least))
         tasks[task.slug] = task
-    writes = _log_writes(held, entries)
+    writes = _log_writes(items, entries)
     closed = [proposal for task in tasks.values() for proposal in answered_escalations(work, task)]
     return NewDecisions(tuple(entries), {**writes, **proposal_writes(closed)})
 
@@ -175,12 +178,18 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         if task.ruling is None:
             move = CLOSE if ruling == PASS else REJECT_TASK
             writes[path] = with_move(task, move, Mover(decided.by, True, decided.at), decided.reason).page.encode()
-    held = read_alignment(work)
+    items = read_alignment(work)
     wanted = (proposal.details or {}).get("evaluation")
-    evaluation = next((one for one in read_evaluations(work) if one.id == wanted), None)
-    if evaluation is not None and decided is not None and evaluation.id not in {one.id for one in held}:
+    evaluation = next(
+        (other_evaluation for other_evaluation in read_evaluations(work) if other_evaluation.id == wanted), None
+    )
+    if (
+        evaluation is not None
+        and decided is not None
+        and evaluation.id not in {other_entry.id for other_entry in items}
+    ):
         entry = compared(evaluation, ruling, decided.at, decided.by, work.vault.settings.number(LEAST))
-        writes |= _log_writes(held, [entry])
+        writes |= _log_writes(items, [entry])
     return writes
 
 
@@ -188,8 +197,8 @@ def _task_of(proposal: Proposal) -> str:
     return str((proposal.details or {}).get("task"))
 
 
-def _log_writes(held: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:
-    return {ALIGNMENT: render_lines([*held, *entries])} if entries else {}
+def _log_writes(items: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:
+    return {ALIGNMENT: render_lines([*items, *entries])} if entries else {}
 
 
 def _is_person(decided_by: str | None) -> bool:

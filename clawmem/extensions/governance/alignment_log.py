@@ -91,7 +91,7 @@ def _kind_outcomes(evaluation: Evaluation, ruling: str, least: float) -> dict[st
     kind; where it did not, only kinds that refuted something are compared."""
     found = {}
     for kind in CRITERION_KINDS:
-        results = {_sure_result(one, least) for one in evaluation.results if one.kind == kind}
+        results = {_sure_result(result, least) for result in evaluation.results if result.kind == kind}
         if REFUTED in results:
             found[kind] = FAIL
         elif results == {MET} and (ruling != REJECT or evaluation.found == PASS):
@@ -99,44 +99,47 @@ def _kind_outcomes(evaluation: Evaluation, ruling: str, least: float) -> dict[st
     return {kind: _outcome(verdict, ruling) for kind, verdict in found.items()}
 
 
-def _sure_result(one: CriterionResult, least: float) -> str:
-    return one.result if one.confidence >= least else UNDECIDED
+def _sure_result(result: CriterionResult, least: float) -> str:
+    return result.result if result.confidence >= least else UNDECIDED
 
 
 def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport:
     """Return the report. `window` is how many of the last decisions that count `last` covers."""
     ordered = _each_once(entries)
-    workflows = sorted({one.workflow or "" for one in ordered})
+    workflows = sorted({entry.workflow or "" for entry in ordered})
     return AlignmentReport(
-        agreement_of(one.outcome for one in ordered),
+        agreement_of(entry.outcome for entry in ordered),
         last_agreement(ordered, window),
         {
-            kind: agreement_of(one.kinds[kind] for one in ordered if kind in one.kinds)
+            kind: agreement_of(entry.kinds[kind] for entry in ordered if kind in entry.kinds)
             for kind in CRITERION_KINDS
-            if any(kind in one.kinds for one in ordered)
+            if any(kind in entry.kinds for entry in ordered)
         },
-        {name: agreement_of(one.outcome for one in ordered if (one.workflow or "") == name) for name in workflows},
+        {
+            name: agreement_of(entry.outcome for entry in ordered if (entry.workflow or "") == name)
+            for name in workflows
+        },
     )
 
 
 def last_agreement(entries: Iterable[AlignmentEntry], window: int) -> Agreement:
     """Return the agreement over the last decisions on which the evaluator had a verdict of its own."""
-    counted = [one for one in _each_once(entries) if one.outcome != OPEN]
-    return agreement_of(one.outcome for one in counted[-window:])
+    counted = [entry for entry in _each_once(entries) if entry.outcome != OPEN]
+    return agreement_of(entry.outcome for entry in counted[-window:])
 
 
 def _each_once(entries: Iterable[AlignmentEntry]) -> list[AlignmentEntry]:
     """Return the entries by time. Of several that two machines recorded about one evaluation, the first counts."""
     found: dict[str, AlignmentEntry] = {}
-    for one in sorted(entries, key=lambda one: (one.at, one.id)):
-        found.setdefault(one.id, one)
+    for other_entry in sorted(entries, key=lambda entry: (entry.at, entry.id)):
+        found.setdefault(other_entry.id, other_entry)
     return list(found.values())
 
 
 def agreement_of(outcomes: Iterable[str]) -> Agreement:
     """Count outcomes."""
-    held = list(outcomes)
-    return Agreement(*(held.count(one) for one in OUTCOMES))
+    items = list(outcomes)
+    return Agreement(*(items.count(outcome) for outcome in OUTCOMES))
 
 
 def parse_alignment(data: bytes, path: str, yaml: Yaml) -> tuple[AlignmentEntry, ...]:

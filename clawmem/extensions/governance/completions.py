@@ -16,4 +16,8 @@ def suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> list[tuple[s
 
 def principles(runtime: Runtime, prefix: str, before: Sequence[str]) -> list[tuple[str, str]]:
     """Return the ids of principles that begin with the word at the cursor, with their rules."""
-    return [(one.id, one.rule) for one in read_principles(runtime.vault()) if one.id.startswith(prefix)]
+    return [
+        (principle.id, principle.rule)
+        for principle in read_principles(runtime.vault())
+        if principle.id.startswith(prefix)
+    ]

@@ -65,7 +65,7 @@ class Rule(NamedTuple):
 
 def criteria_of(texts: Iterable[str]) -> tuple[Criterion, ...]:
     """Return the single criteria of the items of an acceptance list. Each check that is code in an item is one."""
-    return tuple(one for text in texts for one in _criteria(one_line(text)))
+    return tuple(criterion for text in texts for criterion in _criteria(one_line(text)))
 
 
 def _criteria(text: str) -> list[Criterion]:
@@ -74,7 +74,9 @@ def _criteria(text: str) -> list[Criterion]:
         inside = _CODE.fullmatch(whole["check"])
         return [Criterion(text, whole["kind"].lower(), (inside["code"] if inside else whole["check"]).strip())]
     found = [check for code in _CODE.finditer(text) if (check := _CHECK.fullmatch(code["code"]))]
-    return [Criterion(text, one["kind"].lower(), one["check"]) for one in found] or [Criterion(text, JUDGED, text)]
+    return [Criterion(text, match["kind"].lower(), match["check"]) for match in found] or [
+        Criterion(text, JUDGED, text)
+    ]
 
 
 def parse_rule(text: str) -> Rule:
@@ -96,8 +98,12 @@ def parse_rule(text: str) -> Rule:
 
 def verdict_of(results: Sequence[CriterionResult], least: float) -> tuple[str, str]:
     """Return the verdict and its reason. A result below the `least` confidence decides nothing."""
-    sure = [one for one in results if one.result != UNDECIDED and one.confidence >= least]
-    refuted = [one for one in sure if one.result == REFUTED]
+    sure = [
+        criterion_result
+        for criterion_result in results
+        if criterion_result.result != UNDECIDED and criterion_result.confidence >= least
+    ]
+    refuted = [criterion_result for criterion_result in sure if criterion_result.result == REFUTED]
     if refuted:
         return FAIL, f"{len(refuted)} of {len(results)} criteria are refuted."
     if not results:

@@ -90,7 +90,7 @@ def evaluate(
     task = find_task(vault, reference)
     if task.ruling is not None:
         raise Refused(f"The task {task.slug} is already {task.state}.", "Open it again to evaluate it.")
-    criteria = criteria_of(one.text for one in task.acceptance)
+    criteria = criteria_of(item.text for item in task.acceptance)
     with opened_work(vault, named_work, folder) as work:
         results = _results(vault, caller, work, criteria, model)
     with writing(vault, caller, "evaluate") as scope:
@@ -100,7 +100,7 @@ def evaluate(
 def _results(
     vault: Vault, caller: Caller, work: Work, criteria: Sequence[Criterion], model: Model | None
 ) -> tuple[CriterionResult, ...]:
-    judged = [one for one in criteria if one.kind == JUDGED]
+    judged = [criterion for criterion in criteria if criterion.kind == JUDGED]
     answers: list[CriterionResult] = []
     if judged and model is not None and work.folder is not None:
         from clawmem.extensions.governance.evaluator_model import judge  # only where a model is asked
@@ -108,35 +108,41 @@ def _results(
         answers = judge(vault, model, work, judged, caller.now)
     elif judged:
         why = _NO_JUDGE if model is None else "It needs a judgement, and no work was named (--work)."
-        answers = [CriterionResult(one.text, JUDGED, UNDECIDED, why, 0.0, "none") for one in judged]
+        answers = [CriterionResult(criterion.text, JUDGED, UNDECIDED, why, 0.0, "none") for criterion in judged]
     rest = iter(answers)
-    found = [next(rest) if one.kind == JUDGED else _checked(vault, caller, work, one) for one in criteria]
+    found = [
+        next(rest) if criterion.kind == JUDGED else _checked(vault, caller, work, criterion) for criterion in criteria
+    ]
     return tuple(map(_without_secret, found))
 
 
-def _checked(vault: Vault, caller: Caller, work: Work, one: Criterion) -> CriterionResult:
+def _checked(vault: Vault, caller: Caller, work: Work, criterion: Criterion) -> CriterionResult:
     """Return the result of a command or a rule. What cannot be checked is undecided, with the reason as evidence."""
     started = time.monotonic()
     try:
-        found = _command(vault, work, one.check) if one.kind == COMMAND else _rule(vault, caller, work, one.check)
+        found = (
+            _command(vault, work, criterion.check)
+            if criterion.kind == COMMAND
+            else _rule(vault, caller, work, criterion.check)
+        )
     except ClawmemError as problem:
         found = (UNDECIDED, problem.message, 0.0)
     took = round((time.monotonic() - started) * 1000)
     return CriterionResult(
-        one.text, one.kind, found[0], shortened(found[1]), found[2], one.kind, milliseconds=took
+        criterion.text, criterion.kind, found[0], shortened(found[1]), found[2], criterion.kind, milliseconds=took
     )  # fmt: skip
 
 
 def _command(vault: Vault, work: Work, text: str) -> tuple[str, str, float]:
     if work.folder is None or work.place is None:
         raise NotFound("The command needs a checkout.", "Name one with --work FOLDER or --work COMMIT.")
-    done = run_command(vault, text, work.folder, work.place)
-    said = " / ".join(line.strip() for line in (done.output + "\n" + done.errors).splitlines() if line.strip())
-    if done.ended:
-        return UNDECIDED, f"It was ended, because {done.ended}.", 0.0
-    last = said[-400:]
-    evidence = f"exit code {done.code}{f': {last}' if last else ''}"
-    return (REFUTED if done.code else MET), evidence, 1.0
+    run = run_command(vault, text, work.folder, work.place)
+    message = " / ".join(line.strip() for line in (run.output + "\n" + run.errors).splitlines() if line.strip())
+    if run.ended:
+        return UNDECIDED, f"It was ended, because {run.ended}.", 0.0
+    last = message[-400:]
+    evidence = f"exit code {run.code}{f': {last}' if last else ''}"
+    return (REFUTED if run.code else MET), evidence, 1.0
 
 
 def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str, float]:
@@ -146,9 +152,9 @@ def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str
     return answer.result, answer.evidence, answer.confidence
 
 
-def _without_secret(one: CriterionResult) -> CriterionResult:
+def _without_secret(result: CriterionResult) -> CriterionResult:
     """Return the result without evidence that has a credential, which no commit may have."""
-    return one._replace(evidence="The evidence has a credential.") if find_secret(one.evidence) else one
+    return result._replace(evidence="The evidence has a credential.") if find_secret(result.evidence) else result
 
 
 def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionResult, ...]) -> EvaluateResult:
@@ -163,9 +169,17 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
     open_for = _why_open(scope, entries, named_by_agent) if verdict == PASS and task.state == REVIEW else None
     evaluations = read_evaluations(scope)
     evaluation = Evaluation(
-        new_id(PREFIX, caller.entropy, {one.id for one in evaluations}), stamp(caller.now), task.slug, task.workflow,
-        work.name, found, verdict, reason, results, mover(scope).signed or mover(scope).name,
-    )  # fmt: skip
+        new_id(PREFIX, caller.entropy, {other_evaluation.id for other_evaluation in evaluations}),
+        stamp(caller.now),
+        task.slug,
+        task.workflow,
+        work.name,
+        found,
+        verdict,
+        reason,
+        results,
+        mover(scope).signed or mover(scope).name,
+    )
     proposals = _escalated(scope, task, evaluation) if verdict == ESCALATE else ()
     answered = _answered(scope, task, evaluation) if verdict != ESCALATE else []
     writes = {
@@ -174,10 +188,10 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
         **proposal_writes((*proposals, *answered)),
         **(_closing(task, evaluation) if verdict == PASS and not open_for and vault.settings.flag(CLOSES) else {}),
     }
-    said = trailers("evaluate", agent=caller.agent, session=caller.session)
+    items = trailers("evaluate", agent=caller.agent, session=caller.session)
     change = Change(
         subject_line("evaluate", f"tasks/{task.slug}", verdict), writes,
-        (*said, ("Evaluation", evaluation.id), *proposal_trailers((*proposals, *answered))),
+        (*items, ("Evaluation", evaluation.id), *proposal_trailers((*proposals, *answered))),
         author=agent_author(caller.agent),
     )  # fmt: skip
     commit = scope.commit([change])[-1]
@@ -215,20 +229,22 @@ def _answered(scope: WriteScope, task: Task, evaluation: Evaluation) -> list[Pro
     """Return the escalations of earlier evaluations, which a later one that decides answers without a person."""
     status = APPROVED if evaluation.verdict == PASS else REJECTED
     decision = ReviewDecision(evaluation.id, evaluation.at, f"a later evaluation decided: {evaluation.verdict}")
-    return [one._replace(status=status, decided=decision) for one in open_escalations(scope, task.slug)]
+    return [escalation._replace(status=status, decided=decision) for escalation in open_escalations(scope, task.slug)]
 
 
 def _escalated(scope: WriteScope, task: Task, evaluation: Evaluation) -> tuple[Proposal, ...]:
     """Return the question for a person. One that waits already asks about this evaluation from now on."""
     caller, waiting = scope.caller, next(iter(open_escalations(scope, task.slug)), None)
-    taken = {one.id for one in read_proposals(scope.vault, scope.read).proposals}
-    undecided = [one for one in evaluation.results if one.result == UNDECIDED] or evaluation.results
+    taken = {other_proposal.id for other_proposal in read_proposals(scope.vault, scope.read).proposals}
+    undecided = [
+        criterion_result for criterion_result in evaluation.results if criterion_result.result == UNDECIDED
+    ] or evaluation.results
     details = {"task": task.slug, "evaluation": evaluation.id, "work": evaluation.work}
     proposal = Proposal(
         waiting.id if waiting else new_proposal_id(caller.entropy, taken),
         ESCALATION,
         f"Does the task '{task.title}' meet its acceptance list?",
-        shortened(" ".join([evaluation.reason, *(f"{one.criterion}: {one.evidence}" for one in undecided)])),
+        shortened(" ".join([evaluation.reason, *(f"{result.criterion}: {result.evidence}" for result in undecided)])),
         stamp(caller.now),
         DECIDE,
         agent=caller.agent,

@@ -58,22 +58,22 @@ def judge(
     evaluator = f"{model.name} {prompt_version('evaluate')}"
     found: list[CriterionResult] = []
     problem = ""
-    for one in criteria:
+    for criterion in criteria:
         before = account.spent
         value: dict[str, Any] = {}
         if not problem:
             try:
-                value, problem_of_answer = _ask(model, account, one.check, shown_work(work, one.check))
+                value, problem_of_answer = _ask(model, account, criterion.check, shown_work(work, criterion.check))
             except (ModelFailed, BudgetSpent) as failure:
                 problem = problem_of_answer = failure.message
             finally:
                 record_spending(vault, day, account.spent.cents - before.cents)
         cost = (account.spent.cents - before.cents, account.spent.milliseconds - before.milliseconds)
         if value:
-            found.append(_checked(one, value, work, evaluator)._replace(cents=cost[0], milliseconds=cost[1]))
+            found.append(_checked(criterion, value, work, evaluator)._replace(cents=cost[0], milliseconds=cost[1]))
         else:
-            said = shortened(f"The model gave no usable answer: {problem or problem_of_answer}")
-            found.append(CriterionResult(one.text, JUDGED, UNDECIDED, said, 0.0, evaluator, *cost))
+            text = shortened(f"The model gave no usable answer: {problem or problem_of_answer}")
+            found.append(CriterionResult(criterion.text, JUDGED, UNDECIDED, text, 0.0, evaluator, *cost))
     return found
 
 
@@ -109,17 +109,17 @@ def _ask(model: Model, account: Account, criterion: str, shown: str) -> tuple[di
     return answer.value or {}, answer.problem
 
 
-def _checked(one: Criterion, value: dict[str, Any], work: Work, evaluator: str) -> CriterionResult:
+def _checked(criterion: Criterion, value: dict[str, Any], work: Work, evaluator: str) -> CriterionResult:
     """Return the result of an answer: undecided unless its quote is in a file of the work word for word."""
     quote, why = value["quote"].strip(), value["why"].strip()
     if value["result"] == UNDECIDED:
-        return CriterionResult(one.text, JUDGED, UNDECIDED, shortened(why), 0.0, evaluator)
+        return CriterionResult(criterion.text, JUDGED, UNDECIDED, shortened(why), 0.0, evaluator)
     place = _place_of(work, quote) if len(quote) >= _SHORTEST_QUOTE else None
     if place is None:
-        said = shortened(f"The quoted evidence is not in the work: {quote}")
-        return CriterionResult(one.text, JUDGED, UNDECIDED, said, 0.0, evaluator)
+        text = shortened(f"The quoted evidence is not in the work: {quote}")
+        return CriterionResult(criterion.text, JUDGED, UNDECIDED, text, 0.0, evaluator)
     evidence = shortened(f"{place}: {quote} ({why})")
-    return CriterionResult(one.text, JUDGED, value["result"], evidence, value["confidence"], evaluator)
+    return CriterionResult(criterion.text, JUDGED, value["result"], evidence, value["confidence"], evaluator)
 
 
 def _place_of(work: Work, quote: str) -> str | None:

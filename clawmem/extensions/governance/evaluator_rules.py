@@ -157,7 +157,7 @@ def _is_equal(value: Any, wanted: str) -> bool:
 
 def _of_memory(vault: Vault, index: Index, caller: Caller, rule: Rule) -> RuleAnswer:
     entity = find_entity(index, rule.arguments[0], caller)
-    current = [one for one in facts_of(index, entity) if one.fact.status in (ACTIVE, ARCHIVED)]
+    current = [placed for placed in facts_of(index, entity) if placed.fact.status in (ACTIVE, ARCHIVED)]
     if rule.name == "fact":
         return _fact(current, entity, rule.arguments[1])
     return _no_conflict(vault, current, entity)
@@ -167,12 +167,12 @@ def _fact(current: list[PlacedFact], entity: str, words: str) -> RuleAnswer:
     """Facts that agents stated decide nothing, because the worker can be the agent."""
     pattern = _compiled(words)
     try:
-        hits = [one.fact for one in current if pattern.search(one.fact.fact, timeout=_SECONDS)]
+        hits = [placed.fact for placed in current if pattern.search(placed.fact.fact, timeout=_SECONDS)]
     except TimeoutError:
         return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
     if not hits:
         return RuleAnswer(REFUTED, f"No current fact of {entity} matches.")
-    sure = [one for one in hits if one.trust not in (_AGENT, "external")]
+    sure = [hit for hit in hits if hit.trust not in (_AGENT, "external")]
     best = max(sure or hits, key=_confidence)
     if not sure:
         return RuleAnswer(UNDECIDED, f"{best.id}: {best.fact} (stated by {best.trust} only)", 0.0)
@@ -184,15 +184,15 @@ def _confidence(fact: Fact) -> float:
 
 
 def _no_conflict(vault: Vault, current: list[PlacedFact], entity: str) -> RuleAnswer:
-    ids = {one.fact.id for one in current}
+    ids = {placed.fact.id for placed in current}
     for proposal in read_proposals(vault).open:
         about = proposal.entity == entity or any(target.id in ids for target in proposal.targets)
         if proposal.kind == "conflict" and about:
             return RuleAnswer(REFUTED, f"{proposal.id} waits for a person: {proposal.says}")
-    for one in current:
-        for link in one.fact.links:
+    for placed in current:
+        for link in placed.fact.links:
             if link.type == "contradicts" and link.to in ids:
-                return RuleAnswer(REFUTED, f"{one.fact.id} contradicts {link.to}.")
+                return RuleAnswer(REFUTED, f"{placed.fact.id} contradicts {link.to}.")
     return RuleAnswer(MET, f"Nothing about {entity} is in conflict.")
 
 
@@ -201,5 +201,5 @@ def _name(work: Work, path: Path) -> str:
 
 
 def _named(work: Work, found: list[Path]) -> str:
-    names = [_name(work, one) for one in found]
+    names = [_name(work, path) for path in found]
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

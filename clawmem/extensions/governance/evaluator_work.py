@@ -74,7 +74,7 @@ def _name_of(folder: Path) -> str:
 def _export(vault: Vault, named: str, working_folder: Path, target: Path) -> tuple[Path, str]:
     """Write the files of a commit to a folder. Return the repository's work tree and the commit's hash."""
     here = working_folder.resolve()
-    root = next((one for one in (here, *here.parents) if git_dir_of(one) is not None), None)
+    root = next((parent for parent in (here, *here.parents) if git_dir_of(parent) is not None), None)
     if root is None or root.is_relative_to(vault.root.resolve()):
         raise NotFound(f"There is no file or folder '{named}'.", _HINT)
     commit = resolve_commit(root, vault.environment, named)
@@ -97,7 +97,7 @@ def files_matching(work: Work, pattern: str) -> list[Path]:
         raise Refused(f"The path '{pattern}' leads out of the work.", "Name a path inside the work.")
     exact = root / pattern
     found = [exact] if exact.exists() or not pattern else list(root.glob(pattern))
-    return sorted(one for one in found if one.is_file() and one.resolve().is_relative_to(root))
+    return sorted(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
 
 
 def text_of_file(path: Path) -> str | None:
@@ -114,7 +114,7 @@ def all_files(work: Work) -> Iterator[Path]:
     """Yield the files of the work, without hidden folders and those that programs make."""
     count = 0
     for place, folders, names in os.walk(work.folder) if work.folder else ():
-        folders[:] = sorted(one for one in folders if not one.startswith(".") and one not in _SKIPPED)
+        folders[:] = sorted(folder for folder in folders if not folder.startswith(".") and folder not in _SKIPPED)
         for name in sorted(names):
             path = Path(place, name)
             if not path.is_symlink() and path.is_file():

@@ -93,7 +93,7 @@ def record_failure(
     with writing(vault, caller, "failure record", eager=True) as work:
         before = failures_in(work.read(LOG_PATH))
         record = FailureRecord(
-            new_id(PREFIX, caller.entropy, {one.id for one in before}),
+            new_id(PREFIX, caller.entropy, {other_record.id for other_record in before}),
             stamp(caller.now),
             mode.id,
             caller.agent,
@@ -117,10 +117,12 @@ def list_failures(vault: Vault, mode: str | None, agent: str | None, limit: int)
     """Return the recorded failures, newest first, of one mode or agent if given. Raise NotFound for an unknown mode."""
     if mode is not None:
         find_mode(read_modes(vault), mode)
-    found = [one for one in read_failures(vault) if mode in (None, one.mode) and agent in (None, one.agent)]
+    found = [
+        failure for failure in read_failures(vault) if mode in (None, failure.mode) and agent in (None, failure.agent)
+    ]
     # Of those of one second, the log has the last one last.
     found.reverse()
-    found.sort(key=lambda one: one.timestamp, reverse=True)
+    found.sort(key=lambda record: record.timestamp, reverse=True)
     return FailureList(tuple(found[:limit]), len(found))
 
 
@@ -128,16 +130,16 @@ def count_failures(vault: Vault) -> tuple[FailureCount, ...]:
     """Return the counts of each mode and agent, the most frequent first."""
     guardrails = run_query(vault, all_guardrails)
     by_setting: dict[tuple[str, str | None], list[FailureRecord]] = {}
-    for one in read_failures(vault):
-        by_setting.setdefault((one.mode, one.agent), []).append(one)
+    for failure in read_failures(vault):
+        by_setting.setdefault((failure.mode, failure.agent), []).append(failure)
     counts = []
     for (mode, agent), records in by_setting.items():
-        holding = [one for one in guardrails if mode_of(one) == mode and holds_for(one.fact, agent)]
-        times = sorted(one.timestamp for one in records)
-        since = min((len(came_back(one, records)) for one in holding), default=len(records))
-        ids = tuple(one.fact.id for one in holding)
+        holding = [placed for placed in guardrails if mode_of(placed) == mode and holds_for(placed.fact, agent)]
+        times = sorted(record.timestamp for record in records)
+        since = min((len(came_back(placed, records)) for placed in holding), default=len(records))
+        ids = tuple(placed.fact.id for placed in holding)
         counts.append(FailureCount(mode, agent, len(records), times[0], times[-1], ids, since))
-    return tuple(sorted(counts, key=lambda one: (-one.number, one.mode, one.agent or "")))
+    return tuple(sorted(counts, key=lambda count: (-count.number, count.mode, count.agent or "")))
 
 
 def list_modes(vault: Vault) -> KnownModes:
@@ -147,24 +149,30 @@ def list_modes(vault: Vault) -> KnownModes:
 
 def _last_ruling(work: WriteScope, mode: str, agent: str | None) -> _LastRuling:
     alone = [agent] if agent else []
-    guardrails = [one for one in all_guardrails(work.index) if mode_of(one) == mode and holds_for(one.fact, agent)]
-    filed = [
-        one
-        for one in read_proposals(work.vault, work.read).proposals
-        if one.fact is not None and one.fact.category == GUARDRAIL
-        if mode_of(PlacedFact(one.fact, "")) == mode and list(agents_of(one.fact)) == alone
+    guardrails = [
+        placed for placed in all_guardrails(work.index) if mode_of(placed) == mode and holds_for(placed.fact, agent)
     ]
-    rejected = [one for one in filed if one.status == REJECTED and one.decided is not None]
-    counted = {each for one in guardrails for each in evidence_of(one)}
-    counted |= {each for one in rejected if one.fact for each in evidence_of(PlacedFact(one.fact, ""))}
-    times = [one.fact.timestamp for one in guardrails] + [one.decided.at for one in rejected if one.decided]
-    own = next((one for one in guardrails if list(agents_of(one.fact)) == alone), None)
-    return _LastRuling(own, max(times, default=""), frozenset(counted), any(one.status == OPEN for one in filed))
+    filed = [
+        proposal
+        for proposal in read_proposals(work.vault, work.read).proposals
+        if proposal.fact is not None and proposal.fact.category == GUARDRAIL
+        if mode_of(PlacedFact(proposal.fact, "")) == mode and list(agents_of(proposal.fact)) == alone
+    ]
+    rejected = [proposal for proposal in filed if proposal.status == REJECTED and proposal.decided is not None]
+    counted = {each for placed in guardrails for each in evidence_of(placed)}
+    counted |= {each for proposal in rejected if proposal.fact for each in evidence_of(PlacedFact(proposal.fact, ""))}
+    times = [placed.fact.timestamp for placed in guardrails] + [
+        proposal.decided.at for proposal in rejected if proposal.decided
+    ]
+    own = next((placed for placed in guardrails if list(agents_of(placed.fact)) == alone), None)
+    return _LastRuling(
+        own, max(times, default=""), frozenset(counted), any(proposal.status == OPEN for proposal in filed)
+    )
 
 
 def _recent(records: Sequence[FailureRecord], new: FailureRecord, ruling: _LastRuling) -> list[FailureRecord]:
-    same = [one for one in records if one.mode == new.mode and one.agent == new.agent]
-    return [one for one in same if one.timestamp >= ruling.after and one.id not in ruling.counted]
+    same = [record for record in records if record.mode == new.mode and record.agent == new.agent]
+    return [record for record in same if record.timestamp >= ruling.after and record.id not in ruling.counted]
 
 
 def _propose(
@@ -173,14 +181,18 @@ def _propose(
     """Plan the proposal of a guardrail; of a stronger one if the failure came back in spite of one."""
     caller, before = work.caller, ruling.guardrail
     who = f"The agent {caller.agent}" if caller.agent else "A person"
-    notes = list(dict.fromkeys(one.note for one in recent if one.note))[-_MOST_NOTES:]
+    notes = list(dict.fromkeys(other_record.note for other_record in recent if other_record.note))[-_MOST_NOTES:]
     why = f"{who} recorded the failure mode {mode.id} {counted(len(recent), 'time')}"
     why += f" in spite of {before.fact.id}" if before else ""
     why += f": {'; '.join(notes)}" if notes else "."
     rule = guardrail_rule(mode)
     if before:
         rule = f"{rule} It came back {counted(len(recent), 'time')} until {caller.now:%Y-%m-%d}: {mode.actions[0]}"
-    details: dict[str, Any] = {"why": why, "failure_mode": mode.id, "evidence": [one.id for one in recent]}
+    details: dict[str, Any] = {
+        "why": why,
+        "failure_mode": mode.id,
+        "evidence": [other_record.id for other_record in recent],
+    }
     record = {
         "fact": rule,
         "category": GUARDRAIL,

@@ -90,8 +90,8 @@ def _principle(name: str, entry: Any) -> Principle:
             if len(example) > LONGEST_EXAMPLE:
                 raise WrongValue(f"is longer than {LONGEST_EXAMPLE} characters", key)
             if any(principle.breaks(line) for line in example.splitlines()) != should:
-                said = "passes the check, but it should fail" if should else "fails the check, but it should pass"
-                raise WrongValue(f"{said}: {example.strip()}", key)
+                text = "passes the check, but it should fail" if should else "fails the check, but it should pass"
+                raise WrongValue(f"{text}: {example.strip()}", key)
     return principle
 
 
@@ -101,7 +101,7 @@ class PathMatcher:
     out; the last glob that matches counts."""
 
     def __init__(self, globs: tuple[str, ...]) -> None:
-        self._rules = [(not one.startswith("!"), re.compile(_translated(one.removeprefix("!")))) for one in globs]
+        self._rules = [(not glob.startswith("!"), re.compile(_translated(glob.removeprefix("!")))) for glob in globs]
         # A list that only takes files out is about all others.
         self._otherwise = all(not wanted for wanted, _ in self._rules)
 
@@ -114,15 +114,15 @@ def _translated(glob: str) -> str:
     parts = glob.strip("/").split("/")
     if "/" not in glob:
         parts = ["**", *parts]
-    said = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
-    return "".join(["\\A", *said, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
+    items = ["(?:[^/]+/)*" if part == "**" else f"{_name(part)}/" for part in parts[:-1]]
+    return "".join(["\\A", *items, "(?s:.+)" if parts[-1] == "**" else _name(parts[-1])])
 
 
 def _name(part: str) -> str:
     """Return a pattern for a name. Behind each `*` but the last, the first fit is enough, so that nothing is tried
     twice."""
-    pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in one) for one in part.split("*")]
+    pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in word) for word in part.split("*")]
     if len(pieces) == 1:
         return pieces[0]
-    between = "".join(f"(?>[^/]*?{one})" for one in pieces[1:-1] if one)
+    between = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
     return f"{pieces[0]}{between}[^/]*{pieces[-1]}"

@@ -75,9 +75,9 @@ def read_principles_file(path: Path) -> tuple[Principle, ...]:
 
 def find_principle(principles: Sequence[Principle], name: str) -> Principle:
     """Return a principle. Raise NotFound, naming the existing ones."""
-    found = next((one for one in principles if one.id == name), None)
+    found = next((principle for principle in principles if principle.id == name), None)
     if found is None:
-        names = ", ".join(one.id for one in principles) or "none"
+        names = ", ".join(principle.id for principle in principles) or "none"
         raise NotFound(f"There is no principle '{name}'.", f"The principles are: {names}.")
     return found
 
@@ -101,13 +101,13 @@ def check_files(
     target = target.resolve()
     root = _top(target, environment) or (target if target.is_dir() else target.parent)
     paths, notices = _paths(root, target, environment)
-    matchers = [(one, PathMatcher(one.paths)) for one in principles if one.pattern]
+    matchers = [(principle, PathMatcher(principle.paths)) for principle in principles if principle.pattern]
     found = _Found([], notices)
     checked = 0
     state = ["", ""]
     with _within(seconds, state):
         for path in paths:
-            wanted = [one for one, matcher in matchers if matcher.matches(path)]
+            wanted = [principle for principle, matcher in matchers if matcher.matches(path)]
             text = _text(root / path, path, notices) if wanted else None
             if text is None:
                 continue
@@ -116,38 +116,48 @@ def check_files(
             if len(found.findings) >= MOST_FINDINGS:
                 notices.append(f"there are more than {MOST_FINDINGS:,} findings; the rest was not checked")
                 break
-    for one in principles:
-        if one.command is not None:
-            _run(one, one.command, root, vault, set(paths), found)
+    for principle in principles:
+        if principle.command is not None:
+            _run(principle, principle.command, root, vault, set(paths), found)
     return PrincipleCheck(tuple(found.findings), checked, tuple(notices))
 
 
-def _run(one: Principle, command: str, root: Path, vault: Vault | None, paths: Set[str], found: _Found) -> None:
+def _run(principle: Principle, command: str, root: Path, vault: Vault | None, paths: Set[str], found: _Found) -> None:
     """Run the command of a principle. Lines `file:line: text` of its output are findings, if the principle is about the
     file and the file is checked; without any, a command that fails is one finding without a line."""
     if vault is None:
-        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: its command needs a vault, see --vault"))
+        found.notices.append(
+            IncompleteAnswer(f"{principle.id} was not checked: its command needs a vault, see --vault")
+        )
         return
     from clawmem.memory.allowed_commands import run_command  # few principles run one
 
     try:
-        done = run_command(vault, command, root)
+        run = run_command(vault, command, root)
     except ClawmemError as problem:
-        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: {problem.message} {problem.hint}"))
+        found.notices.append(IncompleteAnswer(f"{principle.id} was not checked: {problem.message} {problem.hint}"))
         return
-    if done.code is None:
-        found.notices.append(IncompleteAnswer(f"{one.id} was not checked: its command was ended: {done.ended}"))
-    if not done.code:
+    if run.code is None:
+        found.notices.append(IncompleteAnswer(f"{principle.id} was not checked: its command was ended: {run.ended}"))
+    if not run.code:
         return
-    matcher = PathMatcher(one.paths)
-    named = [match for line in f"{done.output}\n{done.errors}".split("\n") if (match := _LOCATION.match(line.strip()))]
+    matcher = PathMatcher(principle.paths)
+    named = [match for line in f"{run.output}\n{run.errors}".split("\n") if (match := _LOCATION.match(line.strip()))]
     rows = [
-        Finding(path, int(match["line"]), 1, 1, one.id, one.rule, match["text"])
+        Finding(path, int(match["line"]), 1, 1, principle.id, principle.rule, match["text"])
         for match in named[:MOST_FINDINGS]
         if (path := match["path"].removeprefix("./")) in paths and matcher.matches(path) and int(match["line"])
     ]
-    said = next((line.strip() for line in f"{done.errors}\n{done.output}".split("\n") if line.strip()), "")
-    whole = Finding(".", 0, 1, 1, one.id, one.rule, f"{one.rule} ({command}: exit code {done.code}. {said})".rstrip())
+    text = next((line.strip() for line in f"{run.errors}\n{run.output}".split("\n") if line.strip()), "")
+    whole = Finding(
+        ".",
+        0,
+        1,
+        1,
+        principle.id,
+        principle.rule,
+        f"{principle.rule} ({command}: exit code {run.code}. {text})".rstrip(),
+    )
     found.findings.extend(rows or [whole])
 
 
@@ -157,17 +167,19 @@ def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found
     if long:
         found.notices.append(f"{path}:{long[0]} is long: only its first {LONGEST_LINE:,} characters were checked")
     rows = []
-    for one in wanted:
-        if one.pattern is None:
+    for principle in wanted:
+        if principle.pattern is None:
             continue
-        state[:] = one.id, path
-        search = one.pattern.search
+        state[:] = principle.id, path
+        search = principle.pattern.search
         for number, line in enumerate(lines, 1):
             match = search(line, 0, LONGEST_LINE)
             if match:
                 shown = line[:LONGEST_LINE].rstrip("\r")
-                rows.append(Finding(path, number, match.start() + 1, match.end() + 1, one.id, one.rule, shown))
-    found.findings.extend(sorted(rows, key=lambda one: (one.line, one.start, one.principle)))
+                rows.append(
+                    Finding(path, number, match.start() + 1, match.end() + 1, principle.id, principle.rule, shown)
+                )
+    found.findings.extend(sorted(rows, key=lambda row: (row.line, row.start, row.principle)))
 
 
 @contextmanager
@@ -195,7 +207,7 @@ def _within(seconds: float, state: Sequence[str]) -> Iterator[None]:
 def _top(target: Path, environment: Mapping[str, str]) -> Path | None:
     """Return the top folder of the checkout that contains a file or folder, or None."""
     folder = target if target.is_dir() else target.parent
-    return next((one for one in (folder, *folder.parents) if (one / ".git").exists()), None)
+    return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
 
 
 def _paths(root: Path, target: Path, environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
@@ -221,12 +233,12 @@ def _files_of_git(
     except (GitFailed, Refused) as problem:
         notices.append(f"git cannot list the files, so ignored files are checked, too: {problem.message}")
         return None
-    return [os.fsdecode(one) for one in printed.split(b"\0") if one]
+    return [os.fsdecode(word) for word in printed.split(b"\0") if word]
 
 
 def _files_below(root: Path, target: Path) -> Iterator[str]:
     for folder, folders, names in os.walk(target):
-        folders[:] = sorted(one for one in folders if one != ".git")
+        folders[:] = sorted(other_folder for other_folder in folders if other_folder != ".git")
         for name in names:
             yield (Path(folder) / name).relative_to(root).as_posix()
 

@@ -28,15 +28,15 @@ def sarif_log(
 ) -> dict[str, Any]:
     """Return the log of one run, with a rule for each principle and a result for each finding. `not_run` says of each
     check that did not run why."""
-    places = {one.id: at for at, one in enumerate(principles)}
+    places = {principle.id: at for at, principle in enumerate(principles)}
     rules = [
         {
-            "id": one.id,
-            "shortDescription": {"text": one.rule},
-            "fullDescription": {"text": f"{one.rule} {one.reason}"},
-            "help": {"text": one.reason + "".join(f"\n\n{word}: {line}" for word, line in _examples(one))},
+            "id": principle.id,
+            "shortDescription": {"text": principle.rule},
+            "fullDescription": {"text": f"{principle.rule} {principle.reason}"},
+            "help": {"text": principle.reason + "".join(f"\n\n{word}: {line}" for word, line in _examples(principle))},
         }
-        for one in principles
+        for principle in principles
     ]
     driver = {
         "name": "clawmem",
@@ -44,30 +44,35 @@ def sarif_log(
         "informationUri": "https://pypi.org/project/clawmem-vault/",
         "rules": rules,
     }
-    told = [{"level": "error", "message": {"text": one}} for one in not_run]
+    items = [{"level": "error", "message": {"text": text}} for text in not_run]
     run = {
         "tool": {"driver": driver},
-        "invocations": [{"executionSuccessful": not not_run, "toolExecutionNotifications": told}],
+        "invocations": [{"executionSuccessful": not not_run, "toolExecutionNotifications": items}],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, places[one.principle]) for one in findings],
+        "results": [_result(finding, places[finding.principle]) for finding in findings],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _examples(one: Principle) -> list[tuple[str, str]]:
-    return [*(("Right", line) for line in one.good[:1]), *(("Wrong", line) for line in one.bad[:1])]
+def _examples(principle: Principle) -> list[tuple[str, str]]:
+    return [*(("Right", line) for line in principle.good[:1]), *(("Wrong", line) for line in principle.bad[:1])]
 
 
-def _result(one: Finding, at: int) -> dict[str, Any]:
-    region = {"startLine": one.line, "startColumn": one.start, "endColumn": one.end, "snippet": {"text": one.text}}
-    if one.line == 0:
-        return {"ruleId": one.principle, "ruleIndex": at, "level": "error", "message": {"text": one.text}}
-    place = {"artifactLocation": {"uri": _uri(one.path)}, "region": region}
+def _result(finding: Finding, at: int) -> dict[str, Any]:
+    region = {
+        "startLine": finding.line,
+        "startColumn": finding.start,
+        "endColumn": finding.end,
+        "snippet": {"text": finding.text},
+    }
+    if finding.line == 0:
+        return {"ruleId": finding.principle, "ruleIndex": at, "level": "error", "message": {"text": finding.text}}
+    place = {"artifactLocation": {"uri": _uri(finding.path)}, "region": region}
     return {
-        "ruleId": one.principle,
+        "ruleId": finding.principle,
         "ruleIndex": at,
         "level": "error",
-        "message": {"text": one.rule},
+        "message": {"text": finding.rule},
         "locations": [{"physicalLocation": place}],
     }
 

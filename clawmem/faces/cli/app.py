@@ -52,8 +52,8 @@ class _InfoRequest(Exception):
 class Verbs(TyperGroup):
     """All verbs, each imported only when it is called."""
 
-    def __init__(self, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, **record: Any) -> None:
+        super().__init__(**record)
         # An unknown verb is compared with these names, so that the message can suggest one.
         self.commands: Any = dict.fromkeys((*all_verbs(), *ALIASES))
 
@@ -97,7 +97,7 @@ def click_command(name: str) -> Any:
     verb = load(name)
     if isinstance(verb, Command):
         return _click(name, verb, help_of(verb, name), name)
-    examples = _epilog([one.examples[0] for one in verb.values()][:3], COMMON)
+    examples = _epilog([other_command.examples[0] for other_command in verb.values()][:3], COMMON)
     group = TyperGroup(name=name, help=all_verbs()[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
         group.add_command(_click(word, command, help_of(command), f"{name} {word}"), word)
@@ -105,8 +105,8 @@ def click_command(name: str) -> Any:
 
 
 def _click(name: str, command: Command, text: str, verb: str) -> Any:
-    def act(ctx: typer.Context, given: dict[str, Any]) -> int:
-        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), given), verb)
+    def act(ctx: typer.Context, record: dict[str, Any]) -> int:
+        return run_command(command, *divided(command, ctx.meta.get("clawmem", {}), record), verb)
 
     own = [parameter.name for parameter in command.parameters]
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -152,23 +152,23 @@ def _help_option() -> TyperOption:
     )
 
 
-def _option(one: Parameter, hidden: bool) -> TyperOption:
+def _option(parameter: Parameter, hidden: bool) -> TyperOption:
     def keep(ctx: Any, param: Any, value: Any) -> Any:
-        if value != one.default:
-            ctx.meta.setdefault("clawmem", {})[one.name] = value
+        if value != parameter.default:
+            ctx.meta.setdefault("clawmem", {})[parameter.name] = value
         return value
 
-    given: dict[str, Any] = {"is_flag": True} if one.kind is bool else {"type": str}
+    record: dict[str, Any] = {"is_flag": True} if parameter.kind is bool else {"type": str}
     return TyperOption(
-        param_decls=list(one.flags),
-        help=one.help,
-        default=one.default,
+        param_decls=list(parameter.flags),
+        help=parameter.help,
+        default=parameter.default,
         expose_value=False,
         callback=keep,
-        metavar=one.metavar,
+        metavar=parameter.metavar,
         show_default=False,
         hidden=hidden,
-        **given,
+        **record,
     )
 
 
@@ -271,7 +271,7 @@ def _what_fits(problem: Any, context: Any) -> list[str]:
 
 def _unknown_option(problem: Any) -> str:
     """The message for an unknown option, with the most similar known one."""
-    known = [flag for one in problem.ctx.command.params for flag in one.opts] if problem.ctx else []
+    known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
     near = get_close_matches(problem.option_name, known, n=1)
     return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")
 
@@ -279,23 +279,25 @@ def _unknown_option(problem: Any) -> str:
 def typed(act: Callable[[typer.Context, dict[str, Any]], int], parameters: Sequence[Parameter]) -> Callable[..., int]:
     """A function with the signature that Typer reads; it calls `act` with the context and the values by name."""
 
-    def call(ctx: typer.Context, **given: Any) -> int:
-        return act(ctx, given)
+    def call(ctx: typer.Context, **record: Any) -> int:
+        return act(ctx, record)
 
     context = Formal("ctx", Formal.KEYWORD_ONLY, annotation=typer.Context)
     call.__signature__ = Signature([context, *map(_formal, parameters)])  # type: ignore[attr-defined]
     return call
 
 
-def _formal(one: Parameter) -> Formal:
-    kind: Any = list[one.kind] if one.repeated else one.kind  # type: ignore[name-defined]
-    if not one.required and one.default is None:
+def _formal(parameter: Parameter) -> Formal:
+    kind: Any = list[parameter.kind] if parameter.repeated else parameter.kind  # type: ignore[name-defined]
+    if not parameter.required and parameter.default is None:
         kind = kind | None
-    default = Formal.empty if one.required else one.default
-    return Formal(one.name, Formal.KEYWORD_ONLY, default=default, annotation=Annotated[kind, _info(one)])
+    default = Formal.empty if parameter.required else parameter.default
+    return Formal(parameter.name, Formal.KEYWORD_ONLY, default=default, annotation=Annotated[kind, _info(parameter)])
 
 
-def _info(one: Parameter) -> Any:
-    if one.flags:
-        return typer.Option(*one.flags, help=one.about, metavar=one.metavar, min=one.least, max=one.most)
-    return typer.Argument(help=one.about, metavar=one.metavar, min=one.least, max=one.most)
+def _info(parameter: Parameter) -> Any:
+    if parameter.flags:
+        return typer.Option(
+            *parameter.flags, help=parameter.about, metavar=parameter.metavar, min=parameter.least, max=parameter.most
+        )
+    return typer.Argument(help=parameter.about, metavar=parameter.metavar, min=parameter.least, max=parameter.most)

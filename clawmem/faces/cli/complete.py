@@ -112,7 +112,9 @@ def _below(group: Group | None, word: str) -> Command | Group | None:
 
 
 def _option_with_value(place: Place, flag: str) -> Parameter | None:
-    return next((one for one in place.parameters if flag in one.flags and one.kind is not bool), None)
+    return next(
+        (parameter for parameter in place.parameters if flag in parameter.flags and parameter.kind is not bool), None
+    )
 
 
 def offers(place: Place, incomplete: str) -> Iterator[Offer]:
@@ -123,24 +125,30 @@ def offers(place: Place, incomplete: str) -> Iterator[Offer]:
         name, joined, value = incomplete.partition("=")
         option = _option_with_value(place, name)
         if joined and option is not None:
-            yield from (Offer(f"{name}={one.word}", one.help) for one in _values(place, option, value))
+            yield from (Offer(f"{name}={offer.word}", offer.help) for offer in _values(place, option, value))
         else:
-            flags = (Offer(max(one.flags, key=len), one.about) for one in place.parameters if one.flags)
+            flags = (
+                Offer(max(parameter.flags, key=len), parameter.about)
+                for parameter in place.parameters
+                if parameter.flags
+            )
             yield from _beginning(incomplete, [*flags, Offer("--help", "Show this message and exit.")])
     elif isinstance(place.reached, Command):
-        arguments = [one for one in place.reached.parameters if not one.flags]
-        done = len(place.arguments)
-        for argument in arguments[done : done + 1] or [one for one in arguments[-1:] if one.repeated]:
+        arguments = [parameter for parameter in place.reached.parameters if not parameter.flags]
+        number = len(place.arguments)
+        for argument in arguments[number : number + 1] or [
+            parameter for parameter in arguments[-1:] if parameter.repeated
+        ]:
             yield from _values(place, argument, incomplete)
     elif place.reached is not None:
-        some = (Offer(name, help_of(one).partition("\n")[0]) for name, one in place.reached.items())
+        some = (Offer(name, help_of(command).partition("\n")[0]) for name, command in place.reached.items())
         yield from _beginning(incomplete, some)
     else:
         yield from _beginning(incomplete, (Offer(name, text) for name, text in all_verbs().items()))
 
 
 def _beginning(incomplete: str, some: Iterable[Offer]) -> Iterator[Offer]:
-    return (one for one in some if one.word.startswith(incomplete))
+    return (offer for offer in some if offer.word.startswith(incomplete))
 
 
 def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Offer]:
@@ -157,4 +165,4 @@ def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Off
         some = values_of(parameter.completes, runtime, incomplete, place.arguments)
     except ClawmemError:
         return  # no vault, or one that cannot be read: there are no completions, and the command itself will report why
-    yield from (Offer(*one) for one in some if one[0] == FILES or one[0].startswith(incomplete))
+    yield from (Offer(*pair) for pair in some if pair[0] == FILES or pair[0].startswith(incomplete))

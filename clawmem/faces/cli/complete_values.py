@@ -54,7 +54,7 @@ def _categories(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
 
 
 def _proposals(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return [(one.id, one.says) for one in read_proposals(runtime.vault()).open]
+    return [(proposal.id, proposal.says) for proposal in read_proposals(runtime.vault()).open]
 
 
 def _keys(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
@@ -72,7 +72,7 @@ def _nodes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
 
 
 def _predicates(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return [(name, ", ".join(one.phrases)) for name, one in runtime.vault().catalog.predicates.items()]
+    return [(name, ", ".join(predicate.phrases)) for name, predicate in runtime.vault().catalog.predicates.items()]
 
 
 def _words_of_verb(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
@@ -89,7 +89,7 @@ def _tasks(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     from clawmem.memory.tasks import list_tasks
 
     listed = list_tasks(runtime.vault()).tasks
-    return [(one.slug, one.title) for one in listed if one.slug.startswith(prefix)]
+    return [(task.slug, task.title) for task in listed if task.slug.startswith(prefix)]
 
 
 def _workflows(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
@@ -101,14 +101,14 @@ def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
     from clawmem.memory.failure_modes import read_modes
 
     modes = read_modes(runtime.vault()).modes.values()
-    return [(one.id, one.about or "") for one in modes if one.id.startswith(prefix)]
+    return [(mode.id, mode.about or "") for mode in modes if mode.id.startswith(prefix)]
 
 
 def values_of(kind: str, runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     """The values of a kind that begin with the word at the cursor; none where the extension of the kind is not here."""
-    for one in () if kind in SOURCES else extensions():
-        if kind in one.completions:
-            source: _Source = named(one.completions[kind])
+    for extension in () if kind in SOURCES else extensions():
+        if kind in extension.completions:
+            source: _Source = named(extension.completions[kind])
             return source(runtime, prefix, before)
     return SOURCES[kind](runtime, prefix, before) if kind in SOURCES else []
 

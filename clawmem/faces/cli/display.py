@@ -67,6 +67,6 @@ def _is_forced(environment: "Mapping[str, str]") -> bool:
 
 
 def _width(environment: "Mapping[str, str]", columns: "int | None") -> int:
-    told = environment.get("COLUMNS", "")
-    named = int(told) if told.isascii() and told.isdigit() and len(told) < 6 else 0
+    text = environment.get("COLUMNS", "")
+    named = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     return max(_LEAST_WIDTH, named or columns or UNKNOWN_WIDTH)

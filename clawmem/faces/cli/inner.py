@@ -26,16 +26,16 @@ VERBS = frozenset(
 class _InnerCall(Call):
     """A call without a person; its stdin is a text."""
 
-    def __init__(self, runtime: Runtime, given: bytes) -> None:
+    def __init__(self, runtime: Runtime, data: bytes) -> None:
         super().__init__(runtime)
-        self._given = given
+        self._given = data
 
     def stdin(self) -> IO[bytes]:
         """The text."""
         return BytesIO(self._given)
 
 
-def run_inner(words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
+def run_inner(words: Sequence[str], runtime: Runtime, argument: bytes) -> InnerRun:
     """Run a command line and return its exit code and what it writes to stdout; an error is written there, too.
 
     Raise InvalidInput if it cannot be read as a plain call, or reaches outside the vault.
@@ -48,11 +48,11 @@ def run_inner(words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
         )
     command, given_values, common = call
     _check(words, command, given_values, common)
-    inner = _InnerCall(runtime if common["agent"] is None else runtime.renewed(common["agent"]), given)
+    inner = _InnerCall(runtime if common["agent"] is None else runtime.renewed(common["agent"]), argument)
     values = dict(given_values)
-    for one in command.parameters:
-        if one.stdin and values[one.name] == "-":
-            values[one.name] = given.decode("utf-8", errors="replace")
+    for parameter in command.parameters:
+        if parameter.stdin and values[parameter.name] == "-":
+            values[parameter.name] = argument.decode("utf-8", errors="replace")
     try:
         check_person(command, verb_of(words), values, inner.runtime.agent())
         answer = command.function(inner, **values)
@@ -73,20 +73,20 @@ def run_inner(words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
     return InnerRun(answer.exit_code, text)
 
 
-def _check(words: Sequence[str], command: Command, given: dict[str, Any], common: dict[str, Any]) -> None:
+def _check(words: Sequence[str], command: Command, record: dict[str, Any], common: dict[str, Any]) -> None:
     verb = next(word for word in words if not word.startswith("-"))
     if verb not in VERBS and verb not in ("add", "search"):
         raise InvalidInput(f"A suite cannot run `{verb}`.", f"It can run {', '.join(sorted(VERBS))}.")
     for name in ("vault", "jsonl", "fields"):
         if common[name] not in (None, False):
             raise InvalidInput(f"A suite cannot use --{name}.", "Its commands run in the vault of the suite.")
-    for one in command.parameters:
-        value = given[one.name]
-        if one.name == "model" and value is not None:
+    for parameter in command.parameters:
+        value = record[parameter.name]
+        if parameter.name == "model" and value is not None:
             raise InvalidInput("A suite cannot name a model.", "Leave --model out.")
-        if one.name == "follow" and value:
+        if parameter.name == "follow" and value:
             raise InvalidInput("A suite cannot follow a file.", "Leave --follow out.")
-        if one.completes == "file" and value not in (None, "-"):
+        if parameter.completes == "file" and value not in (None, "-"):
             raise InvalidInput(
                 f"'{' '.join(words)}' reads the file {value}, which a suite cannot do.",
                 "Write - in its place, and the text into the step's stdin.",

@@ -44,10 +44,10 @@ def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[
             return None
         command, words = command[words[0]], words[1:]
     before = read(COMMON, arguments[:start])
-    given = read(all_parameters(command), words)
-    if before is None or given is None:
+    record = read(all_parameters(command), words)
+    if before is None or record is None:
         return None
-    return command, *divided(command, before, given)
+    return command, *divided(command, before, record)
 
 
 def with_usual_word(arguments: Sequence[str]) -> Sequence[str]:
@@ -66,23 +66,25 @@ def _words_of(verb: str) -> Collection[str]:
 
 def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
     """The values of all parameters by name; None where the words are not plain or not right."""
-    options = {flag: one for one in parameters for flag in one.flags}
-    arguments = [one for one in parameters if not one.flags]
-    given: dict[str, Any] = {}
+    options = {flag: parameter for parameter in parameters for flag in parameter.flags}
+    arguments = [parameter for parameter in parameters if not parameter.flags]
+    record: dict[str, Any] = {}
     rest = iter(words)
     for word in rest:
-        one, text = (None, word) if _is_value(word) else _option(options, word, rest)
-        if one is None:
+        other_parameter, text = (None, word) if _is_value(word) else _option(options, word, rest)
+        if other_parameter is None:
             if text is None or not arguments:
                 return None
-            one = arguments[0] if arguments[0].repeated else arguments.pop(0)
-        value = _value(one, text)
-        if value is None or (one.name in given and not one.repeated):
+            other_parameter = arguments[0] if arguments[0].repeated else arguments.pop(0)
+        value = _value(other_parameter, text)
+        if value is None or (other_parameter.name in record and not other_parameter.repeated):
             return None
-        given[one.name] = [*given.get(one.name, ()), value] if one.repeated else value
-    if any(one.required and one.name not in given for one in parameters):
+        record[other_parameter.name] = (
+            [*record.get(other_parameter.name, ()), value] if other_parameter.repeated else value
+        )
+    if any(parameter.required and parameter.name not in record for parameter in parameters):
         return None
-    return {one.name: given.get(one.name, one.default) for one in parameters}
+    return {parameter.name: record.get(parameter.name, parameter.default) for parameter in parameters}
 
 
 def verb_of(arguments: Sequence[str]) -> str:
@@ -94,7 +96,7 @@ def verb_of(arguments: Sequence[str]) -> str:
 
 def verb_at(arguments: Sequence[str]) -> int:
     """The position of the verb, after the common options."""
-    takes_value = {flag: one.kind is not bool for one in COMMON for flag in one.flags}
+    takes_value = {flag: parameter.kind is not bool for parameter in COMMON for flag in parameter.flags}
     place = 0
     while place < len(arguments) and arguments[place].startswith("-"):
         place += 2 if takes_value.get(arguments[place], False) else 1
@@ -103,26 +105,26 @@ def verb_at(arguments: Sequence[str]) -> int:
 
 def _option(options: dict[str, Parameter], word: str, rest: Any) -> tuple[Parameter | None, str | None]:
     flag, joined, text = word.partition("=")
-    one = options.get(flag)
-    if one is None or (joined and (one.kind is bool or not flag.startswith("--"))):
+    parameter = options.get(flag)
+    if parameter is None or (joined and (parameter.kind is bool or not flag.startswith("--"))):
         return None, None
-    if joined or one.kind is bool:
-        return one, text
+    if joined or parameter.kind is bool:
+        return parameter, text
     following = next(rest, "--")
-    return (one, following) if _is_value(following) else (None, None)
+    return (parameter, following) if _is_value(following) else (None, None)
 
 
 def _is_value(word: str) -> bool:
     return word == "-" or not word.startswith("-")
 
 
-def _value(one: Parameter, text: str | None) -> Any:
+def _value(parameter: Parameter, text: str | None) -> Any:
     """The text as what the parameter takes, or None where it is not that."""
-    if text is None or one.kind is str:
+    if text is None or parameter.kind is str:
         return text
-    if one.kind is bool:
+    if parameter.kind is bool:
         return True
-    if not (text.isascii() and text.replace(".", "", one.kind is float).isdigit()):
+    if not (text.isascii() and text.replace(".", "", parameter.kind is float).isdigit()):
         return None
-    number = one.kind(text)
-    return number if (one.least or 0) <= number and (one.most is None or number <= one.most) else None
+    number = parameter.kind(text)
+    return number if (parameter.least or 0) <= number and (parameter.most is None or number <= parameter.most) else None

@@ -41,7 +41,7 @@ class Key(NamedTuple):
     name: str
     about: str
     act: Callable[[Walk], bool | None]
-    applies: Callable[[Proposal], bool] = lambda one: True
+    applies: Callable[[Proposal], bool] = lambda other: True
 
 
 class Made(NamedTuple):
@@ -64,10 +64,12 @@ def decide(runtime: Runtime, kind: str | None, machine_form: str | None = None) 
             f"`clawmem review decide` asks at a terminal, and {none}.",
             "`clawmem review list` shows what waits; `clawmem review approve` and `reject` decide it.",
         )
-    walk = Walk(runtime, tuple(one.id for one in found.proposals))
+    walk = Walk(runtime, tuple(proposal.id for proposal in found.proposals))
     for notice in found.notices:
         walk.say(f"note: {notice}")
-    others = sum(one.status == OPEN and kind in (None, one.kind) for one in found.all_filed) - len(walk.ids)
+    others = sum(proposal.status == OPEN and kind in (None, proposal.kind) for proposal in found.all_filed) - len(
+        walk.ids
+    )
     if walk.ids:
         with closing():
             walk.run()
@@ -103,9 +105,9 @@ class Walk:
     def answer(self, others: int) -> Answer:
         """Return what was decided, and how much is left. `others` is the number of proposals for other people."""
         decided: dict[str, list[str]] = {APPROVED: [], REJECTED: []}
-        for one in self.made:
-            decided[one.status].append(self.ids[one.place])
-        left = len(self.ids) - len({one.place for one in self.made} | self._gone)
+        for made in self.made:
+            decided[made.status].append(self.ids[made.place])
+        left = len(self.ids) - len({made.place for made in self.made} | self._gone)
         words = [f"{len(ids):,} {status}" for status, ids in decided.items()]
         talk = [] if self.ids else ["There is nothing for you to decide."]
         talk += [f"{counted(others, 'proposal')} for other reviewers (`review.routes`)."] if others else []
@@ -130,7 +132,7 @@ class Walk:
         for number, line in enumerate(_card(self.shown)):
             self.say(line, "" if number else _BOLD)
         place = self.place
-        keys = [one for one in KEYS if one.applies(self.shown.proposal)]
+        keys = [key for key in KEYS if key.applies(self.shown.proposal)]
         while self.place == place and self.shown is not None:
             if not self._press(keys, self._where()):
                 return False
@@ -145,25 +147,28 @@ class Walk:
             self._fail(problem)
             self._gone.add(self.place)
             return False
-        one = self.shown.proposal
-        if one.status == OPEN:
+        proposal = self.shown.proposal
+        if proposal.status == OPEN:
             self._gone.discard(self.place)
             return True
         if all(self.place != made.place for made in self.made):
-            by = f" by {one.decided.by} at {minute(one.decided.at)}" if one.decided else ""
-            self.say(f"{proposal_id} is {one.status} meanwhile{by}: {one_line(one.says)}", _CYAN)
+            by = f" by {proposal.decided.by} at {minute(proposal.decided.at)}" if proposal.decided else ""
+            self.say(f"{proposal_id} is {proposal.status} meanwhile{by}: {one_line(proposal.says)}", _CYAN)
             self._gone.add(self.place)
         return False
 
     def _press(self, keys: list[Key], words: str) -> bool:
         """Read one key and do what it says. Return False if that is to quit."""
-        prompt = f"{words}  [{' '.join(one.name for one in keys)}] "
+        prompt = f"{words}  [{' '.join(other_key.name for other_key in keys)}] "
         key = read_key(sys.stdin.fileno(), lambda: self._draw(f"{self._erase}{prompt}"))
         name = {" ": "s", "n": "s", "h": "?", END: "q"}.get(key, key)
         self._draw(f"{name if name.isprintable() else ''}\n")
-        found = next((one for one in keys if one.name == name), None)
+        found = next((other_key for other_key in keys if other_key.name == name), None)
         if found is None:
-            self.say("Press one key: " + ", ".join(f"{one.name} {one.about}" for one in keys if one.name in "arsu?q"))
+            self.say(
+                "Press one key: "
+                + ", ".join(f"{other_key.name} {other_key.about}" for other_key in keys if other_key.name in "arsu?q")
+            )
             return True
         try:
             return found.act(self) is not False
@@ -172,14 +177,14 @@ class Walk:
             self.shown = None  # it may have been decided meanwhile: look again
             return True
 
-    def verb(self, words: str, **given: Any) -> Answer:
+    def verb(self, words: str, **record: Any) -> Answer:
         """Call a verb and print its answer."""
         name, _, second = words.partition(" ")
         verb = load(name)
         command = verb if isinstance(verb, Command) else verb[second]
-        values = {one.name: one.default for one in command.parameters}
-        answer: Answer = command.function(Call(self._fresh()), **{**values, **given})
-        self.lines(f"note: {one}" for one in answer.notices)
+        values = {parameter.name: parameter.default for parameter in command.parameters}
+        answer: Answer = command.function(Call(self._fresh()), **{**values, **record})
+        self.lines(f"note: {notice}" for notice in answer.notices)
         self.lines(map(str, answer.lines))  # type: ignore[arg-type]
         return answer
 
@@ -192,23 +197,23 @@ class Walk:
         """Return a line of text, which may be empty, or None if the person took the question back."""
         try:
             self._draw(question)
-            given = sys.stdin.readline()
+            value = sys.stdin.readline()
         except KeyboardInterrupt:
-            given = ""
+            value = ""
         except OSError:
             raise TerminalClosed from None
-        if not given:
+        if not value:
             self.say("")
-        return one_line(given) if given else None
+        return one_line(value) if value else None
 
-    def decide(self, words: str, **given: Any) -> None:
+    def decide(self, words: str, **value: Any) -> None:
         """Decide with a verb, complete before a signal ends the program, and go on to the next proposal.
 
         A decision that somebody else made before is not counted."""
         with undivided():
-            done = self.verb(words, proposal=self.ids[self.place], **given).made()
-            if done["commit"]:
-                self.made.append(Made(self.place, done["proposal"]["status"], done["commit"]))
+            record = self.verb(words, proposal=self.ids[self.place], **value).made()
+            if record["commit"]:
+                self.made.append(Made(self.place, record["proposal"]["status"], record["commit"]))
                 self.place += 1
             self.shown = None
 
@@ -224,16 +229,16 @@ class Walk:
 
     def back(self) -> None:
         """Go to the one before that still waits."""
-        done = {one.place for one in self.made} | self._gone
-        before = [place for place in range(self.place) if place not in done]
+        group = {made.place for made in self.made} | self._gone
+        before = [place for place in range(self.place) if place not in group]
         if before:
             self.place = before[-1]
         else:
             self.say("There is none before.")
 
-    def vault_act(self, act: Callable[..., Any], *given: Any) -> Any:
+    def vault_act(self, act: Callable[..., Any], *items: Any) -> Any:
         """Return what an act that only reads says about the proposal at the place."""
-        return act(self._fresh().vault(), self.ids[self.place], *given)
+        return act(self._fresh().vault(), self.ids[self.place], *items)
 
     def caller(self) -> Any:
         """Return the person, now."""
@@ -305,9 +310,9 @@ def _drop(walk: Walk) -> None:
 
 def _keep(walk: Walk) -> None:
     assert walk.shown is not None
-    sides = {str(number): one for number, one in enumerate(walk.shown.targets, 1)}
-    for number, one in sides.items():
-        walk.say(f"  {number}  {fact_line(one.fact, one.entity)}")
+    sides = {str(number): placed for number, placed in enumerate(walk.shown.targets, 1)}
+    for number, placed in sides.items():
+        walk.say(f"  {number}  {fact_line(placed.fact, placed.entity)}")
     chosen = walk.line("number of the fact to keep (empty: none): ")
     if chosen in sides:
         walk.decide("review approve", keep=sides[chosen].fact.id)
@@ -339,25 +344,25 @@ def _difference(walk: Walk) -> None:
 
 def _evidence(walk: Walk) -> None:
     found = walk.vault_act(evidence)
-    for one in found:
-        walk.lines(_cited(one))
+    for other in found:
+        walk.lines(_cited(other))
     if not found:
         walk.say("There is no evidence.")
 
 
 def _why(walk: Walk) -> None:
     assert walk.shown is not None
-    for one in walk.shown.targets:
-        walk.verb("why", fact=one.fact.id)
+    for placed in walk.shown.targets:
+        walk.verb("why", fact=placed.fact.id)
     if not walk.shown.targets:
         walk.say("It changes no fact that is stored.")
 
 
 def _help(walk: Walk) -> None:
     assert walk.shown is not None
-    for one in KEYS:
-        if one.applies(walk.shown.proposal):
-            walk.say(f"  {one.name}  {one.about}")
+    for key in KEYS:
+        if key.applies(walk.shown.proposal):
+            walk.say(f"  {key.name}  {key.about}")
     walk.say("Each decision is one commit. What is decided stays decided when you quit.")
 
 
@@ -365,16 +370,16 @@ def _quit(walk: Walk) -> bool:
     return False
 
 
-def _contradicts(one: Proposal) -> bool:
-    return one.kind == "conflict" and one.does in (ADD, SUPERSEDE)
+def _contradicts(proposal: Proposal) -> bool:
+    return proposal.kind == "conflict" and proposal.does in (ADD, SUPERSEDE)
 
 
-def _adds(one: Proposal) -> bool:
-    return one.does == ADD and one.fact is not None
+def _adds(proposal: Proposal) -> bool:
+    return proposal.does == ADD and proposal.fact is not None
 
 
-def _has_sides(one: Proposal) -> bool:
-    return one.kind == "conflict" and one.does == SUPERSEDE and len(one.targets) > 1
+def _has_sides(proposal: Proposal) -> bool:
+    return proposal.kind == "conflict" and proposal.does == SUPERSEDE and len(proposal.targets) > 1
 
 
 UNDO = Key("u", "undo the last decision", Walk.take_back)
@@ -401,12 +406,12 @@ KEYS = (
 
 def _card(shown: ProposalDetails) -> Iterator[str]:
     """Yield what a person has to know to decide; the first line is what is proposed."""
-    one = shown.proposal
-    yield one_line(one.says)
-    place = f" about {one.entity}" if one.entity else ""
-    yield f"{one.kind}{place}, {minute(one.created)}" + (f", for {one.agent}" if one.agent else "")
+    proposal = shown.proposal
+    yield one_line(proposal.says)
+    place = f" about {proposal.entity}" if proposal.entity else ""
+    yield f"{proposal.kind}{place}, {minute(proposal.created)}" + (f", for {proposal.agent}" if proposal.agent else "")
     now = (("now", fact_line(target.fact, target.entity)) for target in shown.targets)
-    pairs = [("why", one.why), *action_pairs(one), *now]
+    pairs = [("why", proposal.why), *action_pairs(proposal), *now]
     width = max(_LABEL, *(len(label) for label, _ in pairs))
     for label, value in pairs:
         yield f"{label:<{width}} {one_line(value)}"
@@ -418,21 +423,21 @@ def _changed(before: PlacedFact | None, after: PlacedFact) -> Iterator[str]:
     yield f"+ {_stated(after)}"
 
 
-def _stated(one: PlacedFact) -> str:
-    links = "".join(f", {link.type} {link.to}" for link in one.fact.links)
-    by = f", superseded by {one.fact.superseded_by}" if one.fact.superseded_by else ""
-    return f"{fact_line(one.fact, one.entity)}{by}{links}"
+def _stated(placed: PlacedFact) -> str:
+    links = "".join(f", {link.type} {link.to}" for link in placed.fact.links)
+    by = f", superseded by {placed.fact.superseded_by}" if placed.fact.superseded_by else ""
+    return f"{fact_line(placed.fact, placed.entity)}{by}{links}"
 
 
-def _cited(one: CitedEvent) -> Iterator[str]:
-    yield f"  {one.fact.fact}"
-    quote = one.fact.source_text or ""
-    if one.event is None:
+def _cited(event: CitedEvent) -> Iterator[str]:
+    yield f"  {event.fact.fact}"
+    quote = event.fact.source_text or ""
+    if event.event is None:
         yield f"    quoted, without an event: >>{one_line(quote)}<<"
         return
-    who = one.event.speaker or one.event.role
-    yield f"    {who}, {minute(one.event.timestamp)}, event {one.event.id}, trust {one.fact.trust or 'user'}"
-    yield f"    {_quoted(one.event.text, quote)}"
+    who = event.event.speaker or event.event.role
+    yield f"    {who}, {minute(event.event.timestamp)}, event {event.event.id}, trust {event.fact.trust or 'user'}"
+    yield f"    {_quoted(event.event.text, quote)}"
 
 
 def _quoted(text: str, quote: str) -> str:

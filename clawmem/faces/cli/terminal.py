@@ -74,15 +74,15 @@ class Terminal(Call):
 
     def serve_tools(self) -> int:
         """Serve the tools on stdin and stdout; refuses a terminal, at which no client is."""
-        given = self.stdin()
-        if given is None or sys.stdout.isatty():
+        o = self.stdin()
+        if o is None or sys.stdout.isatty():
             raise InvalidInput(
                 "`clawmem mcp` speaks to a program on stdin and stdout, not to a terminal.",
                 "An agent's client starts it: `clawmem setup` tells it how.",
             )
         from clawmem.faces.mcp.server import apart, serve  # only for this verb
 
-        with apart(given, sys.stdout.buffer) as (source, out):
+        with apart(o, sys.stdout.buffer) as (source, out):
             return serve(source, out, self.runtime.nearest().renewed)
 
     def wants_data(self) -> bool:
@@ -114,11 +114,11 @@ class Terminal(Call):
 
         return render_site, design()
 
-    def run_inner(self, words: Sequence[str], runtime: Runtime, given: bytes) -> InnerRun:
+    def run_inner(self, words: Sequence[str], runtime: Runtime, data: bytes) -> InnerRun:
         """Run a command line of a suite and print nothing."""
         from clawmem.faces.cli.inner import run_inner  # only for suites
 
-        return run_inner(words, runtime, given)
+        return run_inner(words, runtime, data)
 
     def give(self, answer: Answer | Feed | Stream) -> int:
         """Print an answer, and return the command's exit code."""
@@ -148,11 +148,11 @@ class Terminal(Call):
 
         every = not (sys.stdout.encoding or "").lower().startswith("utf")
         is_read = True
-        for one in feed.records:
+        for other_record in feed.records:
             if is_read:
                 words = feed.words if not self._as_json and not self.selection else None
-                record = self.selection.chosen(one) if self.selection else one
-                line = words(one) if words else json.dumps(record, ensure_ascii=every)
+                record = self.selection.chosen(other_record) if self.selection else other_record
+                line = words(other_record) if words else json.dumps(record, ensure_ascii=every)
                 is_read = _printed(f"{visible(line)}\n")
             if not is_read and feed.end is None:
                 break
@@ -178,14 +178,14 @@ class Terminal(Call):
         """The answer as a drawing, or None where its lines are printed."""
         if self.drawn_as is None:
             return None
-        verb, given, color = self.drawn_as
+        verb, record, color = self.drawn_as
         columns = terminal_columns(sys.stdout.fileno()) if sys.stdout.isatty() else None
         display = display_of(self.runtime.environment, color, sys.stdout.encoding, columns)
         if display is None:
             return None
         from clawmem.faces.cli.drawing.draw import draw  # Rich costs as much as all the rest: only where one looks
 
-        return draw(answer, "" if self.selection else verb, given, display)
+        return draw(answer, "" if self.selection else verb, record, display)
 
     def _notice(self, sentences: Iterable[str], needed: bool = False) -> None:
         if needed or not self._quiet:
@@ -214,11 +214,11 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
 
         call.selection = selection(command, common["fields"], common["jsonl"], common["json"])
     values = dict(given)
-    for one in command.parameters:
-        if one.stdin and values[one.name] == "-":
+    for parameter in command.parameters:
+        if parameter.stdin and values[parameter.name] == "-":
             from clawmem.faces.parts.reading import stdin_text  # few texts come that way
 
-            values[one.name] = stdin_text(call)
+            values[parameter.name] = stdin_text(call)
     call.drawn_as = DrawnAs(verb, values, color)
     try:
         return _answered(call, command, values, verb)

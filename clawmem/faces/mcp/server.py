@@ -31,7 +31,7 @@ _LIST = Path(__file__).with_name("tools.json")
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9_-]+")
 
 
-def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime]) -> int:
+def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime]) -> int:
     """Answer the messages of one client until its input ends, and return how many there were.
 
     `runtime_for` makes the runtime of one call, for an agent with the id that is given to it: each call sees the
@@ -59,11 +59,11 @@ def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime
             return _called(name, arguments, runtime_for(_agent(client)))
 
         connection = Connection(tools, dispatch)
-        while line := given.readline(MESSAGE_BYTES):
+        while line := o.readline(MESSAGE_BYTES):
             if not line.strip():
                 continue
             count += 1
-            answer = _answer(connection, line, given)
+            answer = _answer(connection, line, o)
             if answer is not None:
                 try:
                     out.write(json.dumps(answer, allow_nan=False).encode() + b"\n")
@@ -74,13 +74,13 @@ def serve(given: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime
 
 
 @contextmanager
-def apart(given: IO[bytes], out: IO[bytes]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
+def apart(o: IO[bytes], out: IO[bytes]) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
     """stdin and stdout for the protocol alone: meanwhile, whatever else reads stdin finds nothing, whatever else writes
     to stdout writes to stderr, and programs that are started inherit neither."""
     try:
-        numbers = given.fileno(), out.fileno()
+        numbers = o.fileno(), out.fileno()
     except (AttributeError, OSError):
-        yield given, out  # not files
+        yield o, out  # not files
         return
     with os.fdopen(os.dup(numbers[0]), "rb") as source, os.fdopen(os.dup(numbers[1]), "wb") as target:
         nothing = os.open(os.devnull, os.O_RDONLY)
@@ -94,10 +94,10 @@ def apart(given: IO[bytes], out: IO[bytes]) -> Iterator[tuple[IO[bytes], IO[byte
             os.dup2(target.fileno(), numbers[1])
 
 
-def _answer(connection: Connection, line: bytes, given: IO[bytes]) -> Any:
+def _answer(connection: Connection, line: bytes, o: IO[bytes]) -> Any:
     if len(line) >= MESSAGE_BYTES and not line.endswith(b"\n"):
         while line and not line.endswith(b"\n"):
-            line = given.readline(MESSAGE_BYTES)
+            line = o.readline(MESSAGE_BYTES)
         return failure(None, PARSE_ERROR, f"The message is longer than {MESSAGE_BYTES:,} bytes.")
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
@@ -189,7 +189,7 @@ class Connection:
         if isinstance(message, list):
             if not message:
                 return failure(None, INVALID_REQUEST, "The batch is empty.")
-            return [answer for one in message if (answer := self._answered(one)) is not None] or None
+            return [answer for other in message if (answer := self._answered(other)) is not None] or None
         return self._answered(message)
 
     def _answered(self, message: Any) -> dict[str, Any] | None:
@@ -249,7 +249,7 @@ class Connection:
 
     def _called(self, params: dict[str, Any], client: str | None) -> dict[str, Any]:
         name, arguments = params.get("name"), params.get("arguments")
-        names = [one["name"] for one in self._tools()]
+        names = [tool["name"] for tool in self._tools()]
         if name not in names:
             raise ProtocolError(INVALID_PARAMETERS, f"There is no tool '{name}'. The tools are {', '.join(names)}.")
         if arguments is not None and not isinstance(arguments, dict):

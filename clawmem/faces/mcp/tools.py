@@ -156,19 +156,19 @@ def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
     Raises InvalidInput, with the parameters that the tool has, where the arguments do not fit it."""
     tool = TOOLS[name]
     command = _command(tool)
-    taken = {one.name: one for one in command.parameters if one.name in tool.takes}
+    taken = {parameter.name: parameter for parameter in command.parameters if parameter.name in tool.takes}
     document = None
     if tool.document is not None:
         document = {key: value for key, value in arguments.items() if key not in taken and value is not None}
         arguments = {key: value for key, value in arguments.items() if key in taken}
     if tool.whole:
         document = _only(name, tool, document or {})
-    given = _checked(name, taken, arguments)
-    values = {one.name: given.get(one.name, one.default) for one in command.parameters}
+    record = _checked(name, taken, arguments)
+    values = {parameter.name: record.get(parameter.name, parameter.default) for parameter in command.parameters}
     if document is not None:
         values["file"] = "-"
         if "session" in taken:
-            _ensure_session(given.get("session"), runtime)
+            _ensure_session(record.get("session"), runtime)
     elif tool.reads and "project" in values:
         values["project"] = runtime.project()
     runtime.check_verb(tool.verb)
@@ -189,7 +189,7 @@ def _only(name: str, tool: Tool, document: Mapping[str, Any]) -> Any:
 def _text(answer: Answer) -> str:
     rows = answer.lines
     lines = ["\t".join(row) for row in rows.rows] if isinstance(rows, Table) else list(rows)
-    notes = [f"note: {one}" for one in (*answer.notices, *answer.talk)]
+    notes = [f"note: {notice}" for notice in (*answer.notices, *answer.talk)]
     return visible("\n".join([*lines, *notes]))
 
 
@@ -214,9 +214,9 @@ def _command(tool: Tool) -> Command:
 
 
 def _described(name: str, tool: Tool) -> dict[str, Any]:
-    known = {one.name: one for one in _command(tool).parameters}
-    taken = [known[one] for one in tool.takes]
-    required = [one.name for one in taken if _is_required(one)]
+    known = {parameter.name: parameter for parameter in _command(tool).parameters}
+    taken = [known[take] for take in tool.takes]
+    required = [parameter.name for parameter in taken if _is_required(parameter)]
     document = tool.document or {"properties": {}, "required": []}
     return {
         "name": name,
@@ -224,7 +224,7 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
         "description": tool.about,
         "inputSchema": {
             "type": "object",
-            "properties": {**document["properties"], **{one.name: _property(one) for one in taken}},
+            "properties": {**document["properties"], **{parameter.name: _property(parameter) for parameter in taken}},
             "required": [*document["required"], *required],
             "additionalProperties": False,
         },
@@ -237,64 +237,68 @@ def _described(name: str, tool: Tool) -> dict[str, Any]:
     }
 
 
-def _is_required(one: Parameter) -> bool:
+def _is_required(parameter: Parameter) -> bool:
     """Whether the tool needs it: the verbs can also read facts or a decision from a file, which no tool does."""
-    return one.required or one.name in ("text", "decided", "why")
+    return parameter.required or parameter.name in ("text", "decided", "why")
 
 
-def _property(one: Parameter) -> dict[str, Any]:
-    schema: dict[str, Any] = {"type": _TYPES[one.kind]}
-    if one.choices:
-        schema["enum"] = list(one.choices)
-    if one.least is not None:
-        schema["minimum"] = one.least
-    if one.most is not None:
-        schema["maximum"] = one.most
-    if one.repeated:
+def _property(parameter: Parameter) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": _TYPES[parameter.kind]}
+    if parameter.choices:
+        schema["enum"] = list(parameter.choices)
+    if parameter.least is not None:
+        schema["minimum"] = parameter.least
+    if parameter.most is not None:
+        schema["maximum"] = parameter.most
+    if parameter.repeated:
         schema = {"type": "array", "items": schema}
-    return {**schema, "description": _about(one)}
+    return {**schema, "description": _about(parameter)}
 
 
-def _about(one: Parameter) -> str:
+def _about(parameter: Parameter) -> str:
     """The parameter's help, without what only a command line has."""
-    text = one.help
+    text = parameter.help
     for part in (", or - for stdin", "; may be repeated, or several between commas", "; may be repeated"):
         text = text.replace(part, "")
     return text.replace(": {choices}", "")
 
 
 def _checked(name: str, taken: Mapping[str, Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    given = {key: value for key, value in arguments.items() if value is not None}
-    for key in given:
+    record = {key: value for key, value in arguments.items() if value is not None}
+    for key in record:
         if key not in taken:
             near = get_close_matches(key, taken, n=1)
             hint = f"Did you mean {near[0]}? " if near else ""
             raise InvalidInput(f"{name} has no parameter '{key}'.", f"{hint}It takes {', '.join(taken)}.")
-    for one in taken.values():
-        if one.name not in given and _is_required(one):
-            raise InvalidInput(f"The parameter '{one.name}' of {name} is missing.", _about(one))
-    return {key: _value(taken[key], value) for key, value in given.items()}
+    for parameter in taken.values():
+        if parameter.name not in record and _is_required(parameter):
+            raise InvalidInput(f"The parameter '{parameter.name}' of {name} is missing.", _about(parameter))
+    return {key: _value(taken[key], value) for key, value in record.items()}
 
 
-def _value(one: Parameter, value: Any) -> Any:
-    if not one.repeated:
-        return _single(one, value)
+def _value(parameter: Parameter, value: Any) -> Any:
+    if not parameter.repeated:
+        return _single(parameter, value)
     rows = value if isinstance(value, list) else [value]
-    return [_single(one, row) for row in rows] or None
+    return [_single(parameter, row) for row in rows] or None
 
 
-def _single(one: Parameter, value: Any) -> Any:
-    fits = isinstance(value, one.kind) and (one.kind is bool or not isinstance(value, bool))
-    if one.kind is float and isinstance(value, int) and not isinstance(value, bool):
+def _single(parameter: Parameter, value: Any) -> Any:
+    fits = isinstance(value, parameter.kind) and (parameter.kind is bool or not isinstance(value, bool))
+    if parameter.kind is float and isinstance(value, int) and not isinstance(value, bool):
         value, fits = float(value), True
     if not fits:
-        article = "an" if one.kind is int else "a"
-        raise InvalidInput(f"'{one.name}' is {value!r}, which is not {article} {_TYPES[one.kind]}.", _about(one))
-    if one.choices and value not in one.choices:
-        raise InvalidInput(f"'{one.name}' is '{value}'.", f"Choose one of {', '.join(one.choices)}.")
-    if (one.least is not None and value < one.least) or (one.most is not None and value > one.most):
-        most = f" and at most {one.most}" if one.most is not None else ""
-        raise InvalidInput(f"'{one.name}' is {value}.", f"It must be at least {one.least or 0}{most}.")
-    if one.kind is str and "\0" in value:
-        raise InvalidInput(f"'{one.name}' contains a NUL character.", "Leave it out.")
+        article = "an" if parameter.kind is int else "a"
+        raise InvalidInput(
+            f"'{parameter.name}' is {value!r}, which is not {article} {_TYPES[parameter.kind]}.", _about(parameter)
+        )
+    if parameter.choices and value not in parameter.choices:
+        raise InvalidInput(f"'{parameter.name}' is '{value}'.", f"Choose one of {', '.join(parameter.choices)}.")
+    if (parameter.least is not None and value < parameter.least) or (
+        parameter.most is not None and value > parameter.most
+    ):
+        most = f" and at most {parameter.most}" if parameter.most is not None else ""
+        raise InvalidInput(f"'{parameter.name}' is {value}.", f"It must be at least {parameter.least or 0}{most}.")
+    if parameter.kind is str and "\0" in value:
+        raise InvalidInput(f"'{parameter.name}' contains a NUL character.", "Leave it out.")
     return value

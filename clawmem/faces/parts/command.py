@@ -67,7 +67,7 @@ class Answer(NamedTuple):
     def finished(self, runtime: "Runtime") -> "Answer":
         """The answer with what the settings have wrong; PARTIAL in place of DONE where a notice says what it lacks."""
         notices = (*self.notices, *runtime.notices())
-        lacks = self.exit_code == DONE and any(isinstance(one, IncompleteAnswer) for one in notices)
+        lacks = self.exit_code == DONE and any(isinstance(notice, IncompleteAnswer) for notice in notices)
         return self._replace(notices=notices, exit_code=PARTIAL if lacks else self.exit_code)
 
 
@@ -140,7 +140,7 @@ class Call:
         """The function that makes the files of a site, and a digest of all on which they depend beside the memory."""
         raise NotImplementedError
 
-    def run_inner(self, words: "Sequence[str]", runtime: "Runtime", given: bytes) -> InnerRun:
+    def run_inner(self, words: "Sequence[str]", runtime: "Runtime", data: bytes) -> InnerRun:
         """Run a command line of a suite in the vault of another runtime, with `given` on stdin."""
         raise NotImplementedError
 
@@ -171,10 +171,10 @@ Group = Mapping[str, Command]
 """A verb that is followed by another word: its commands by that word, in the order in which they are shown."""
 
 
-def check_person(command: Command, verb: str, given: _Record, agent: "str | None") -> None:
+def check_person(command: Command, verb: str, record: _Record, agent: "str | None") -> None:
     """Raise NotPermitted if these values make a call of a person, and an agent makes it. `verb` names the command."""
     if agent is not None and command.person:
-        why = command.person if isinstance(command.person, str) else command.person(given)
+        why = command.person if isinstance(command.person, str) else command.person(record)
         if why:
             refusal = f"`clawmem {verb}` {why}, so only a person may run it, and {agent} is an agent."
             raise NotPermitted(refusal, PERSON_RUNS)
@@ -182,19 +182,19 @@ def check_person(command: Command, verb: str, given: _Record, agent: "str | None
 
 def all_parameters(command: Command) -> "tuple[Parameter, ...]":
     """The command's own parameters, then the common ones."""
-    own = {one.name for one in command.parameters}
-    return (*command.parameters, *(one for one in COMMON if one.name not in own))
+    own = {parameter.name for parameter in command.parameters}
+    return (*command.parameters, *(parameter for parameter in COMMON if parameter.name not in own))
 
 
 def divided(
-    command: Command, before: "Mapping[str, Any]", given: "Mapping[str, Any]"
+    command: Command, before: "Mapping[str, Any]", record: "Mapping[str, Any]"
 ) -> "tuple[dict[str, Any], dict[str, Any]]":
     """The values for the command's function, and those of the common options, where `before` holds what common options
     were given before the verb. There, an option is always the common one; behind the verb, it is the command's own if
     the command has one of that name, and a common one that is given again counts."""
-    own = {one.name: given[one.name] for one in command.parameters}
+    own = {parameter.name: record[parameter.name] for parameter in command.parameters}
     common = {}
-    for one in COMMON:
-        value = one.default if one.name in own else given.get(one.name, one.default)
-        common[one.name] = before.get(one.name, one.default) if value == one.default else value
+    for parameter in COMMON:
+        value = parameter.default if parameter.name in own else record.get(parameter.name, parameter.default)
+        common[parameter.name] = before.get(parameter.name, parameter.default) if value == parameter.default else value
     return own, common

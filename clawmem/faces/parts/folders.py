@@ -66,7 +66,9 @@ def read_files(path: Path) -> ReadFiles:
 
 def _walk(root: Path) -> Iterator[tuple[str, Path]]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(one for one in folders if one not in (".git", ".trash", "node_modules"))
+        folders[:] = sorted(
+            other_folder for other_folder in folders if other_folder not in (".git", ".trash", "node_modules")
+        )
         for name in sorted(names):
             file = Path(folder) / name
             if name.lower().endswith(_TEXTS) and not file.is_symlink():

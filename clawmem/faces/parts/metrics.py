@@ -35,7 +35,7 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
     sessions = list_sessions(vault, caller.now)
     tasks = list_tasks(vault)
     aligned, unread = _alignment(vault)
-    outcomes = Counter(word for one in sessions.sessions for word in (one.outcomes or {}).values())
+    outcomes = Counter(word for session in sessions.sessions for word in (session.outcomes or {}).values())
     data = {
         "at": stamp(caller.now),
         "head": state.head,
@@ -46,19 +46,19 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
             "stale": counted.stale,
             "conflicts": counted.conflicts,
         },
-        "weeks": [{"begins": one.begins, **one.changes._asdict(), "cents": one.cents} for one in counted.weeks],
+        "weeks": [{"begins": week.begins, **week.changes._asdict(), "cents": week.cents} for week in counted.weeks],
         "use": {
             "facts": used.facts,
             "asked_for": used.asked_for,
             "accesses": used.accesses,
-            "served": sum(len(one.served) for one in sessions.sessions),
+            "served": sum(len(session.served) for session in sessions.sessions),
             **{word: outcomes[word] for word in _OUTCOMES},
         },
         "entities": state.entities,
         "events": state.events,
         "proposals": state.proposals,
-        "tasks": _by_state(TASK_STATES, (one.state for one in tasks.tasks)),
-        "sessions": _by_state(SESSION_STATES, (one.state for one in sessions.sessions)),
+        "tasks": _by_state(TASK_STATES, (task.state for task in tasks.tasks)),
+        "sessions": _by_state(SESSION_STATES, (session.state for session in sessions.sessions)),
         "alignment": {
             "decided": aligned["decided"],
             "agreed": aligned["agreed"],

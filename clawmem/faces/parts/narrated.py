@@ -28,15 +28,15 @@ def narrated(
     call: Call, vault: Vault, caller: Caller, question: str, facts: Iterable[PlacedFact], events: Sequence[Event] = ()
 ) -> Narrated:
     """Let the model of the settings answer a question. Raise Refused if none is set."""
-    done = narrate(vault, caller, check_model_set(call.runtime.model(SYNTHESIZE)), question, facts, events)
+    narrative = narrate(vault, caller, check_model_set(call.runtime.model(SYNTHESIZE)), question, facts, events)
     data: dict[str, Any] = {
-        "text": done.text,
-        "sentences": [{"text": one.text, "facts": list(one.cites)} for one in done.sentences],
+        "text": narrative.text,
+        "sentences": [{"text": sentence.text, "facts": list(sentence.cites)} for sentence in narrative.sentences],
     }
-    failed = done.problem
+    failed = narrative.problem
     if failed:
         data["problem"] = failed.message
     why = [f"{failed.message} {failed.hint}".strip()] if failed else []
-    if not done.text and not failed:
+    if not narrative.text and not failed:
         why = ["the model found no answer in what was found"]
-    return Narrated(done.text, data, (*done.notices, *why), failed.exit_code if failed else DONE)
+    return Narrated(narrative.text, data, (*narrative.notices, *why), failed.exit_code if failed else DONE)

@@ -85,16 +85,16 @@ def hit_line(org: str, hit: HubHit) -> str:
     from clawmem.bridge.organisation_search import author_name, origin_words
 
     found = hit.found
-    labels = "".join(f", {one}" for one in change_labels(found.fact))
-    said = visible(one_line(f"{author_name(found)}: {found.fact.fact}"))
+    labels = "".join(f", {change_label}" for change_label in change_labels(found.fact))
+    text = visible(one_line(f"{author_name(found)}: {found.fact.fact}"))
     origin = visible(one_line(origin_words(org, found)))
-    return f"{found.fact.id}  organisation  {day_of(found.fact.timestamp)}  {said}  ({origin}{labels})"
+    return f"{found.fact.id}  organisation  {day_of(found.fact.timestamp)}  {text}  ({origin}{labels})"
 
 
 def hits_data(found: OrganisationHits) -> dict[str, Any]:
     """The organisation's part of an answer as callers of --json get it."""
     problem = {"problem": found.problem.message} if found.problem else {}
-    return {"org": found.org, "facts": [hit_data(found.org, one) for one in found.hits], **problem}
+    return {"org": found.org, "facts": [hit_data(found.org, hit) for hit in found.hits], **problem}
 
 
 def asked_beside(
@@ -122,15 +122,15 @@ def search_facts(vault: Vault, index: Index, caller: Caller, question: str, limi
     from clawmem.serving.recall.recall import RecallQuery, check_question, recall_in
 
     check_question(question)
-    done = recall_in(vault, index, RecallQuery(question, caller._replace(agent=None), FactFilter(), limit))
-    facts = tuple((PlacedFact(one.fact, one.entity), one.score, one.channels) for one in done.found)
-    return FoundFacts(facts, done.notices)
+    result = recall_in(vault, index, RecallQuery(question, caller._replace(agent=None), FactFilter(), limit))
+    facts = tuple((PlacedFact(hit.fact, hit.entity), hit.score, hit.channels) for hit in result.found)
+    return FoundFacts(facts, result.notices)
 
 
-def joined(done: Text, budget: int, beside: OrganisationHits) -> tuple[Text, tuple[str, ...]]:
+def joined(result: Text, budget: int, beside: OrganisationHits) -> tuple[Text, tuple[str, ...]]:
     """A text for a prompt with the lines of the organisation that fit, and a remark if some do not."""
     from clawmem.bridge.organisation_search import left_out_notice, with_organisation
 
-    text = with_organisation(done.text, done.tokens, done.counted_by, budget, beside.org, beside.hits)
-    own: Any = done
+    text = with_organisation(result.text, result.tokens, result.counted_by, budget, beside.org, beside.hits)
+    own: Any = result
     return own._replace(text=text.text, tokens=text.tokens, counted_by=text.counted_by), left_out_notice(text)

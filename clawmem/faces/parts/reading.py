@@ -16,10 +16,10 @@ from clawmem.model.records.strict_json import json_problem, read_json
 
 def stdin_text(call: Call) -> str:
     """All of stdin as text; InvalidInput where it is not UTF-8 or a terminal."""
-    given = call.stdin()
-    if given is None:
+    o = call.stdin()
+    if o is None:
         raise InvalidInput("There is no input on stdin.", "Pipe the text in: `echo 'a fact' | clawmem remember -`.")
-    return _text(given.read(), "stdin", "Convert it to UTF-8 first.")
+    return _text(o.read(), "stdin", "Convert it to UTF-8 first.")
 
 
 def file_or_stdin(call: Call, argument: str) -> str:
@@ -43,10 +43,10 @@ def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
 
     What comes through a pipe is kept in a temporary file first: a slow writer does not block other commands.
     """
-    given = call.stdin() if argument == "-" else _open(argument)
-    if given is None:
+    o = call.stdin() if argument == "-" else _open(argument)
+    if o is None:
         raise InvalidInput("There is no input on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
-    with given as file:
+    with o as file:
         if file.seekable():
             yield file
             return

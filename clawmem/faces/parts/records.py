@@ -33,28 +33,28 @@ class Selection(NamedTuple):
 
     def data(self, data: _Record) -> dict[str, Any]:
         """The lists of the data with the fields of each record; nothing else of the data."""
-        held = [key for key in self.command.records if key in data]
-        if not held:
+        items = [key for key in self.command.records if key in data]
+        if not items:
             return self.chosen(data)
-        return {key: _each(_made(data[key]), self.chosen) for key in held}
+        return {key: _each(_made(data[key]), self.chosen) for key in items}
 
     def shown(self, data: _Record) -> Sequence[str] | Table:
         """Each record as one line of JSON, or as a row of a table: there, what is not text is written as JSON, and what
         a record does not have is empty."""
         records = self._records(data)
         if self.as_lines:
-            return [json.dumps(self.chosen(one), ensure_ascii=False) for one in records]
-        return Table(self.fields, [[_cell(one.get(name)) for name in self.fields] for one in records])
+            return [json.dumps(self.chosen(record), ensure_ascii=False) for record in records]
+        return Table(self.fields, [[_cell(record.get(name)) for name in self.fields] for record in records])
 
     def _records(self, data: _Record) -> list[_Record]:
-        held = [key for key in self.command.records if key in data]
-        if not held:
+        items = [key for key in self.command.records if key in data]
+        if not items:
             return [{key: _made(value) for key, value in data.items()}]
-        lists = {key: value if isinstance(value := _made(data[key]), list) else [value] for key in held}
+        lists = {key: value if isinstance(value := _made(data[key]), list) else [value] for key in items}
         if len(self.command.records) == 1:
-            return lists[held[0]]
-        merged = [{IN: key, **one} for key, records in lists.items() for one in records]
-        return sorted(merged, key=lambda one: one[RANK])
+            return lists[items[0]]
+        merged = [{IN: key, **record} for key, records in lists.items() for record in records]
+        return sorted(merged, key=lambda record: record[RANK])
 
     def chosen(self, record: _Record) -> dict[str, Any]:
         """Return one record with the fields that were asked for."""
@@ -91,7 +91,7 @@ def _made(value: Any) -> Any:
 
 
 def _each(value: Any, act: Any) -> Any:
-    return [act(one) for one in value] if isinstance(value, list) else act(value)
+    return [act(other) for other in value] if isinstance(value, list) else act(value)
 
 
 def _cell(value: Any) -> str:

@@ -48,16 +48,16 @@ def work_scope(call: Call, workflow: str | None, scope: str | None, project: str
     return WorkScope(runtime.workflow(workflow), None if broad else runtime.project(project), session=session)
 
 
-def added(done: AddedRecord) -> Answer:
+def added(record: AddedRecord) -> Answer:
     """The answer of a verb that adds a lesson or a decision."""
-    one = done.fact
+    fact = record.fact
     data = {
-        "facts": [fact_data(one.fact, one.entity)],
-        "outcome": [one.outcome],
-        "commit": done.commit,
-        "against": [{"id": other.fact.id, "fact": other.fact.fact, "why": why} for other, why in done.against],
+        "facts": [fact_data(fact.fact, fact.entity)],
+        "outcome": [fact.outcome],
+        "commit": record.commit,
+        "against": [{"id": other.fact.id, "fact": other.fact.fact, "why": why} for other, why in record.against],
     }
-    return Answer(data, outcome_lines([(one.outcome, one.fact, one.entity)], done.commit), done.notices)
+    return Answer(data, outcome_lines([(fact.outcome, fact.fact, fact.entity)], record.commit), record.notices)
 
 
 def record_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
@@ -84,10 +84,10 @@ def list_command(category: str, plural: str) -> Command:
         vault, caller = call.runtime.vault(), call.runtime.caller()
         reach = reach_of(call, workflow, scope, project)
         listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
-        facts = [one for one, _ in listed.facts]
+        facts = [placed for placed, _ in listed.facts]
         talk = () if facts else (f"There are no {plural}.",)
-        data = {"facts": [record_data(one.fact, one.entity) for one in facts], "total": listed.total}
-        return Answer(data, [fact_line(one.fact, one.entity) for one in facts], listed.notices, talk=talk)
+        data = {"facts": [record_data(placed.fact, placed.entity) for placed in facts], "total": listed.total}
+        return Answer(data, [fact_line(placed.fact, placed.entity) for placed in facts], listed.notices, talk=talk)
 
     list_.__doc__ = f"List {plural}, those in use first."
     return Command(list_, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))
@@ -140,9 +140,9 @@ def found(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, category=category, reach=reach_of(call, *scope))
     result = recall(vault, question, caller, wanted, limit or 10, least=LEAST_SCORE)
-    data = [{**record_data(one.fact, one.entity), "score": one.score} for one in result.found]
+    data = [{**record_data(hit.fact, hit.entity), "score": hit.score} for hit in result.found]
     talk = () if data else (f"No {plural} fit this.",)
-    return Answer({"facts": data}, [fact_line(one.fact, one.entity) for one in result.found], result.notices, talk=talk)
+    return Answer({"facts": data}, [fact_line(hit.fact, hit.entity) for hit in result.found], result.notices, talk=talk)
 
 
 def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -98,10 +98,10 @@ SHARED: dict[str, Shape] = {
 
 def document_schema(shape: Shape) -> dict[str, Any]:
     """The JSON Schema of the document that a command prints with --json, where its data has that shape."""
-    done = {"schema_version": {1}, "ok": {True}, "data": shape, "notices": [str]}
+    record = {"schema_version": {1}, "ok": {True}, "data": shape, "notices": [str]}
     failed = {"schema_version": {1}, "ok": {False}, "error": "problem", "notices": [str]}
     used: dict[str, Any] = {}
-    schema = _schema((done, failed), used)
+    schema = _schema((record, failed), used)
     return {"$schema": DIALECT, **schema, "$defs": dict(sorted(used.items()))}
 
 
@@ -110,11 +110,13 @@ def keys_of(shape: Shape) -> Iterator[tuple[str, Shape]]:
     if isinstance(shape, str):
         yield from keys_of(SHARED[shape])
     elif isinstance(shape, (tuple, list)):
-        for one in shape:
-            yield from keys_of(one)
+        for other in shape:
+            yield from keys_of(other)
     elif isinstance(shape, Mapping):
         whole = {**SHARED[shape["..."]], **shape} if "..." in shape else shape
-        yield from ((key.removesuffix("?"), one) for key, one in whole.items() if isinstance(key, str) and key != "...")
+        yield from (
+            (key.removesuffix("?"), other) for key, other in whole.items() if isinstance(key, str) and key != "..."
+        )
 
 
 def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:
     if isinstance(shape, set):
         return {"enum": sorted(shape)}
     if isinstance(shape, tuple):
-        return {"anyOf": [_schema(one, used) for one in shape]}
+        return {"anyOf": [_schema(other, used) for other in shape]}
     if isinstance(shape, list):
         return {"type": "array", "items": _schema(shape[0], used)}
     return _object_schema(shape, used)
@@ -145,7 +147,7 @@ def _object_schema(shape: Mapping[Any, Shape], used: dict[str, Any]) -> dict[str
     others = keys.pop(str, None)
     return {
         "type": "object",
-        "properties": {key.removesuffix("?"): _schema(one, used) for key, one in keys.items()},
+        "properties": {key.removesuffix("?"): _schema(other_key, used) for key, other_key in keys.items()},
         "required": [key for key in keys if not key.endswith("?")],
         "additionalProperties": False if others is None else _schema(others, used),
     }

@@ -15,13 +15,13 @@ TASK_SHAPE = {
 }  # fmt: skip
 
 
-def task_data(one: Task) -> dict[str, Any]:
+def task_data(task: Task) -> dict[str, Any]:
     """A task as callers of --json get it: every key is always there."""
     left = ("acceptance", "body", "extra", "page", "foreign")
-    data = {key: value for key, value in one._asdict().items() if key not in left}
-    return {**data, "path": one.path, "acceptance": [item._asdict() for item in one.acceptance]}
+    data = {key: value for key, value in task._asdict().items() if key not in left}
+    return {**data, "path": task.path, "acceptance": [item._asdict() for item in task.acceptance]}
 
 
-def task_lines(one: Task) -> list[str]:
+def task_lines(task: Task) -> list[str]:
     """The title of a task and its criteria, for people."""
-    return [one.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in one.acceptance)]
+    return [task.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in task.acceptance)]

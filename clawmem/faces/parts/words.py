@@ -42,14 +42,14 @@ def said(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None and value not in ("", [], (), {})}
 
 
-def context_data(done: ContextResult | Brief) -> dict[str, Any]:
+def context_data(result: ContextResult | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
-    left_out = [{"section": title, "lines": count} for title, count in done.left_out]
+    left_out = [{"section": title, "lines": count} for title, count in result.left_out]
     return {
-        "text": done.text,
-        "token_count": done.tokens,
-        "counted_by": done.counted_by,
-        **said({"facts": list(done.facts), "left_out": left_out}),
+        "text": result.text,
+        "token_count": result.tokens,
+        "counted_by": result.counted_by,
+        **said({"facts": list(result.facts), "left_out": left_out}),
     }
 
 
@@ -90,13 +90,13 @@ def _did(outcome: str, fact: Fact) -> str:
     return _DID[outcome]
 
 
-def revised(done: ReviseResult) -> Answer:
+def revised(result: ReviseResult) -> Answer:
     """The answer of a verb that revises facts; its shape is REVISED."""
     data = {
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": list(done.outcome),
-        "commit": done.commit,
-        **said({"dependents": [fact_data(one.fact, one.entity) for one in done.marked]}),
+        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
+        "outcome": list(result.outcome),
+        "commit": result.commit,
+        **said({"dependents": [fact_data(placed.fact, placed.entity) for placed in result.marked]}),
     }
-    rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
-    return Answer(data, outcome_lines(rows, done.commit), done.notices)
+    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
+    return Answer(data, outcome_lines(rows, result.commit), result.notices)

@@ -13,32 +13,32 @@ from clawmem.model.language.text import counted
 
 def create(call: Call, agent_id: Annotated[str, _ID]) -> Answer:
     """Create an agent with its own pages and workspace."""
-    done = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
+    created = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
     lines = [
-        f"created agent {done.id}; the names of its own entities begin with @{done.id}/",
-        f"commit {done.commit[:12]}",
+        f"created agent {created.id}; the names of its own entities begin with @{created.id}/",
+        f"commit {created.commit[:12]}",
     ]
-    return Answer({"agent": done.id, "commit": done.commit}, lines, done.notices)
+    return Answer({"agent": created.id, "commit": created.commit}, lines, created.notices)
 
 
 def list_(call: Call) -> Answer:
     """List the agents."""
     agents = list_agents(call.runtime.vault())
-    known = {one.id: _known_as(call, one.id) for one in agents}
-    data = [{"id": one.id, "entities": list(one.entities), **known[one.id]} for one in agents]
-    rows = [(one.id, counted(len(one.entities), "entity", "entities"), _words(known[one.id])) for one in agents]
+    known = {agent.id: _known_as(call, agent.id) for agent in agents}
+    data = [{"id": agent.id, "entities": list(agent.entities), **known[agent.id]} for agent in agents]
+    rows = [(agent.id, counted(len(agent.entities), "entity", "entities"), _words(known[agent.id])) for agent in agents]
     talk = () if rows else ("There are no agents yet.",)
     return Answer({"agents": data}, Table(("agent", "workspace", "known as"), rows), talk=talk)
 
 
 def show(call: Call, agent_id: Annotated[str, _ID._replace(completes="agent")]) -> Answer:
     """Show an agent's pages and entities."""
-    one = show_agent(call.runtime.vault(), agent_id, call.runtime.caller())
-    known = _known_as(call, one.id)
-    data = {"id": one.id, "entities": list(one.entities), **known, "pages": dict(one.pages)}
+    agent = show_agent(call.runtime.vault(), agent_id, call.runtime.caller())
+    known = _known_as(call, agent.id)
+    data = {"id": agent.id, "entities": list(agent.entities), **known, "pages": dict(agent.pages)}
     lines = [_words(known), ""] if known else []
-    lines += [line for page, text in one.pages for line in (f"[{page}]", text.rstrip(), "")]
-    return Answer({"agent": data}, [*lines, *one.entities])
+    lines += [line for page, text in agent.pages for line in (f"[{page}]", text.rstrip(), "")]
+    return Answer({"agent": data}, [*lines, *agent.entities])
 
 
 def _known_as(call: Call, agent: str) -> dict[str, str]:

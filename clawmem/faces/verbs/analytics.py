@@ -21,48 +21,48 @@ def analytics(
 ) -> Answer:
     """Active facts only. An access is a retrieval: recall, show, the answers of a context, and what the settings
     `access.*` add."""
-    done = act(call.runtime.vault(), call.runtime.caller(), limit)
+    result = act(call.runtime.vault(), call.runtime.caller(), limit)
     data = {
-        "total": {"facts": done.facts, "asked_for": done.asked_for, "accesses": done.accesses},
-        "most": [_fact(one) for one in done.most],
-        "never": [_fact(one) for one in done.never],
-        "entities": [one._asdict() for one in done.entities],
+        "total": {"facts": result.facts, "asked_for": result.asked_for, "accesses": result.accesses},
+        "most": [_fact(placed) for placed in result.most],
+        "never": [_fact(placed) for placed in result.never],
+        "entities": [entity._asdict() for entity in result.entities],
     }
-    return Answer(data, _lines(done), done.notices)
+    return Answer(data, _lines(result), result.notices)
 
 
-def _fact(one: PlacedFact) -> dict[str, object]:
-    fact = one.fact
+def _fact(placed: PlacedFact) -> dict[str, object]:
+    fact = placed.fact
     return {
         "id": fact.id,
         "fact": fact.fact,
-        "entity": one.entity,
+        "entity": placed.entity,
         "access_count": fact.access_count,
         "last_accessed": fact.last_accessed,
         "timestamp": fact.timestamp,
     }
 
 
-def _lines(done: Analytics) -> Iterator[str]:
-    accesses = counted(done.accesses, "access", "accesses")
-    yield f"{counted(done.facts, 'active fact')}: {done.asked_for} asked for, {accesses}"
-    if done.most:
+def _lines(analytics: Analytics) -> Iterator[str]:
+    accesses = counted(analytics.accesses, "access", "accesses")
+    yield f"{counted(analytics.facts, 'active fact')}: {analytics.asked_for} asked for, {accesses}"
+    if analytics.most:
         yield "Asked for most:"
-        yield from (_line(f"{one.fact.access_count:>4}", one) for one in done.most)
-    if done.never:
-        yield f"Never asked for, oldest first ({done.facts - done.asked_for} in all):"
-        yield from (_line(one.fact.timestamp[:10], one) for one in done.never)
-    if done.entities:
+        yield from (_line(f"{placed.fact.access_count:>4}", placed) for placed in analytics.most)
+    if analytics.never:
+        yield f"Never asked for, oldest first ({analytics.facts - analytics.asked_for} in all):"
+        yield from (_line(placed.fact.timestamp[:10], placed) for placed in analytics.never)
+    if analytics.entities:
         yield "By entity (facts, asked for, accesses):"
-        yield from map(_entity, done.entities)
+        yield from map(_entity, analytics.entities)
 
 
-def _line(first: str, one: PlacedFact) -> str:
-    return f"  {first}  {one.fact.id}  {one.fact.fact}  ({one.entity})"
+def _line(first: str, placed: PlacedFact) -> str:
+    return f"  {first}  {placed.fact.id}  {placed.fact.fact}  ({placed.entity})"
 
 
-def _entity(one: EntityUse) -> str:
-    return f"  {one.facts:>4} {one.asked_for:>4} {one.accesses:>4}  {one.entity}"
+def _entity(use: EntityUse) -> str:
+    return f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
 
 
 _FACT = {

@@ -32,21 +32,21 @@ def backup(
     return _answer(backup_to_file(runtime.vault(), runtime.caller(), target, force), target)
 
 
-def _answer(done: BackupResult, target: Path | None) -> Answer:
+def _answer(result: BackupResult, target: Path | None) -> Answer:
     first = f"backed up to {target}" if target else "backed up"
-    code = PARTIAL if done.manifest.left_out or done.manifest.counts.get("unreadable") else DONE
-    return Answer(_data(done, target), _lines(done, first), _notices(done), code)
+    code = PARTIAL if result.manifest.left_out or result.manifest.counts.get("unreadable") else DONE
+    return Answer(_data(result, target), _lines(result, first), _notices(result), code)
 
 
 def _verified(call: Call, file: str) -> Answer:
     with opened(call, file) as archive:
-        done = verify_backup(archive, call.runtime.environment)
-    lines = [f"{file} is valid: a test restore succeeded", *_about(done.manifest)]
-    return Answer(_data(done, None if file == "-" else Path(file)), lines)
+        result = verify_backup(archive, call.runtime.environment)
+    lines = [f"{file} is valid: a test restore succeeded", *_about(result.manifest)]
+    return Answer(_data(result, None if file == "-" else Path(file)), lines)
 
 
-def _data(done: BackupResult, target: Path | None) -> dict[str, Any]:
-    return {"file": str(target) if target else None, "size": done.size, "manifest": manifest_record(done.manifest)}
+def _data(result: BackupResult, target: Path | None) -> dict[str, Any]:
+    return {"file": str(target) if target else None, "size": result.size, "manifest": manifest_record(result.manifest)}
 
 
 def held(manifest: Manifest) -> str:
@@ -56,16 +56,16 @@ def held(manifest: Manifest) -> str:
     return ", ".join(f"{number:,} {nouns[name] if number == 1 else name}" for name, number in numbers.items())
 
 
-def _notices(done: BackupResult) -> tuple[str, ...]:
-    left_out = (f"not in the backup: {path}: {why}" for path, why in done.manifest.left_out.items())
-    unread = done.manifest.counts.get("unreadable", 0)
+def _notices(result: BackupResult) -> tuple[str, ...]:
+    left_out = (f"not in the backup: {path}: {why}" for path, why in result.manifest.left_out.items())
+    unread = result.manifest.counts.get("unreadable", 0)
     what = f"in the backup, but not readable and not counted: {counted(unread, 'file')} of facts or events"
-    return (*done.notices, *left_out, *([f"{what}; `clawmem doctor` names them"] if unread else []))
+    return (*result.notices, *left_out, *([f"{what}; `clawmem doctor` names them"] if unread else []))
 
 
-def _lines(done: BackupResult, first: str) -> Iterator[str]:
+def _lines(result: BackupResult, first: str) -> Iterator[str]:
     yield first
-    yield from _about(done.manifest)
+    yield from _about(result.manifest)
 
 
 def _about(manifest: Manifest) -> Iterator[str]:

@@ -68,24 +68,24 @@ def test(
     def answer(question: str) -> tuple[str, ...]:
         return statements_answering(vault, question, caller, HITS)
 
-    done = claims.run_checks(vault, caller, fact, answer, folder, dry_run)
-    counts = {outcome: sum(one.outcome == outcome for one in done.tests) for outcome in (PASSED, FAILS, SKIPPED)}
-    data = {"tests": [_record(one) for one in done.tests], **counts, "commit": done.commit}
-    lines = [_line(one) for one in done.tests]
-    lines += [f"{counted(len(done.tests), 'check')}: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}"]
-    talk = () if done.tests else ("No claim has a check.",)
-    return Answer(data, lines if done.tests else (), done.notices, REFUSED if done.failed else 0, talk)
+    tests = claims.run_checks(vault, caller, fact, answer, folder, dry_run)
+    counts = {outcome: sum(test.outcome == outcome for test in tests.tests) for outcome in (PASSED, FAILS, SKIPPED)}
+    data = {"tests": [_record(test) for test in tests.tests], **counts, "commit": tests.commit}
+    lines = [_line(test) for test in tests.tests]
+    lines += [f"{counted(len(tests.tests), 'check')}: {', '.join(f'{n} {name}' for name, n in counts.items() if n)}"]
+    talk = () if tests.tests else ("No claim has a check.",)
+    return Answer(data, lines if tests.tests else (), tests.notices, REFUSED if tests.failed else 0, talk)
 
 
-def _record(one: ClaimTest) -> dict[str, Any]:
-    shown = fact_data(one.placed.fact, one.placed.entity)
-    return {**shown, "outcome": one.outcome, **said({"why": one.why, "filed_as": one.proposal})}
+def _record(test: ClaimTest) -> dict[str, Any]:
+    shown = fact_data(test.placed.fact, test.placed.entity)
+    return {**shown, "outcome": test.outcome, **said({"why": test.why, "filed_as": test.proposal})}
 
 
-def _line(one: ClaimTest) -> str:
-    why = f": {one.why}" if one.why else ""
-    filed = f" (`clawmem review show {one.proposal}`)" if one.proposal else ""
-    return f"{one.outcome}  {fact_line(one.placed.fact, one.placed.entity)}{why}{filed}"
+def _line(test: ClaimTest) -> str:
+    why = f": {test.why}" if test.why else ""
+    filed = f" (`clawmem review show {test.proposal}`)" if test.proposal else ""
+    return f"{test.outcome}  {fact_line(test.placed.fact, test.placed.entity)}{why}{filed}"
 
 
 _TEST = {"...": "fact", "outcome": {PASSED, FAILS, SKIPPED}, "why?": str, "filed_as?": str}

@@ -61,26 +61,32 @@ def set_(
         raise InvalidInput("--user and --shared cannot be combined.", "Use one of them.")
     runtime = call.runtime
     if user:
-        done = change_user_setting(runtime.environment, runtime.caller(), key, value)
+        change = change_user_setting(runtime.environment, runtime.caller(), key, value)
     else:
-        done = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
+        change = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
     data: dict[str, object] = {
-        "key": done.key,
-        "old": done.old,
-        "new": done.new,
-        "commit": done.commit,
-        "kept": done.file,
+        "key": change.key,
+        "old": change.old,
+        "new": change.new,
+        "commit": change.commit,
+        "kept": change.file,
     }
-    also = [{"key": key, "old": old, "new": new} for key, old, new in done.also]
-    data = {**data, "suggested": done.suggested, "also": also, "leaves": list(done.reached), "missing": done.missing}
-    return Answer(data, _lines(done), done.notices)
+    also = [{"key": key, "old": old, "new": new} for key, old, new in change.also]
+    data = {
+        **data,
+        "suggested": change.suggested,
+        "also": also,
+        "leaves": list(change.reached),
+        "missing": change.missing,
+    }
+    return Answer(data, _lines(change), change.notices)
 
 
 def list_(call: Call) -> Answer:
     """List every setting: its effective value, its origin, the value that the vault suggests, and its meaning."""
     found = all_settings(call.runtime.vault())
-    rows = [(one.setting.key, format_value(one.value), _origin(one), one.setting.about) for one in found]
-    return Answer({"settings": [_data(one) for one in found]}, Table(("key", "value", "from", "about"), rows))
+    rows = [(state.setting.key, format_value(state.value), _origin(state), state.setting.about) for state in found]
+    return Answer({"settings": [_data(state) for state in found]}, Table(("key", "value", "from", "about"), rows))
 
 
 def trust(
@@ -95,8 +101,8 @@ def trust(
     vault = call.runtime.vault()
     if remove:
         removed = withdraw_acceptance(vault)
-        said = "is no longer accepted: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
-        return Answer({"accepted": False, "removed": removed}, [f"this vault {said}"])
+        text = "is no longer accepted: .git/clawmem/local.yaml has no effect" if removed else "was not accepted"
+        return Answer({"accepted": False, "removed": removed}, [f"this vault {text}"])
     found = proposed_settings(vault)
     if found.accepted and not found.differences:
         data = {"accepted": True, "differences": [], "git": [], "kept": None}
@@ -122,22 +128,28 @@ def extension(
     environment = call.runtime.environment
     if name is None:
         found = found_extensions()
-        rows = [(one.name, _by(one), "accepted" if one.accepted else "not accepted") for one in found]
-        return Answer({"extensions": [one._asdict() for one in found]}, Table(("name", "from", "state"), rows))
+        rows = [
+            (extension.name, _by(extension), "accepted" if extension.accepted else "not accepted")
+            for extension in found
+        ]
+        return Answer(
+            {"extensions": [extension._asdict() for extension in found]}, Table(("name", "from", "state"), rows)
+        )
     if remove:
         removed = withdraw_extension(environment, name)
-        said = f"{name} is no longer accepted" if removed else f"{name} was not accepted"
-        return Answer({"accepted": False, "removed": removed}, [said])
-    one = find_extension(name)
-    line = f"{one.name} is {one.reference}, from {_by(one)}. It runs as you, in every command that it adds to."
+        text = f"{name} is no longer accepted" if removed else f"{name} was not accepted"
+        return Answer({"accepted": False, "removed": removed}, [text])
+    candidate = find_extension(name)
+    origin = f"{candidate.name} is {candidate.reference}, from {_by(candidate)}."
+    line = f"{origin} It runs as you, in every command that it adds to."
     if not yes and not call.confirmed([line], "Accept it on this machine?"):
         raise Refused(f"{line} Nothing was accepted.", "Run it again with --yes to accept it on this machine.")
-    kept = accept_extension(environment, one)
+    kept = accept_extension(environment, candidate)
     return Answer({"accepted": True, "kept": kept}, [f"{name} is accepted on this machine, {kept}"])
 
 
-def _by(one: FoundExtension) -> str:
-    return f"{one.distribution} {one.version}"
+def _by(extension: FoundExtension) -> str:
+    return f"{extension.distribution} {extension.version}"
 
 
 def _shortened(value: Value) -> str:
@@ -148,31 +160,34 @@ def _shortened(value: Value) -> str:
 def _acceptance_lines(found: SettingsProposal) -> list[str]:
     lines = [] if found.accepted else ["This vault is not accepted on this machine yet."]
     lines += [
-        f"{one.key}: '{_shortened(one.suggested)}' is suggested, '{_shortened(one.in_force)}' is in force."
-        for one in found.differences
+        f"{other.key}: '{_shortened(other.suggested)}' is suggested, '{_shortened(other.in_force)}' is in force."
+        for other in found.differences
     ]
-    lines += [f"git's {one} would be used." for one in found.git]
+    lines += [f"git's {text} would be used." for text in found.git]
     return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
 
 
 def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
-    return [{"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in found.differences]
+    return [
+        {"key": difference.key, "suggested": difference.suggested, "in_force": difference.in_force}
+        for difference in found.differences
+    ]
 
 
-def _lines(done: SettingChange) -> list[str]:
-    if done.file is not None:
-        said = (
-            f"is already {shown_value(done.new)}"
-            if done.old == done.new
-            else f"{shown_value(done.old)} -> {shown_value(done.new)}"
+def _lines(change: SettingChange) -> list[str]:
+    if change.file is not None:
+        text = (
+            f"is already {shown_value(change.new)}"
+            if change.old == change.new
+            else f"{shown_value(change.old)} -> {shown_value(change.new)}"
         )
-        also = [f"{key}: {shown_value(old)} -> {shown_value(new)}" for key, old, new in done.also]
-        told = [*done.reached, *([done.missing] if done.missing else [])]
-        return [f"{done.key}: {said}", *also, f"stored on this machine, {done.file}", *told]
-    if done.commit is None:
-        return [f"{done.key} is already {shown_value(done.new)}; no commit was made"]
-    lines = [f"{done.key}: {shown_value(done.old)} -> {shown_value(done.new)}", f"commit {done.commit[:12]}"]
-    if done.suggested:
+        also = [f"{key}: {shown_value(old)} -> {shown_value(new)}" for key, old, new in change.also]
+        items = [*change.reached, *([change.missing] if change.missing else [])]
+        return [f"{change.key}: {text}", *also, f"stored on this machine, {change.file}", *items]
+    if change.commit is None:
+        return [f"{change.key} is already {shown_value(change.new)}; no commit was made"]
+    lines = [f"{change.key}: {shown_value(change.old)} -> {shown_value(change.new)}", f"commit {change.commit[:12]}"]
+    if change.suggested:
         lines.append("suggested: it takes effect on a machine after a person accepts it with `clawmem config trust`")
     return lines
 
@@ -239,6 +254,6 @@ VERB = {
             {"accepted": bool, "removed": bool},
         ),
         ("clawmem config extension",),
-        person=lambda given: "decides which programs run as you" if given["name"] else "",
+        person=lambda record: "decides which programs run as you" if record["name"] else "",
     ),
 }

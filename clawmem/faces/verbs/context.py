@@ -43,43 +43,49 @@ def context(
     wanted = filter_of(vault, caller, entity, as_of=as_of)
     reach = reach_of(call, workflow, scope, project)
     most = budget or vault.settings.whole("context.budget")
-    done = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
-    mark_session(here, done.facts)
+    result = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
+    mark_session(here, result.facts)
     hidden = hidden_notices(vault, asked, caller, wanted._replace(reach=reach)) if reach else []
-    notices = [*here.notices, *done.notices, *hidden]
+    notices = [*here.notices, *result.notices, *hidden]
     data: dict[str, Any] = {}
     if org:
-        beside = asked_beside(here, asked, vault.settings.whole("defaults.limit"), done.facts, wanted.as_of)
-        done, left_out = joined(done, most, beside)
+        beside = asked_beside(here, asked, vault.settings.whole("defaults.limit"), result.facts, wanted.as_of)
+        result, left_out = joined(result, most, beside)
         notices += [*beside.notices(), *left_out]
         data["organisation"] = hits_data(beside)
-    data = {"context": context_data(done), **data, **here.data}
+    data = {"context": context_data(result), **data, **here.data}
     if narrative:
         from clawmem.faces.parts.narrated import narrated  # few calls ask for it
         from clawmem.serving.narrative import facts_named
 
-        told = narrated(call, vault, caller, asked or "", facts_named(vault, done.facts))
-        notices += told.notices
-        return Answer({**data, "narrative": told.data}, [told.text or done.text], notices, told.exit_code)
+        message = narrated(call, vault, caller, asked or "", facts_named(vault, result.facts))
+        notices += message.notices
+        return Answer({**data, "narrative": message.data}, [message.text or result.text], notices, message.exit_code)
     if explain:
-        data["items"] = [_item(one) for one in done.explained]
-    lines = [done.text, *(_line(one) for one in done.explained if explain)]
+        data["items"] = [_item(reason) for reason in result.explained]
+    lines = [result.text, *(_line(reason) for reason in result.explained if explain)]
     return Answer(data, lines, notices)
 
 
-def _item(one: ItemReason) -> dict[str, Any]:
-    factors = {name: round(value, 3) for name, value in one.factors.items()}
-    about = {"id": one.id, "section": one.section, "scope": one.scope, "pass": one.at_pass, "via": one.via}
-    return {**about, "score": round(one.score, 3), "factors": factors}
+def _item(reason: ItemReason) -> dict[str, Any]:
+    factors = {name: round(value, 3) for name, value in reason.factors.items()}
+    about = {
+        "id": reason.id,
+        "section": reason.section,
+        "scope": reason.scope,
+        "pass": reason.at_pass,
+        "via": reason.via,
+    }
+    return {**about, "score": round(reason.score, 3), "factors": factors}
 
 
-def _line(one: ItemReason) -> str:
-    found = f"{one.id}  {one.section}, scope {one.scope}, pass {one.at_pass}"
-    if one.via:
-        words = one.factors["words"]
-        return f"{found}, by way of {one.via}: {one.score:.2f}; both have {words:.0%} of the question's words"
-    factors = " x ".join(f"{name} {value:.2f}" for name, value in one.factors.items())
-    return f"{found}: {one.score:.2f} = {factors}"
+def _line(reason: ItemReason) -> str:
+    found = f"{reason.id}  {reason.section}, scope {reason.scope}, pass {reason.at_pass}"
+    if reason.via:
+        words = reason.factors["words"]
+        return f"{found}, by way of {reason.via}: {reason.score:.2f}; both have {words:.0%} of the question's words"
+    factors = " x ".join(f"{name} {value:.2f}" for name, value in reason.factors.items())
+    return f"{found}: {reason.score:.2f} = {factors}"
 
 
 VERB = Command(

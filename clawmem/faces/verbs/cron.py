@@ -51,10 +51,10 @@ def show(call: Call) -> Answer:
     found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
     found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
-        lacks = {one.by: schedule_lacks(vault, environment, call.runtime.home(), one.by) for one in found}
-        data = [{**_data(call, one), **said({"lacks": list(lacks[one.by])})} for one in found]
+        lacks = {entry.by: schedule_lacks(vault, environment, call.runtime.home(), entry.by) for entry in found}
+        data = [{**_data(call, entry), **said({"lacks": list(lacks[entry.by])})} for entry in found]
         notices = [f"the schedule in {by}: {sentence}" for by, row in lacks.items() for sentence in row]
-        return Answer({"entries": data}, [one.text for one in found], notices)
+        return Answer({"entries": data}, [entry.text for entry in found], notices)
     wanted = ScheduleEntry(
         CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, interval_schedule(_DEFAULT)), False
     )
@@ -67,8 +67,8 @@ def remove(call: Call, dry_run: Annotated[bool, _DRY_RUN]) -> Answer:
     vault, environment = call.runtime.vault(), call.runtime.environment
     gone = beside.remove_schedules(vault, environment, call.runtime.home(), dry_run)
     did = "would be removed from" if dry_run else "removed from"
-    lines = [f"{did} {one.by}: {one.text}" for one in gone] or ["nothing is installed, so nothing was removed"]
-    return Answer({"removed": [_data(call, one) for one in gone]}, lines)
+    lines = [f"{did} {entry.by}: {entry.text}" for entry in gone] or ["nothing is installed, so nothing was removed"]
+    return Answer({"removed": [_data(call, entry) for entry in gone]}, lines)
 
 
 def _schedule(each: str | None, hour: str | None) -> Schedule:

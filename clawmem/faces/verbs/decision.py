@@ -71,31 +71,39 @@ def add(
         missing = "The decision" if not decided else "The reason, --why,"
         raise InvalidInput(f"{missing} is missing.", "Example: clawmem decision add 'Stream.' --why 'Memory grew.'")
     options = [
-        dict(zip(("option", "why"), map(str.strip, one.split(": ", 1)), strict=False)) for one in alternatives or ()
+        dict(zip(("option", "why"), map(str.strip, alternative.split(": ", 1)), strict=False))
+        for alternative in alternatives or ()
     ]
-    held = {"decided": decided, "why": why, "alternatives": options, "used": used, "against": against, "entity": entity}
+    value = {
+        "decided": decided,
+        "why": why,
+        "alternatives": options,
+        "used": used,
+        "against": against,
+        "entity": entity,
+    }
     caller = call.runtime.caller()
-    record = decision_record({**held, "tags": tags, "scope": scope}, place, caller.agent)
+    record = decision_record({**value, "tags": tags, "scope": scope}, place, caller.agent)
     return added(add_record(call.runtime.vault(), record, caller))
 
 
-def _add_page(call: Call, file: str, given: Mapping[str, Any], place: WorkScope) -> Answer:
+def _add_page(call: Call, file: str, value: Mapping[str, Any], place: WorkScope) -> Answer:
     """Store the decision of a MADR page, unless the page is the export of a decision that the vault has."""
     page = _read_page(call, file)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     known = known_decision(vault, caller, page.fact, page.decided) if page.fact else None
     if known is not None:
         return added(known)
-    options = [{"option": one, "why": why} if why else {"option": one} for one, why in page.alternatives]
-    held = {**given, "decided": page.decided, "why": page.why, "alternatives": options, "details": page.details}
-    record = decision_record(held, place, caller.agent)
-    said = [f"left out, because a decision has no place for it: {', '.join(page.left_out)}"] if page.left_out else []
+    options = [{"option": text, "why": why} if why else {"option": text} for text, why in page.alternatives]
+    other_record = {**value, "decided": page.decided, "why": page.why, "alternatives": options, "details": page.details}
+    record = decision_record(other_record, place, caller.agent)
+    items = [f"left out, because a decision has no place for it: {', '.join(page.left_out)}"] if page.left_out else []
     if page.date and _is_day(page.date):
         record["valid_from"] = page.date
     elif page.date:
-        said.append(f"left out, because it is no day: date {page.date}")
+        items.append(f"left out, because it is no day: date {page.date}")
     answer = added(add_record(vault, record, caller))
-    return answer._replace(notices=(*answer.notices, *said))
+    return answer._replace(notices=(*answer.notices, *items))
 
 
 def _is_day(text: str) -> bool:
@@ -134,14 +142,16 @@ def export(
     from clawmem.model.pages.madr import madr_pages
     from clawmem.serving.export import export_memory
 
-    done = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
-    placed = list(done.facts())
-    decisions = [(one.fact, one.entity) for one in placed if one.fact.category == DECISION]
-    pages = madr_pages(decisions, {one.fact.id: one.fact for one in placed})
+    memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
+    placed = list(memory.facts())
+    decisions = [
+        (other_placed.fact, other_placed.entity) for other_placed in placed if other_placed.fact.category == DECISION
+    ]
+    pages = madr_pages(decisions, {other_placed.fact.id: other_placed.fact for other_placed in placed})
     place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
-    write_folder(place, {one.name: one.text for one in pages}, force)
-    data = {"target": str(place), "files": [one.name for one in pages]}
-    return Answer(data, [f"{counted(len(pages), 'decision')} written to {place}"], done.notices)
+    write_folder(place, {page.name: page.text for page in pages}, force)
+    data = {"target": str(place), "files": [page.name for page in pages]}
+    return Answer(data, [f"{counted(len(pages), 'decision')} written to {place}"], memory.notices)
 
 
 def outcome(
@@ -153,9 +163,13 @@ def outcome(
     """Append what became of a decision. The decision itself stays as it is."""
     if result not in DECISION_OUTCOMES:
         raise InvalidInput(f"'{result}' is not an outcome.", f"Choose one of {', '.join(DECISION_OUTCOMES)}.")
-    done = record_outcome(call.runtime.vault(), fact, result, call.runtime.caller(), note)
-    data = {"fact": fact_data(done.fact, done.entity), "commit": done.commit}
-    return Answer(data, [f"{result}: {done.fact.id}  {done.fact.fact}", f"commit {done.commit[:12]}"], done.notices)
+    other_outcome = record_outcome(call.runtime.vault(), fact, result, call.runtime.caller(), note)
+    data = {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit}
+    return Answer(
+        data,
+        [f"{result}: {other_outcome.fact.id}  {other_outcome.fact.fact}", f"commit {other_outcome.commit[:12]}"],
+        other_outcome.notices,
+    )
 
 
 VERB = {

@@ -51,18 +51,21 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         **({"from": entry_data(comparison.older)} if comparison.older else {}),
         "to": entry_data(comparison.newer),
         "summary": f"{_sentence(comparison, sentences)}.",
-        "sentences": [{"group": one.group, "sentence": one.sentence, "fact": one.fact.id} for one in sentences],
-        "changes": [_change_data(one) for one in comparison.changes],
-        "moved": [one._asdict() for one in comparison.moved],
+        "sentences": [
+            {"group": change_sentence.group, "sentence": change_sentence.sentence, "fact": change_sentence.fact.id}
+            for change_sentence in sentences
+        ],
+        "changes": [_change_data(change) for change in comparison.changes],
+        "moved": [facts._asdict() for facts in comparison.moved],
         "counts": {**comparison.counts._asdict(), "other_files": list(comparison.counts.other_files)},
     }
 
 
-def _change_data(one: FactDifference) -> dict[str, Any]:
+def _change_data(difference: FactDifference) -> dict[str, Any]:
     return {
-        "kind": one.kind,
-        "fact": fact_data(one.fact, one.entity),
-        **({"before": fact_data(one.before, one.entity)} if one.before else {}),
+        "kind": difference.kind,
+        "fact": fact_data(difference.fact, difference.entity),
+        **({"before": fact_data(difference.before, difference.entity)} if difference.before else {}),
     }
 
 
@@ -70,7 +73,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     sentences = change_sentences(comparison.changes)
     yield f"{_sentence(comparison, sentences)}."
     yield from (
-        f"{one.sentence}  ({', '.join([one.entity, one.fact.id, *origin_warnings(one.fact)])})" for one in sentences
+        f"{change.sentence}  ({', '.join([change.entity, change.fact.id, *origin_warnings(change.fact)])})"
+        for change in sentences
     )
     yield from (f"Also: {line}." for line in (*_moves(comparison), *_counts(comparison.counts)))
 

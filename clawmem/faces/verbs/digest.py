@@ -44,8 +44,8 @@ def file(
     name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
     added = add_document(vault, text, name, caller, of, entity, scope)
     with call.progress() as report:
-        done = _digested(call, added.key, report)
-    return _answer(done, {added.key: added.item})
+        result = _digested(call, added.key, report)
+    return _answer(result, {added.key: added.item})
 
 
 def run(call: Call) -> Answer:
@@ -58,41 +58,41 @@ def _digested(call: Call, only: str | None, report: OnProgress | None) -> Digest
     """Let the model read what waits, and the rules what it did not read."""
     vault, caller, model = call.runtime.vault(), call.runtime.caller(), call.runtime.model()
     asked = answer_tasks(vault, caller, model, [digestion(only)]) if model else QueueRun()
-    done = digest(vault, caller, only, report=report)
-    read = {one.key: one for result in asked.of("digest") for one in result.sources}
-    problems = (*([asked.problem] if asked.problem else []), *done.problems)
-    sources = (*(one for one in read.values()), *(one for one in done.sources if one.key not in read))
-    return DigestResult(sources, (*asked.commits, *done.commits), problems)
+    outcome = digest(vault, caller, only, report=report)
+    read = {source.key: source for result in asked.of("digest") for source in result.sources}
+    problems = (*([asked.problem] if asked.problem else []), *outcome.problems)
+    sources = (*(other for other in read.values()), *(source for source in outcome.sources if source.key not in read))
+    return DigestResult(sources, (*asked.commits, *outcome.commits), problems)
 
 
 def status(call: Call) -> Answer:
     """Show each source with its phase, and what its claims became."""
     queue = queue_of(call.runtime.vault())
-    rows = [(key, one.phase, _words(one), one.title) for key, one in queue.items()]
+    rows = [(key, item.phase, _words(item), item.title) for key, item in queue.items()]
     talk = () if rows else ("Nothing was digested yet.",)
     table = Table(("source", "phase", "claims", "title"), rows)
-    return Answer({"sources": [_data(key, one) for key, one in queue.items()]}, table, talk=talk)
+    return Answer({"sources": [_data(key, item) for key, item in queue.items()]}, table, talk=talk)
 
 
-def _answer(done: DigestResult, known: dict[str, DigestionItem]) -> Answer:
-    items = {**known, **{one.key: one.item for one in done.sources}}
-    lines = [f"{key}  {one.phase}: {_words(one)}  {one.title}" for key, one in items.items()]
-    notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in done.problems]
-    data = {"sources": [_data(key, one) for key, one in items.items()], "commits": list(done.commits)}
-    talk = [_NO_CLAIM.format(one.title) for one in items.values() if one.counts.get("claims") == 0]
+def _answer(result: DigestResult, known: dict[str, DigestionItem]) -> Answer:
+    items = {**known, **{source.key: source.item for source in result.sources}}
+    lines = [f"{key}  {item.phase}: {_words(item)}  {item.title}" for key, item in items.items()]
+    notices = [f"{problem.message} The next run tries again. {problem.hint}".strip() for problem in result.problems]
+    data = {"sources": [_data(key, item) for key, item in items.items()], "commits": list(result.commits)}
+    talk = [_NO_CLAIM.format(item.title) for item in items.values() if item.counts.get("claims") == 0]
     talk += [] if lines else ["Nothing waits."]
-    return Answer(data, lines, notices, PARTIAL if done.problems else DONE, talk)
+    return Answer(data, lines, notices, PARTIAL if result.problems else DONE, talk)
 
 
-def _data(key: str, one: DigestionItem) -> dict[str, Any]:
-    about = {"session": one.session, "by": one.by, "error": one.error, "counts": dict(one.counts)}
-    return {"source": key, "title": one.title, "phase": one.phase, "failures": one.failures, **said(about)}
+def _data(key: str, item: DigestionItem) -> dict[str, Any]:
+    about = {"session": item.session, "by": item.by, "error": item.error, "counts": dict(item.counts)}
+    return {"source": key, "title": item.title, "phase": item.phase, "failures": item.failures, **said(about)}
 
 
-def _words(one: DigestionItem) -> str:
-    if one.error:
-        return f"failed {one.failures} times: {one.error}"
-    counts = one.counts or {"claims": len(one.claims)}
+def _words(item: DigestionItem) -> str:
+    if item.error:
+        return f"failed {item.failures} times: {item.error}"
+    counts = item.counts or {"claims": len(item.claims)}
     return ", ".join(counted(number, _NOUNS.get(name, name), name) for name, number in counts.items())
 
 

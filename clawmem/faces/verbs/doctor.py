@@ -40,7 +40,7 @@ def doctor(
     wired = harness_problems(runtime.vault(), runtime.environment, runtime.home())
     found = found._replace(problems=sorted_problems([*found.problems, *lacks, *wired]))
     data = {
-        "problems": [said(one._asdict()) for one in found.problems],
+        "problems": [said(problem._asdict()) for problem in found.problems],
         "checked": dict(found.checked),
         "commits": list(found.commits),
     }
@@ -49,20 +49,20 @@ def doctor(
 
 def _errors(vault: Vault) -> Answer:
     newest = logged_errors(vault.state)[::-1]
-    rows = [(one.at, one.verb, one.code, str(one.exit_code), one.message) for one in newest]
-    data = {"problems": [], "checked": {}, "commits": [], "errors": [one._asdict() for one in newest]}
+    rows = [(error.at, error.verb, error.code, str(error.exit_code), error.message) for error in newest]
+    data = {"problems": [], "checked": {}, "commits": [], "errors": [error._asdict() for error in newest]}
     return Answer(data, Table(("at", "verb", "code", "exit", "message"), rows), talk=() if rows else (_NO_ERRORS,))
 
 
 def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
-    remarks = Counter(one.check for one in found.problems if one.severity == INFO and not one.fixed)
+    remarks = Counter(problem.check for problem in found.problems if problem.severity == INFO and not problem.fixed)
     many = {check: number for check, number in remarks.items() if number > _SHOWN_REMARKS and not full}
-    for one in found.problems:
-        more = many.get(one.check, 0) if one.severity == INFO and not one.fixed else 0
+    for problem in found.problems:
+        more = many.get(problem.check, 0) if problem.severity == INFO and not problem.fixed else 0
         if more >= 0:
-            yield _line(one) + (f"  and {more - 1:,} similar ones: --full shows them" if more else "")
+            yield _line(problem) + (f"  and {more - 1:,} similar ones: --full shows them" if more else "")
         if more > 0:
-            many[one.check] = -1
+            many[problem.check] = -1
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
     numbers = [
         counted(found.remaining(ERROR), "error"),
@@ -70,14 +70,14 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
         f"{found.remaining(INFO)} info",
     ]
     yield ", ".join(numbers) + "."
-    repairable = sum(1 for one in found.problems if one.fixable and not one.fixed)
+    repairable = sum(1 for problem in found.problems if problem.fixable and not problem.fixed)
     if repairable and not fix:
         yield f"{repairable} of these can be repaired safely: clawmem doctor --fix"
 
 
-def _line(one: HealthProblem) -> str:
-    place = "" if one.path is None else f"{one.path}:{one.line}  " if one.line else f"{one.path}  "
-    return f"{'repaired' if one.fixed else one.severity}  {place}{one.message}  [{one.check}]"
+def _line(problem: HealthProblem) -> str:
+    place = "" if problem.path is None else f"{problem.path}:{problem.line}  " if problem.line else f"{problem.path}  "
+    return f"{'repaired' if problem.fixed else problem.severity}  {place}{problem.message}  [{problem.check}]"
 
 
 VERB = Command(

@@ -28,8 +28,8 @@ def create(
     alias: Annotated[list[str] | None, Parameter("Another name for it; may be repeated.", ("--alias",))],
 ) -> Answer:
     """Create an entity."""
-    done = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
-    return _changed(done, f"created {done.name}")
+    change = create_entity(call.runtime.vault(), name, call.runtime.caller(), title, tuple(alias or ()))
+    return _changed(change, f"created {change.name}")
 
 
 def list_(call: Call) -> Answer:
@@ -51,9 +51,9 @@ def show(call: Call, name: Annotated[str, _NAME]) -> Answer:
     data = {
         "entity": said(shown.entity._asdict()),
         **said({"summary": prose(shown.summary)}),
-        "facts": [fact_data(one.fact, one.entity) for one in shown.facts],
+        "facts": [fact_data(placed.fact, placed.entity) for placed in shown.facts],
     }
-    lines = [shown.summary.rstrip(), "", *(fact_line(one.fact, one.entity) for one in shown.facts)]
+    lines = [shown.summary.rstrip(), "", *(fact_line(placed.fact, placed.entity) for placed in shown.facts)]
     return Answer(data, lines, shown.notices)
 
 
@@ -63,8 +63,8 @@ def move(
     target: Annotated[str, Parameter("The new name, such as resources/website.", completes="entity")],
 ) -> Answer:
     """Move an entity to another path; the old name becomes an alias."""
-    done = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
-    return _changed(done, f"moved {done.former} to {done.name}")
+    change = move_entity(call.runtime.vault(), name, target, call.runtime.caller())
+    return _changed(change, f"moved {change.former} to {change.name}")
 
 
 def merge(
@@ -73,29 +73,29 @@ def merge(
     into: Annotated[str, Parameter("The entity that stays.", completes="entity")],
 ) -> Answer:
     """Merge an entity into another one that is the same person or thing; its names become aliases of that one."""
-    done = merge_entities(call.runtime.vault(), name, into, call.runtime.caller())
-    return _changed(done, f"merged {done.former} into {done.name}")
+    change = merge_entities(call.runtime.vault(), name, into, call.runtime.caller())
+    return _changed(change, f"merged {change.former} into {change.name}")
 
 
 def archive(call: Call, name: Annotated[str, _NAME]) -> Answer:
     """Move an entity to archives/."""
-    done = archive_entity(call.runtime.vault(), name, call.runtime.caller())
-    return _changed(done, f"archived {done.former} as {done.name}")
+    change = archive_entity(call.runtime.vault(), name, call.runtime.caller())
+    return _changed(change, f"archived {change.former} as {change.name}")
 
 
 def rename(
     call: Call, name: Annotated[str, _NAME], new: Annotated[str, Parameter("The new last part of its name.")]
 ) -> Answer:
     """Rename an entity in its folder; the old name becomes an alias."""
-    done = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
-    return _changed(done, f"renamed {done.former} to {done.name}")
+    change = rename_entity(call.runtime.vault(), name, new, call.runtime.caller())
+    return _changed(change, f"renamed {change.former} to {change.name}")
 
 
-def _changed(done: EntityChange, words: str) -> Answer:
-    line = words if done.commit else "nothing changed; no commit was made"
-    lines = [line, f"commit {done.commit[:12]}"] if done.commit else [line]
-    data = {"entity": done.name, "former": done.former, "commit": done.commit}
-    return Answer(data, lines, done.notices)
+def _changed(change: EntityChange, words: str) -> Answer:
+    line = words if change.commit else "nothing changed; no commit was made"
+    lines = [line, f"commit {change.commit[:12]}"] if change.commit else [line]
+    data = {"entity": change.name, "former": change.former, "commit": change.commit}
+    return Answer(data, lines, change.notices)
 
 
 _NAME = Parameter("Its name, title or an alias.", completes="entity")

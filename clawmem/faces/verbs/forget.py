@@ -35,9 +35,13 @@ def forget(
         raise NotFound(
             f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."
         )
-    lines = [fact_line(one.fact, one.entity) for one in found.facts]
-    lines += [f"{one.id}  {one.timestamp[:10]}  {one_line(one.text)}" for one in found.events]
-    data = {"facts": [one.fact.id for one in found.facts], "events": [one.id for one in found.events], "commit": commit}
+    lines = [fact_line(placed.fact, placed.entity) for placed in found.facts]
+    lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]
+    data = {
+        "facts": [placed.fact.id for placed in found.facts],
+        "events": [event.id for event in found.events],
+        "commit": commit,
+    }
     if everywhere:
         return _everywhere(call, found, data, lines, dry_run=not yes)
     talk = [] if yes else ["Nothing is hidden yet: `clawmem forget ... --yes` hides exactly this."]
@@ -45,18 +49,18 @@ def forget(
 
 
 def _everywhere(call: Call, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool) -> Answer:
-    texts = dict.fromkeys((*(one.fact.fact for one in found.facts), *(one.text for one in found.events)))
-    target = RedactTarget(texts=tuple(texts), stated=tuple(one.fact.id for one in found.facts))
-    done = redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
-    commits = counted(len(done.commits), "commit")
+    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
+    target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
+    result = redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
+    commits = counted(len(result.commits), "commit")
     if dry_run:
         talk = [
             f"Nothing is removed yet: `clawmem forget ... --everywhere --yes` takes this out of {commits} for good."
         ]
         return Answer(data, lines, talk=talk)
-    lines += [f"removed from {commits}, renamed: {done.renamed:,}"]
-    lines += [f"still present: {place}" for place in done.remains] + elsewhere(done)
-    return Answer({**data, "commit": done.new_head}, lines, done.notices, PARTIAL if done.remains else DONE)
+    lines += [f"removed from {commits}, renamed: {result.renamed:,}"]
+    lines += [f"still present: {place}" for place in result.remains] + elsewhere(result)
+    return Answer({**data, "commit": result.new_head}, lines, result.notices, PARTIAL if result.remains else DONE)
 
 
 VERB = Command(

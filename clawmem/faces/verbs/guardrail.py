@@ -16,23 +16,28 @@ from clawmem.work.guardrails import GuardrailUse, add_guardrail, list_guardrails
 def list_(call: Call) -> Answer:
     """List the guardrails: since when each holds, how many contexts it led, and how often its failure came back since.
     With --agent, those that hold for the agent."""
-    done = list_guardrails(call.runtime.vault(), call.runtime.caller())
-    lines = [f"{one.guardrail.fact.id}  {one.guardrail.fact.fact} ({_in_words(one)})" for one in done.guardrails]
+    result = list_guardrails(call.runtime.vault(), call.runtime.caller())
+    lines = [
+        f"{guardrail_use.guardrail.fact.id}  {guardrail_use.guardrail.fact.fact} ({_in_words(guardrail_use)})"
+        for guardrail_use in result.guardrails
+    ]
     talk = () if lines else ("There are no guardrails.",)
-    return Answer({"guardrails": [_data(one) for one in done.guardrails]}, lines, done.notices, talk=talk)
+    return Answer(
+        {"guardrails": [_data(guardrail) for guardrail in result.guardrails]}, lines, result.notices, talk=talk
+    )
 
 
 def show(call: Call, fact: Annotated[str, FACT]) -> Answer:
     """Show a guardrail: its reason and evidence, for whom it holds, how often it was served, and each failure since."""
-    done = show_guardrail(call.runtime.vault(), call.runtime.caller(), fact)
-    one = done.guardrails[0]
-    held = one.guardrail.fact.details or {}
-    lines = [f"{one.guardrail.fact.id}  {one.guardrail.fact.fact}"]
-    lines += [f"why: {held['why']}"] if held.get("why") else []
-    lines += [f"status: {one.guardrail.fact.status}", _in_words(one)]
-    lines += [f"evidence: {' '.join(map(str, held['evidence']))}"] if held.get("evidence") else []
-    lines += [f"came back: {each.timestamp}  {each.id}  {each.note or ''}".rstrip() for each in one.came_back]
-    return Answer({"guardrail": _data(one)}, lines, done.notices)
+    result = show_guardrail(call.runtime.vault(), call.runtime.caller(), fact)
+    use = result.guardrails[0]
+    record = use.guardrail.fact.details or {}
+    lines = [f"{use.guardrail.fact.id}  {use.guardrail.fact.fact}"]
+    lines += [f"why: {record['why']}"] if record.get("why") else []
+    lines += [f"status: {use.guardrail.fact.status}", _in_words(use)]
+    lines += [f"evidence: {' '.join(map(str, record['evidence']))}"] if record.get("evidence") else []
+    lines += [f"came back: {each.timestamp}  {each.id}  {each.note or ''}".rstrip() for each in use.came_back]
+    return Answer({"guardrail": _data(use)}, lines, result.notices)
 
 
 def add(
@@ -64,49 +69,49 @@ def add(
     fields = {"workflow": workflow, "scope": scope, "project": project}
     if scope is None and (project or workflow):
         fields["scope"] = "project" if project else "team"
-    given = {key: value for key, value in fields.items() if value is not None}
+    record = {key: value for key, value in fields.items() if value is not None}
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    done = add_guardrail(vault, caller, rule, why, failure_mode, agents or (), evidence or (), given)
-    placed = done.guardrail
+    guardrail = add_guardrail(vault, caller, rule, why, failure_mode, agents or (), evidence or (), record)
+    placed = guardrail.guardrail
     data = {
-        "outcome": done.outcome,
+        "outcome": guardrail.outcome,
         "guardrail": fact_data(placed.fact, placed.entity) if placed else None,
-        "proposal": done.proposal.id if done.proposal else None,
-        "commit": done.commit,
+        "proposal": guardrail.proposal.id if guardrail.proposal else None,
+        "commit": guardrail.commit,
     }
-    line = f"{done.outcome}  {placed.fact.id}  {placed.fact.fact}" if placed else ""
-    if done.proposal is not None and done.outcome == "rejected":
-        decided = done.proposal.decided
+    line = f"{guardrail.outcome}  {placed.fact.id}  {placed.fact.fact}" if placed else ""
+    if guardrail.proposal is not None and guardrail.outcome == "rejected":
+        decided = guardrail.proposal.decided
         who = f" by {decided.by}" + (f" ({decided.reason})" if decided.reason else "") if decided else ""
-        line = f"not filed, because it was rejected before{who}: {done.proposal.id}  {done.proposal.says}"
-    elif done.proposal is not None:
-        line = f"proposed, waits for a person: {done.proposal.id}  {done.proposal.says}"
-    return Answer(data, [line], done.notices)
+        line = f"not filed, because it was rejected before{who}: {guardrail.proposal.id}  {guardrail.proposal.says}"
+    elif guardrail.proposal is not None:
+        line = f"proposed, waits for a person: {guardrail.proposal.id}  {guardrail.proposal.says}"
+    return Answer(data, [line], guardrail.notices)
 
 
-def _in_words(one: GuardrailUse) -> str:
-    fact = one.guardrail.fact
+def _in_words(use: GuardrailUse) -> str:
+    fact = use.guardrail.fact
     mode = (fact.details or {}).get("failure_mode")
-    said = [f"for {', '.join(agents_of(fact)) or 'everybody'}", f"since {fact.timestamp[:10]}"]
-    said.append(f"served {counted(fact.access_count, 'time')}")
+    items = [f"for {', '.join(agents_of(fact)) or 'everybody'}", f"since {fact.timestamp[:10]}"]
+    items.append(f"served {counted(fact.access_count, 'time')}")
     if mode:
-        times = len(one.came_back)
-        said.append(f"{mode} came back {counted(times, 'time')}" if times else f"{mode} did not come back")
-    return ", ".join(said)
+        times = len(use.came_back)
+        items.append(f"{mode} came back {counted(times, 'time')}" if times else f"{mode} did not come back")
+    return ", ".join(items)
 
 
-def _data(one: GuardrailUse) -> dict[str, Any]:
-    fact, held = one.guardrail.fact, one.guardrail.fact.details or {}
+def _data(use: GuardrailUse) -> dict[str, Any]:
+    fact, record = use.guardrail.fact, use.guardrail.fact.details or {}
     return {
-        **fact_data(fact, one.guardrail.entity),
-        "why": held.get("why"),
-        "failure_mode": held.get("failure_mode"),
+        **fact_data(fact, use.guardrail.entity),
+        "why": record.get("why"),
+        "failure_mode": record.get("failure_mode"),
         "agents": list(agents_of(fact)),
-        "evidence": [str(each) for each in held.get("evidence") or ()],
+        "evidence": [str(each) for each in record.get("evidence") or ()],
         "served": fact.access_count,
         "last_served": fact.last_accessed,
-        "came_back": [each.id for each in one.came_back],
-        "last_failure": one.came_back[-1].timestamp if one.came_back else None,
+        "came_back": [each.id for each in use.came_back],
+        "last_failure": use.came_back[-1].timestamp if use.came_back else None,
     }
 
 

@@ -54,24 +54,27 @@ def heartbeat(
             take_in_left(call, vault)
         with call.progress() as report:
             models = [_model(call, task, model, budget_cents, not dry_run) for task in (EXTRACT, JUDGE, SYNTHESIZE)]
-            done = run_heartbeat(vault, caller, dry_run, models[0], report, only or (), models[1], models[2])
+            result = run_heartbeat(vault, caller, dry_run, models[0], report, only or (), models[1], models[2])
     except ClawmemError as problem:
         if stamped:
             problem.add_note(f"{before}the heartbeat did not run")
         raise
     notices = [
-        *done.notices,
+        *result.notices,
         *suggestion_message(vault.settings, "llm", "semantic"),
-        *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in done.failed),
+        *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in result.failed),
     ]
-    reports = step_reports(done, explain)
-    failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in done.failed]
-    data = {"commits": list(done.commits), **{key: value for one in reports for key, value in one.data.items()}}
-    lines = [f"{before}{line}" for line in _lines(done, reports, dry_run, explain)]
-    if not (lines or done.failed or stamped):  # a log file does not grow by runs that did nothing
+    reports = step_reports(result, explain)
+    failed = [{"act": name, "code": problem.code, "message": problem.message} for name, problem in result.failed]
+    data = {
+        "commits": list(result.commits),
+        **{key: value for other_report in reports for key, value in other_report.data.items()},
+    }
+    lines = [f"{before}{line}" for line in _lines(result, reports, dry_run, explain)]
+    if not (lines or result.failed or stamped):  # a log file does not grow by runs that did nothing
         lines = ["nothing to do"]
     notices = [f"{before}{notice}" for notice in notices]
-    return Answer({**data, "failed": failed}, lines, notices, _exit_code(done), is_report=not dry_run)
+    return Answer({**data, "failed": failed}, lines, notices, _exit_code(result), is_report=not dry_run)
 
 
 def _model(call: Call, task: str, name: str | None, budget_cents: float | None, keep_failure: bool) -> Model | None:
@@ -87,25 +90,27 @@ def _model(call: Call, task: str, name: str | None, budget_cents: float | None, 
     return model._replace(limits=model.limits._replace(cents=budget_cents))
 
 
-def _exit_code(done: HeartbeatResult) -> int:
+def _exit_code(result: HeartbeatResult) -> int:
     """The exit code of the model if only the model failed; PARTIAL for any other failure."""
-    codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in done.failed}
+    codes = {problem.exit_code if name == "model" else PARTIAL for name, problem in result.failed}
     return DONE if not codes else codes.pop() if len(codes) == 1 else PARTIAL
 
 
 def _steps(call: Call) -> Answer:
     steps = due_steps(call.runtime.vault(), call.runtime.caller())
-    data = [{"name": one.name, "about": one.description, "when": one.due.description, "due": due} for one, due in steps]
-    rows = [(one.name, "due" if due else "not due", one.due.description, one.description) for one, due in steps]
+    data = [
+        {"name": step.name, "about": step.description, "when": step.due.description, "due": due} for step, due in steps
+    ]
+    rows = [(step.name, "due" if due else "not due", step.due.description, step.description) for step, due in steps]
     return Answer({"steps": data}, Table(("step", "now", "when", "about"), rows))
 
 
-def _lines(done: HeartbeatResult, reports: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
-    lines = [line for one in reports for line in one.lines]
-    lines += [line for one in reports for line in one.details] if explain else []
+def _lines(result: HeartbeatResult, reports: Sequence[Report], dry_run: bool, explain: bool) -> list[str]:
+    lines = [line for report in reports for line in report.lines]
+    lines += [line for report in reports for line in report.details] if explain else []
     if dry_run:
         return ["dry run; these changes would be made:", *lines] if lines else ["nothing would change"]
-    return lines + commits_made(done.commits)
+    return lines + commits_made(result.commits)
 
 
 VERB = Command(

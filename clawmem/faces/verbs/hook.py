@@ -77,10 +77,10 @@ def hook(
     vault = None
     try:
         with deadline(SECONDS):
-            given = _given(call)
-            call.runtime = _runtime(call, harness, given)
+            value = _given(call)
+            call.runtime = _runtime(call, harness, value)
             vault = call.runtime.vault()
-            text, message = _answer(call, vault, event, harness, given)
+            text, message = _answer(call, vault, event, harness, value)
             message = "; ".join((message, *call.runtime.notices()))
     except TooLate:
         outcome, message = LATE, f"it took longer than {SECONDS:g} s"
@@ -98,82 +98,82 @@ def _given(call: Call) -> HookCall:
     return read_call(source.read(_MOST_BYTES)) if source is not None else HookCall()
 
 
-def _runtime(call: Call, harness: str, given: HookCall) -> Any:
+def _runtime(call: Call, harness: str, value: HookCall) -> Any:
     """The runtime of the harness's agent in the folder that it works in."""
-    here = call.runtime.at(Path(given.folder)) if given.folder else call.runtime
+    here = call.runtime.at(Path(value.folder)) if value.folder else call.runtime
     return here.nearest().renewed(harness)
 
 
-def _answer(call: Call, vault: Vault, event: str, harness: str, given: HookCall) -> tuple[str, str]:
+def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall) -> tuple[str, str]:
     """The text for the agent, and what was done in words."""
     meaning = events_of(harness).get(event)
     if meaning is None:
         raise InvalidInput(f"{harness} has no event '{event}'.", f"Its events are {', '.join(events_of(harness))}.")
     if meaning in (COMPACT, END, RETURNED):
-        return "", _hand_over(call, vault, harness, given, meaning)
-    done = _text(call, vault, meaning, harness, given)
-    return done.text, f"{counted(len(done.facts), 'fact')} given" if done.text else "nothing to give"
+        return "", _hand_over(call, vault, harness, value, meaning)
+    text = _text(call, vault, meaning, harness, value)
+    return text.text, f"{counted(len(text.facts), 'fact')} given" if text.text else "nothing to give"
 
 
-def _text(call: Call, vault: Vault, meaning: str, harness: str, given: HookCall) -> HookText:
+def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall) -> HookText:
     from clawmem.serving.for_hooks import last_sessions, prompt_text, start_text
 
-    caller = _caller(call, harness, given)
-    known = (read_session(vault, given.session) if given.session else None) or HookSession()
-    project = _project(call, vault, given)
+    caller = _caller(call, harness, value)
+    known = (read_session(vault, value.session) if value.session else None) or HookSession()
+    project = _project(call, vault, value)
     reach = Reach(call.runtime.workflow(), project, joined=call.runtime.joined_projects(project))
     if meaning in (START, DELEGATED):
         from clawmem.work.sessions.records import list_sessions
 
         # A new or shortened conversation holds nothing that was shown before.
-        asked = known.asked if given.source in ("compact", "resume") else ""
+        asked = known.asked if value.source in ("compact", "resume") else ""
         sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
-        earlier = last_sessions(sessions, reach, given.session)
+        earlier = last_sessions(sessions, reach, value.session)
         reads = next((harness for preset in PRESETS.values() if preset.harness == harness), "HARNESS")
         turns_on = f"clawmem setup {reads} --learn" if meaning == START else ""
-        done = start_text(vault, caller, about, reach, earlier, turns_on)
+        text = start_text(vault, caller, about, reach, earlier, turns_on)
         if meaning == DELEGATED:
-            return done  # the sub-agent's conversation is not its session's
-        known = HookSession(asked, done.facts, compacted=given.source in ("compact", "resume"))
-        _begin(call, vault, harness, caller, given, reach)
+            return text  # the sub-agent's conversation is not its session's
+        known = HookSession(asked, text.facts, compacted=value.source in ("compact", "resume"))
+        _begin(call, vault, harness, caller, value, reach)
     else:
         assert meaning == PROMPT
         # After a compaction the agent no longer has what was said in its session before.
-        session = None if known.compacted else given.session
-        done = prompt_text(vault, caller, given.prompt, reach, session, known.shown)
-        known = known._replace(asked=given.prompt[:500], shown=(*known.shown, *done.facts))
-    if given.session:
-        transcript = known.transcript if _is_typed(call) else given.transcript
+        session = None if known.compacted else value.session
+        text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
+        known = known._replace(asked=value.prompt[:500], shown=(*known.shown, *text.facts))
+    if value.session:
+        transcript = known.transcript if _is_typed(call) else value.transcript
         known = known._replace(harness=harness, project=project, transcript=transcript)
-        write_session(vault, given.session, known)
-    return done
+        write_session(vault, value.session, known)
+    return text
 
 
-def _begin(call: Call, vault: Vault, harness: str, caller: Caller, given: HookCall, reach: Reach) -> None:
+def _begin(call: Call, vault: Vault, harness: str, caller: Caller, value: HookCall, reach: Reach) -> None:
     """Register the session, in a process that nobody waits for: it is a commit."""
-    if given.session is None:
+    if value.session is None:
         return
 
     def start() -> str:
         from clawmem.work.sessions.start import start_session
 
         take_in_left(call, vault)
-        return f"{start_session(vault, caller, reach.workflow, reach.project, session=given.session).record.id} runs"
+        return f"{start_session(vault, caller, reach.workflow, reach.project, session=value.session).record.id} runs"
 
     _detached(call, vault, harness, _SESSION, start)
 
 
-def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning: str) -> str:
+def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning: str) -> str:
     """Let the transcript be read by a process that nobody waits for."""
-    known = (read_session(vault, given.session) if given.session else None) or HookSession()
-    if meaning == COMPACT and given.session:
-        write_session(vault, given.session, known._replace(shown=(), compacted=True))
-    if not given.transcript and not (meaning == END and harness in HANDED_IN):
+    known = (read_session(vault, value.session) if value.session else None) or HookSession()
+    if meaning == COMPACT and value.session:
+        write_session(vault, value.session, known._replace(shown=(), compacted=True))
+    if not value.transcript and not (meaning == END and harness in HANDED_IN):
         return "the harness named no transcript"
-    path = given.transcript and Path(given.transcript).expanduser()
-    project, caller = _project(call, vault, given), _caller(call, harness, given)
+    path = value.transcript and Path(value.transcript).expanduser()
+    project, caller = _project(call, vault, value), _caller(call, harness, value)
     reader = caller._replace(unattended=not _is_typed(call))
 
     def read() -> str:
@@ -183,12 +183,12 @@ def _hand_over(call: Call, vault: Vault, harness: str, given: HookCall, meaning:
             read = partial(ingest_transcript, vault, path, harness, project, reader) if path else None
             taken_in = _taken_in(read) if read else "handed in after each turn"
         finally:
-            if meaning == END and given.session:
+            if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                end_unattended(vault, caller, given.session, known.asked)
-        if meaning == END and given.session:
-            forget_session(vault, given.session)
+                end_unattended(vault, caller, value.session, known.asked)
+        if meaning == END and value.session:
+            forget_session(vault, value.session)
         _read_on(call, vault, harness, ended=meaning == END)
         return taken_in
 
@@ -232,17 +232,17 @@ def _read_on(call: Call, vault: Vault, harness: str, ended: bool) -> None:
         models = [model and model._replace(purse=None) for model in map(call.runtime.model, tasks)]
         caller = call.runtime.caller()._replace(agent=None, session=None)
         only = () if due else ("learn",)
-        done = run_heartbeat(vault, caller, False, models[0], None, only, models[1], models[2])
-        if done.failed:
-            raise done.failed[0][1]
-        return f"{counted(len(done.commits), 'commit')}"
+        result = run_heartbeat(vault, caller, False, models[0], None, only, models[1], models[2])
+        if result.failed:
+            raise result.failed[0][1]
+        return f"{counted(len(result.commits), 'commit')}"
 
     _detached(call, vault, harness, _READING, work)
 
 
 def _taken_in(read: Callable[[], IngestResult]) -> str:
-    done = read()
-    return f"{counted(done.added, 'event')} added, {counted(len(done.skipped), 'line')} skipped"
+    result = read()
+    return f"{counted(result.added, 'event')} added, {counted(len(result.skipped), 'line')} skipped"
 
 
 def _detached(call: Call, vault: Vault, harness: str, what: str, work: Callable[[], str]) -> None:
@@ -261,14 +261,14 @@ def _marked(call: Call, vault: Vault, harness: str, what: str, work: Callable[[]
     _mark(call, vault, harness, what, outcome, message, began)
 
 
-def _project(call: Call, vault: Vault, given: HookCall) -> str | None:
+def _project(call: Call, vault: Vault, value: HookCall) -> str | None:
     named = call.runtime.environment.get("CLAWMEM_PROJECT")
-    folder = Path(given.folder) if given.folder else call.runtime.working_folder
+    folder = Path(value.folder) if value.folder else call.runtime.working_folder
     return canonical_project(named) if named else project_of(folder, vault.root, call.runtime.home())
 
 
-def _caller(call: Call, harness: str, given: HookCall) -> Caller:
-    return call.runtime.renewed(harness).caller()._replace(session=given.session)
+def _caller(call: Call, harness: str, value: HookCall) -> Caller:
+    return call.runtime.renewed(harness).caller()._replace(session=value.session)
 
 
 def _reason(problem: Exception) -> str:

@@ -53,14 +53,14 @@ def init(
 
     def act(hub: HubConnection) -> tuple[tuple[str, ...], list[str], bool, bool]:
         closed = operator.close_public(hub, close_public)
-        applied = [f"{one.number:04}_{one.name}" for one in migrate(hub)]
+        applied = [f"{migration.number:04}_{migration.name}" for migration in migrate(hub)]
         judge_facts(hub)
         vectors = enable_vectors(hub)
         return closed, applied, vectors, org is not None and operator.add_organisation(hub, org, name, reviewed)
 
     closed, applied, vectors, made = ask(address, _LONG, act, checked=False)
     lines = [f"{who} may no longer create objects in the schema public" for who in closed]
-    lines += [f"applied {one}" for one in applied] or ["the schema is up to date"]
+    lines += [f"applied {text}" for text in applied] or ["the schema is up to date"]
     lines += [f"added the organisation {org}"] if made else []
     data = {
         "applied": applied,
@@ -134,7 +134,7 @@ def vault(
 
 
 def _unused_lines(scopes: tuple[str, ...]) -> list[str]:
-    return [f"removed the scope {one}, which nothing uses any more" for one in scopes]
+    return [f"removed the scope {scope}, which nothing uses any more" for scope in scopes]
 
 
 def _add_vault(
@@ -172,7 +172,7 @@ def user(
     """Add a login role of PostgreSQL that reads a scope, or revoke it. To add it again replaces its rights in the
     scope. One role is of one organisation. A revocation
     holds at once. CLAWMEM_HUB_USER_PASSWORD sets the role's password. With --worker, the role takes vaults in."""
-    _check_words((_ADD_OR_REVOKE, action), *((_MAY, one) for one in may or ()))
+    _check_words((_ADD_OR_REVOKE, action), *((_MAY, text) for text in may or ()))
     if action == "revoke":
         return _revoke(call, name, scope, of_org, hub)
     password = call.runtime.environment.get(_PASSWORD)
@@ -233,52 +233,53 @@ def worker(
     options = WorkerOptions(folder, lambda place: Mirror(place, runtime.environment), fetch_seconds, of_org)
     if not once:
         return Feed(_events(work_on(address, options, every, embed_seconds), runtime.now))
-    done = list(work_once(address, options))
+    items = list(work_once(address, options))
     embedded = embed_missing(address, embed_seconds)
-    failed = [one for one in done if one.problem]
+    failed = [report for report in items if report.problem]
     lines = [
-        f"{one.address}: {counted(one.commits, 'commit')}, {counted(one.facts, 'fact')}"
-        + (", history rewritten" if one.rewritten else "")
-        for one in done
-        if one.commits
+        f"{report.address}: {counted(report.commits, 'commit')}, {counted(report.facts, 'fact')}"
+        + (", history rewritten" if report.rewritten else "")
+        for report in items
+        if report.commits
     ]
-    lines = lines or ["nothing new" if done else "the hub has no vaults, or other workers are at them"]
+    lines = lines or ["nothing new" if items else "the hub has no vaults, or other workers are at them"]
     lines += [f"computed {counted(embedded.vectors, 'vector')}"] if embedded.vectors else []
-    notices = [visible(f"{one.address}: {one.problem}") for one in failed]
+    notices = [visible(f"{report.address}: {report.problem}") for report in failed]
     notices += [embedded.problem] if embedded.problem else []
-    data = {"vaults": [_taken(one) for one in done], "vectors": embedded.vectors}
+    data = {"vaults": [_taken(report) for report in items], "vectors": embedded.vectors}
     return Answer(data, lines, notices, PARTIAL if failed else DONE, is_report=True)
 
 
 def _events(
     found: Iterator[VaultReport | VectorReport | ClawmemError], now: Callable[[], datetime]
 ) -> Iterator[dict[str, Any]]:
-    for one in found:
-        if isinstance(one, ClawmemError):
-            yield {"event": "hub", "at": stamp(now()), "problem": one.message}
-        elif isinstance(one, VectorReport):
-            yield {"event": "vectors", "at": stamp(now()), **one._asdict()}
+    for error in found:
+        if isinstance(error, ClawmemError):
+            yield {"event": "hub", "at": stamp(now()), "problem": error.message}
+        elif isinstance(error, VectorReport):
+            yield {"event": "vectors", "at": stamp(now()), **error._asdict()}
         else:
-            yield {"event": "vault", "at": stamp(now()), **_taken(one)}
+            yield {"event": "vault", "at": stamp(now()), **_taken(error)}
 
 
-def _taken(one: VaultReport) -> dict[str, Any]:
-    return one._asdict()
+def _taken(report: VaultReport) -> dict[str, Any]:
+    return report._asdict()
 
 
 def status(call: Call, hub: Annotated[str | None, _HUB]) -> Answer:
     """Show the version of the hub, its organisations, scopes and members, and how far each vault was taken in."""
     state = _act(call, hub, operator.read_state)
     vaults = [
-        {**one._asdict(), "checked_at": _time(one.checked_at), "taken_at": _time(one.taken_at)} for one in state.vaults
+        {**vault._asdict(), "checked_at": _time(vault.checked_at), "taken_at": _time(vault.taken_at)}
+        for vault in state.vaults
     ]
     organisations = [
         {
-            **one._asdict(),
-            "scopes": [{"scope": scope, "kind": kind} for scope, kind in one.scopes],
-            "members": [{"user": role, "scope": scope, "may": list(may)} for role, scope, may in one.members],
+            **row._asdict(),
+            "scopes": [{"scope": scope, "kind": kind} for scope, kind in row.scopes],
+            "members": [{"user": role, "scope": scope, "may": list(may)} for role, scope, may in row.members],
         }
-        for one in state.organisations
+        for row in state.organisations
     ]
     data = {**state._asdict(), "workers": list(state.workers), "organisations": organisations, "vaults": vaults}
     vectors = "full text and vectors" if state.vectors else "full text; no vectors"
@@ -287,15 +288,15 @@ def status(call: Call, hub: Annotated[str | None, _HUB]) -> Answer:
         f" {state.bytes / 1e6:.1f} MB, {counted(state.rows_in_log, 'row')} in the log"
     ]
     lines += [f"workers: {', '.join(state.workers)}"] if state.workers else []
-    for one in state.organisations:
-        review = "; promotions wait for a person" if one.review else ""
-        lines.append(f"{one.org} ({visible(one.name)}): {counted(one.waiting, 'promotion')} waiting{review}")
-        lines += [f"  scope {scope} ({kind})" for scope, kind in one.scopes]
-        lines += [f"  {role} may {', '.join(may)} in {scope}" for role, scope, may in one.members]
+    for row in state.organisations:
+        review = "; promotions wait for a person" if row.review else ""
+        lines.append(f"{row.org} ({visible(row.name)}): {counted(row.waiting, 'promotion')} waiting{review}")
+        lines += [f"  scope {scope} ({kind})" for scope, kind in row.scopes]
+        lines += [f"  {role} may {', '.join(may)} in {scope}" for role, scope, may in row.members]
     for each in state.vaults:
         at = f"at {each.head[:12]}, {counted(each.commits, 'commit')}" if each.head else "not taken in yet"
         lines.append(f"{each.vault} {each.address} ({each.scope}): {at}, {counted(each.facts, 'fact')}")
-    notices = [visible(f"{one.address}: {one.problem}") for one in state.vaults if one.problem]
+    notices = [visible(f"{vault.address}: {vault.problem}") for vault in state.vaults if vault.problem]
     return Answer(data, lines, notices)
 
 
@@ -317,25 +318,31 @@ def verify(
         return _search(call, redacted, hub, vacuum)
     from clawmem.bridge.verify import verify as act  # few calls
 
-    done = ask(_address(call, hub), _LONG, lambda connection: _checked_snapshot(connection, act, of_org), checked=False)
-    rows = ", ".join(f"{table} {number}" for table, number in sorted(done.rows.items()))
+    found = ask(
+        _address(call, hub), _LONG, lambda connection: _checked_snapshot(connection, act, of_org), checked=False
+    )
+    rows = ", ".join(f"{table} {number}" for table, number in sorted(found.rows.items()))
     lines = [
-        f"{counted(done.vaults, 'vault')}, {counted(done.log_rows, 'row')} of the log; rows of tables: {rows or 'none'}"
+        f"{counted(found.vaults, 'vault')}, {counted(found.log_rows, 'row')} of the log; "
+        f"rows of tables: {rows or 'none'}"
     ]
-    lines += [_difference(one._asdict()) for one in done.differences[:_SHOWN]]
-    more = len(done.differences) - _SHOWN
+    lines += [_difference(difference._asdict()) for difference in found.differences[:_SHOWN]]
+    more = len(found.differences) - _SHOWN
     lines += [f"and {more} more"] if more > 0 else []
     lines.append(
-        f"{counted(len(done.differences), 'difference')}" if done.differences else "the log and the tables agree"
+        f"{counted(len(found.differences), 'difference')}" if found.differences else "the log and the tables agree"
     )
-    differences = [{**one._asdict(), "key": list(one.key), "columns": list(one.columns)} for one in done.differences]
+    differences = [
+        {**difference._asdict(), "key": list(difference.key), "columns": list(difference.columns)}
+        for difference in found.differences
+    ]
     data = {
-        "vaults": done.vaults,
-        "log_rows": done.log_rows,
-        "rows": dict(done.rows),
+        "vaults": found.vaults,
+        "log_rows": found.log_rows,
+        "rows": dict(found.rows),
         "differences": differences,
     }
-    return Answer(data, lines, exit_code=REFUSED if done.differences else DONE)
+    return Answer(data, lines, exit_code=REFUSED if found.differences else DONE)
 
 
 def _checked_snapshot(
@@ -348,9 +355,11 @@ def _checked_snapshot(
     return act(connection, org)
 
 
-def _difference(one: dict[str, Any]) -> str:
-    columns = f": {', '.join(one['columns'])}" if one["columns"] else ""
-    return visible(f"{one['how']}: {one['table']} {' '.join(map(str, one['key']))} of {one['vault']}{columns}")
+def _difference(record: dict[str, Any]) -> str:
+    columns = f": {', '.join(record['columns'])}" if record["columns"] else ""
+    return visible(
+        f"{record['how']}: {record['table']} {' '.join(map(str, record['key']))} of {record['vault']}{columns}"
+    )
 
 
 def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
@@ -365,9 +374,11 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
             connection.autocommit = True
             written += vacuum_fully(connection)
     found = ask(address, _LONG, lambda connection: find_text(connection, text))
-    lines = [f"found in {one.table}: {counted(one.rows, 'row')}" for one in found] or ["the text is in no table"]
+    lines = [f"found in {other_text.table}: {counted(other_text.rows, 'row')}" for other_text in found] or [
+        "the text is in no table"
+    ]
     lines += [f"wrote {counted(len(written), 'table')} anew"] if vacuum else []
-    data = {"found": [one._asdict() for one in found], "rewritten_tables": written}
+    data = {"found": [other_text._asdict() for other_text in found], "rewritten_tables": written}
     return Answer(data, lines, exit_code=REFUSED if found else DONE)
 
 
@@ -392,16 +403,16 @@ def state(
         return fold.head(), list(fold.facts())
 
     head, facts = ask(_address(call, hub), _LONG, act)
-    rows = [(one["id"], one["status"], one["entity"], one["claim"]) for one in facts]
+    rows = [(fact["id"], fact["status"], fact["entity"], fact["claim"]) for fact in facts]
     talk = () if rows else ("The hub had no facts of this vault then.",)
     return Answer({"head": head, "facts": facts}, Table(("fact", "status", "entity", "claim"), rows), talk=talk)
 
 
 def _check_words(*chosen: tuple[Parameter, str | None]) -> None:
     """Raise InvalidInput for a word that a parameter does not take."""
-    for one, word in chosen:
-        if word is not None and word not in one.choices:
-            raise InvalidInput(f"'{word}' is not one of {', '.join(one.choices)}.", one.about)
+    for parameter, word in chosen:
+        if word is not None and word not in parameter.choices:
+            raise InvalidInput(f"'{word}' is not one of {', '.join(parameter.choices)}.", parameter.about)
 
 
 def _named_vault(call: Call, connection: HubConnection, org: str, named: str) -> tuple[str, str, str]:
@@ -418,9 +429,9 @@ def _address(call: Call, named: str | None) -> HubAddress:
     """Return the hub: the named one, else CLAWMEM_HUB_URL, else what libpq's variables say."""
     if named is not None:
         return hub_address(named)
-    given = call.runtime.environment.get(_VARIABLE)
-    if given:
-        return hub_address(given, from_environment=True)
+    value = call.runtime.environment.get(_VARIABLE)
+    if value:
+        return hub_address(value, from_environment=True)
     if any(call.runtime.environment.get(name) for name in ("PGHOST", "PGSERVICE", "PGDATABASE")):
         return HubAddress(FROM_ENVIRONMENT)
     raise InvalidInput(

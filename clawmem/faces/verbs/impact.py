@@ -28,37 +28,45 @@ def impact(
     found = act(call.runtime.vault(), fact, call.runtime.caller(), depth)
     data = {
         "fact": fact_data(found.start.fact, found.start.entity),
-        "dependents": [_record(one) for one in found.dependents],
+        "dependents": [_record(dependent) for dependent in found.dependents],
         "total": len(found.dependents),
         "categories": found.categories,
         "hidden": found.hidden,
         "pages": [{"path": path, "facts": list(ids)} for path, ids in found.pages],
-        "proposals": [{"id": one.id, "kind": one.kind, "says": one.says} for one in found.proposals],
+        "proposals": [
+            {"id": proposal.id, "kind": proposal.kind, "says": proposal.says} for proposal in found.proposals
+        ],
     }
     return Answer(data, list(_lines(found)), found.notices)
 
 
-def _record(one: Dependent) -> dict[str, Any]:
-    fact, entity = one.placed
-    place = {"premise": one.premise, "relation": one.relation, "depth": one.depth}
-    given = {"id": fact.id, "fact": fact.fact, "category": fact.category, "status": fact.status, "entity": entity}
-    return {**given, **place, **said({"trust": fact.trust, "in_doubt": doubt_words(fact)})}
+def _record(dependent: Dependent) -> dict[str, Any]:
+    fact, entity = dependent.placed
+    place = {"premise": dependent.premise, "relation": dependent.relation, "depth": dependent.depth}
+    record = {"id": fact.id, "fact": fact.fact, "category": fact.category, "status": fact.status, "entity": entity}
+    return {**record, **place, **said({"trust": fact.trust, "in_doubt": doubt_words(fact)})}
 
 
 def _lines(found: Impact) -> Iterator[str]:
     yield fact_line(found.start.fact, found.start.entity)
     below: dict[str, list[Dependent]] = defaultdict(list)
-    known = {found.start.fact.id, *(one.placed.fact.id for one in found.dependents)}
-    for one in found.dependents:
+    known = {found.start.fact.id, *(dependent.placed.fact.id for dependent in found.dependents)}
+    for other_dependent in found.dependents:
         # What rests on a replaced fact is shown below its successor.
-        below[one.premise if one.premise in known else found.start.fact.id].append(one)
+        below[other_dependent.premise if other_dependent.premise in known else found.start.fact.id].append(
+            other_dependent
+        )
     waiting = below[found.start.fact.id][::-1]
     while waiting:
-        one = waiting.pop()
-        kind = f"{one.placed.fact.category}, " if one.placed.fact.category in ("decision", "guardrail") else ""
-        line = fact_line(one.placed.fact, one.placed.entity)
-        yield f"{'  ' * min(one.depth, _DEEPEST)}<-{one.relation}- {kind}{line}"
-        waiting += below[one.placed.fact.id][::-1]
+        other_dependent = waiting.pop()
+        kind = (
+            f"{other_dependent.placed.fact.category}, "
+            if other_dependent.placed.fact.category in ("decision", "guardrail")
+            else ""
+        )
+        line = fact_line(other_dependent.placed.fact, other_dependent.placed.entity)
+        yield f"{'  ' * min(other_dependent.depth, _DEEPEST)}<-{other_dependent.relation}- {kind}{line}"
+        waiting += below[other_dependent.placed.fact.id][::-1]
     for path, ids in found.pages:
         yield f"page {path}: {', '.join(ids[:5])}{f' and {len(ids) - 5} more' if len(ids) > 5 else ''}"
     for waits in found.proposals:

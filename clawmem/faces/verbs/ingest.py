@@ -67,18 +67,18 @@ class Files(NamedTuple):
     commits: int = 0
     notices: tuple[str, ...] = ()
 
-    def plus(self, form: str, done: IngestResult, file: str | None) -> Files:
+    def plus(self, form: str, result: IngestResult, file: str | None) -> Files:
         """These files and one more; `file` names it in a folder."""
         where = {} if file is None else {"file": file}
         return Files(
             tuple(dict.fromkeys((*self.formats, form))),
-            self.added + done.added,
-            self.known + done.known,
-            (*self.skipped, *({**one._asdict(), **where} for one in done.skipped)),
-            self.days.union(done.days),
-            done.commit or self.commit,
-            self.commits + done.commits,
-            tuple(dict.fromkeys((*self.notices, *done.notices))),
+            self.added + result.added,
+            self.known + result.known,
+            (*self.skipped, *({**line._asdict(), **where} for line in result.skipped)),
+            self.days.union(result.days),
+            result.commit or self.commit,
+            self.commits + result.commits,
+            tuple(dict.fromkeys((*self.notices, *result.notices))),
         )
 
     def without(self, file: str, reason: str) -> Files:
@@ -127,19 +127,19 @@ def ingest(
         project and check_statement(project, "project"),
     )
     call.runtime.takes_in = True
-    done = _followed(call, file, wish) if follow else _read(call, file, wish)
+    files = _followed(call, file, wish) if follow else _read(call, file, wish)
     data = {
-        "format": ", ".join(done.formats) or "none",
-        "added": done.added,
-        "known": done.known,
-        "skipped": list(done.skipped),
-        "days": sorted(done.days),
-        "commit": done.commit,
-        "commits": done.commits,
+        "format": ", ".join(files.formats) or "none",
+        "added": files.added,
+        "known": files.known,
+        "skipped": list(files.skipped),
+        "days": sorted(files.days),
+        "commit": files.commit,
+        "commits": files.commits,
     }
-    lines = [f"{counted(done.added, 'event')} added, {done.known} already known, {len(done.skipped)} skipped"]
-    lines.append(_committed(done.commit, done.commits))
-    return Answer(data, lines, [*done.notices, *_skipped_notices(done.skipped)], PARTIAL if done.skipped else DONE)
+    lines = [f"{counted(files.added, 'event')} added, {files.known} already known, {len(files.skipped)} skipped"]
+    lines.append(_committed(files.commit, files.commits))
+    return Answer(data, lines, [*files.notices, *_skipped_notices(files.skipped)], PARTIAL if files.skipped else DONE)
 
 
 class BytesRead:
@@ -148,7 +148,7 @@ class BytesRead:
     def __init__(self, report: OnProgress | None, paths: Sequence[Path] | None) -> None:
         self._report = report
         self._done = 0
-        self._total = sum(one.stat().st_size for one in paths if one.exists()) / _MB if paths and report else None
+        self._total = sum(path.stat().st_size for path in paths if path.exists()) / _MB if paths and report else None
 
     def counted(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         """Yield the pieces of a file."""
@@ -169,23 +169,27 @@ def _read(call: Call, file: str, wish: Wish, shown: bool = True) -> Files:
             counter = BytesRead(report, None if file == "-" else [Path(file)])
             return Files().plus(*_ingested(call, file, wish, counter), None)
         since = moment_of(wish.since).timestamp() if wish.since else None
-        paths = [one for one in _transcripts(Path(file)) if since is None or one.stat().st_mtime >= since]
+        paths = [
+            transcript
+            for transcript in _transcripts(Path(file))
+            if since is None or transcript.stat().st_mtime >= since
+        ]
         return _read_folder(call, Path(file), paths, wish, BytesRead(report, paths))
 
 
 def _read_folder(call: Call, folder: Path, paths: Sequence[Path], wish: Wish, counter: BytesRead) -> Files:
-    done = Files()
+    files = Files()
     for path in paths:
         name = path.relative_to(folder).as_posix()
         try:
-            done = done.plus(*_ingested(call, str(path), wish, counter), name)
+            files = files.plus(*_ingested(call, str(path), wish, counter), name)
         except (InvalidInput, NotFound) as problem:
-            done = done.without(name, problem.message.rstrip("."))
-    return done
+            files = files.without(name, problem.message.rstrip("."))
+    return files
 
 
 def _transcripts(folder: Path) -> list[Path]:
-    return sorted(one for one in folder.rglob("*") if one.suffix in (".jsonl", ".json") and one.is_file())
+    return sorted(path for path in folder.rglob("*") if path.suffix in (".jsonl", ".json") and path.is_file())
 
 
 def _followed(call: Call, file: str, wish: Wish) -> Files:
@@ -197,12 +201,12 @@ def _followed(call: Call, file: str, wish: Wish) -> Files:
         while True:
             found = _sizes(Path(file))
             if found != seen:
-                seen, done = found, _read(call, file, wish, shown=False)
-                total = done._replace(
-                    added=total.added + done.added,
-                    days=total.days | done.days,
-                    commit=done.commit or total.commit,
-                    commits=total.commits + done.commits,
+                seen, files = found, _read(call, file, wish, shown=False)
+                total = files._replace(
+                    added=total.added + files.added,
+                    days=total.days | files.days,
+                    commit=files.commit or total.commit,
+                    commits=total.commits + files.commits,
                 )
             sleep(_LOOK_SECONDS)
     except KeyboardInterrupt:
@@ -211,20 +215,20 @@ def _followed(call: Call, file: str, wish: Wish) -> Files:
 
 def _sizes(path: Path) -> dict[str, tuple[int, int]]:
     files = _transcripts(path) if path.is_dir() else [path]
-    return {str(one): (one.stat().st_size, one.stat().st_mtime_ns) for one in files if one.exists()}
+    return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()}
 
 
 def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[str, IngestResult]:
     """Ingest one file; returns its format as well."""
     name = check_statement(wish.source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
-    with opened(call, file) as given:
-        shape = shape_of(given.read(HEAD_BYTES), name, wish.format, wish.role)
-        given.seek(0)
-        found = read(shape, counter.counted(_pieces(given, shape)), name, wish.role)
+    with opened(call, file) as o:
+        shape = shape_of(o.read(HEAD_BYTES), name, wish.format, wish.role)
+        o.seek(0)
+        found = read(shape, counter.counted(_pieces(o, shape)), name, wish.role)
         caller = call.runtime.caller()
         by_program = caller.agent is not None and HANDED_IN.get(caller.agent) == shape.format
-        done = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
-    return shape.format, done
+        result = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
+    return shape.format, result
 
 
 def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | None, caller: Caller) -> IngestResult:
@@ -232,42 +236,42 @@ def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | Non
     file in a format of the harness; a program of one's own may use each format with records. Only for an
     `unattended` caller, what the user says in it is the user's."""
     wish = Wish(AUTO, caller.session, None, "user", None, None, None, project)
-    with open_regular(path) as given:
-        shape = shape_of(given.read(HEAD_BYTES), path.name, AUTO)
+    with open_regular(path) as o:
+        shape = shape_of(o.read(HEAD_BYTES), path.name, AUTO)
         if shape.format not in TRANSCRIPTS.get(harness, RECORDS):
             raise InvalidInput(f"{path.name} is no transcript of {harness}.", "Name it to `clawmem ingest` yourself.")
-        given.seek(0)
-        found = read(shape, _pieces(given, shape), path.name)
+        o.seek(0)
+        found = read(shape, _pieces(o, shape), path.name)
         return act(vault, _named(found, wish), caller, path.name)
 
 
-def _pieces(given: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
-    return _lines(given) if shape.by_line else iter(lambda: given.read(_BLOCK_BYTES), b"")
+def _pieces(o: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
+    return _lines(o) if shape.by_line else iter(lambda: o.read(_BLOCK_BYTES), b"")
 
 
-def _lines(given: IO[bytes]) -> Iterator[bytes]:
+def _lines(o: IO[bytes]) -> Iterator[bytes]:
     """The lines. A line that is longer than a record may be is cut; the rest is skipped."""
-    while line := given.readline(RECORD_BYTES + 1):
+    while line := o.readline(RECORD_BYTES + 1):
         yield line
         while len(line) > _BLOCK_BYTES and not line.endswith(b"\n"):
-            line = given.readline(len(line))
+            line = o.readline(len(line))
 
 
 def _named(found: Iterator[Message | SkippedLine], wish: Wish) -> Iterator[Message | SkippedLine]:
-    for one in found:
-        if isinstance(one, SkippedLine):
-            yield one
+    for line in found:
+        if isinstance(line, SkippedLine):
+            yield line
             continue
-        if wish.since and one.timestamp and one.timestamp < wish.since:
+        if wish.since and line.timestamp and line.timestamp < wish.since:
             continue
-        spoken = one.role in ("user", "note") and not is_low_trust(one.trust or trust_of_source(one.source or ""))
-        about = one.metadata
+        spoken = line.role in ("user", "note") and not is_low_trust(line.trust or trust_of_source(line.source or ""))
+        about = line.metadata
         if wish.project:
             about = {"project": wish.project, **(about or {})}
-        yield one._replace(
-            session=one.session or wish.session,
-            speaker=one.speaker or (wish.speaker if spoken else None),
-            trust=least_trust(one.trust, wish.most),
+        yield line._replace(
+            session=line.session or wish.session,
+            speaker=line.speaker or (wish.speaker if spoken else None),
+            trust=least_trust(line.trust, wish.most),
             metadata=about,
         )
 
@@ -279,7 +283,7 @@ def _committed(last: str | None, number: int) -> str:
 
 
 def _skipped_notices(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
-    sentences = [f"{_place(one)} was skipped: {one['reason']}" for one in skipped[:_SHOWN]]
+    sentences = [f"{_place(record)} was skipped: {record['reason']}" for record in skipped[:_SHOWN]]
     if len(skipped) > _SHOWN:
         more = len(skipped) - _SHOWN
         was = "was" if more == 1 else "were"
@@ -287,10 +291,10 @@ def _skipped_notices(skipped: Sequence[Mapping[str, Any]]) -> list[str]:
     return sentences
 
 
-def _place(one: Mapping[str, Any]) -> str:
-    if "file" not in one:
-        return f"line {one['line']}"
-    return f"line {one['line']} of {one['file']}" if one["line"] else str(one["file"])
+def _place(record: Mapping[str, Any]) -> str:
+    if "file" not in record:
+        return f"line {record['line']}"
+    return f"line {record['line']} of {record['file']}" if record["line"] else str(record["file"])
 
 
 VERB = Command(

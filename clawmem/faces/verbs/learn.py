@@ -53,8 +53,8 @@ def apply(call: Call, file: Annotated[str, FILE._replace(help="The answer, or - 
     """Each fact of the answer is checked against the event that it quotes. The command says what became of it and why.
     Doubtful facts are asked about once more: the command prints that task, and exits with 4. Only the events that
     were answered count as read. The same answer may be applied twice."""
-    with opened(call, file) as given:
-        raw = given.read(RECORD_BYTES + 1)
+    with opened(call, file) as o:
+        raw = o.read(RECORD_BYTES + 1)
     if len(raw) > RECORD_BYTES:
         raise InvalidInput(f"The answer has more than {RECORD_BYTES:,} bytes.", "Answer one task at a time.")
     try:
@@ -66,57 +66,60 @@ def apply(call: Call, file: Annotated[str, FILE._replace(help="The answer, or - 
         empty: dict[str, Any] = dict.fromkeys(("learned", "follow_up", "commit"))
         data = {**empty, "candidates": [], "doubtful": [], "refused": {}, "waiting": 0, "did": list(applied.lines)}
         return Answer(data, applied.lines)
-    done = applied.learned
-    partly = done.follow_up or done.refused
-    return Answer(_data(done), _lines(done), _notices(done), PARTIAL if partly else DONE, _talk(done))
+    result = applied.learned
+    partly = result.follow_up or result.refused
+    return Answer(_data(result), _lines(result), _notices(result), PARTIAL if partly else DONE, _talk(result))
 
 
-def _data(done: ApplyResult) -> dict[str, Any]:
+def _data(result: ApplyResult) -> dict[str, Any]:
     return {
-        "learned": learn_data(done.learned),
-        "candidates": [candidate_data(one) for one in done.learned.candidates],
-        "doubtful": [candidate_data(one) for one in done.doubtful],
-        "follow_up": done.follow_up or None,
-        "refused": dict(done.refused),
-        "waiting": done.waiting,
-        "commit": done.learned.commit,
+        "learned": learn_data(result.learned),
+        "candidates": [candidate_data(candidate) for candidate in result.learned.candidates],
+        "doubtful": [candidate_data(candidate) for candidate in result.doubtful],
+        "follow_up": result.follow_up or None,
+        "refused": dict(result.refused),
+        "waiting": result.waiting,
+        "commit": result.learned.commit,
         "did": [],
     }
 
 
-def _lines(done: ApplyResult) -> Iterator[str]:
-    learned = done.learned
+def _lines(result: ApplyResult) -> Iterator[str]:
+    learned = result.learned
     if not learned.events:
         yield "nothing changed; no commit was made"
         return
     yield from learn_lines(learned, False)
     yield from map(candidate_line, learned.candidates)
-    yield from (f"doubtful   {one.proposition.statement}  [{one.gate}: {one.reason}]" for one in done.doubtful)
+    yield from (
+        f"doubtful   {candidate.proposition.statement}  [{candidate.gate}: {candidate.reason}]"
+        for candidate in result.doubtful
+    )
     if learned.commit:
         yield f"commit {learned.commit[:12]}"
-    if done.follow_up:
+    if result.follow_up:
         yield ""
-        yield done.follow_up.rstrip("\n")
+        yield result.follow_up.rstrip("\n")
 
 
-def _notices(done: ApplyResult) -> list[str]:
-    notices = list(done.learned.notices)
-    if done.refused:
-        notices.append(refused_notice(done.refused))
-    if done.doubtful:
-        are = "is" if len(done.doubtful) == 1 else "are"
+def _notices(result: ApplyResult) -> list[str]:
+    notices = list(result.learned.notices)
+    if result.refused:
+        notices.append(refused_notice(result.refused))
+    if result.doubtful:
+        are = "is" if len(result.doubtful) == 1 else "are"
         notices.append(
-            f"{counted(len(done.doubtful), 'fact')} {are} doubtful: answer the task above with `clawmem learn apply`."
+            f"{counted(len(result.doubtful), 'fact')} {are} doubtful: answer the task above with `clawmem learn apply`."
         )
     return notices
 
 
-def _talk(done: ApplyResult) -> list[str]:
-    talk = ["This answer was applied before."] if done.again else []
-    if done.waiting:
-        wait = "waits" if done.waiting == 1 else "wait"
+def _talk(result: ApplyResult) -> list[str]:
+    talk = ["This answer was applied before."] if result.again else []
+    if result.waiting:
+        wait = "waits" if result.waiting == 1 else "wait"
         talk.append(
-            f"{counted(done.waiting, 'event')} {wait} to be read; `clawmem learn pending` prints the next task."
+            f"{counted(result.waiting, 'event')} {wait} to be read; `clawmem learn pending` prints the next task."
         )
     return talk
 

@@ -35,9 +35,9 @@ def add(
     project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
     """Store a rule for next time. In a session, it has the session's scope."""
-    held = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
+    value = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
     caller = call.runtime.caller()
-    record = lesson_record(held, work_scope(call, workflow, scope, project), caller.agent)
+    record = lesson_record(value, work_scope(call, workflow, scope, project), caller.agent)
     return added(add_record(call.runtime.vault(), record, caller))
 
 

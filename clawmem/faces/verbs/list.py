@@ -55,8 +55,8 @@ def list_(
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [
-            {**fact_data(one.fact, one.entity, listed.conflicts.get(one.fact.id, ())), "tier": heat}
-            for one, heat in listed.facts
+            {**fact_data(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ())), "tier": heat}
+            for hit, heat in listed.facts
         ],
         "total": listed.total,
         **here.data,
@@ -64,8 +64,8 @@ def list_(
     # A tier that all facts share says nothing.
     tiers = len({heat for _, heat in listed.facts}) > 1
     lines = [
-        f"{f'{heat:<4}  ' if tiers else ''}{fact_line(one.fact, one.entity, listed.conflicts.get(one.fact.id, ()))}"
-        for one, heat in listed.facts
+        f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
+        for hit, heat in listed.facts
     ]
     more = listed.total - len(listed.facts)
     talk = [f"{more:,} more; use a higher --limit to show them"] if more else []

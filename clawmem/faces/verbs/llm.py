@@ -34,38 +34,41 @@ def test(
     if chosen is None:
         hints = [*suggestion_message(vault.settings, "llm"), "Name one with `clawmem config set llm.model NAME`."]
         raise Refused("No model is set: rules read the events.", " ".join(hints))
-    done = try_model(vault, call.runtime.caller(), chosen)
-    notices = [*done.notices, *([f"{done.problem.message} {done.problem.hint}".strip()] if done.problem else [])]
+    result = try_model(vault, call.runtime.caller(), chosen)
+    notices = [
+        *result.notices,
+        *([f"{result.problem.message} {result.problem.hint}".strip()] if result.problem else []),
+    ]
     data = {
-        "model": done.model,
+        "model": result.model,
         "task": task,
-        "reachable": done.reachable,
-        "json": done.json,
-        "prices": _prices(done.prices),
-        "run": done.run,
-        "commit": done.commit,
+        "reachable": result.reachable,
+        "json": result.json,
+        "prices": _prices(result.prices),
+        "run": result.run,
+        "commit": result.commit,
     }
-    return Answer(data, _lines(done), notices, done.problem.exit_code if done.problem else DONE)
+    return Answer(data, _lines(result), notices, result.problem.exit_code if result.problem else DONE)
 
 
 def _prices(prices: Prices | None) -> dict[str, float] | None:
     return None if prices is None else {key: value * _MILLION for key, value in prices._asdict().items()}
 
 
-def _lines(done: TrialResult) -> Iterator[str]:
-    took = f" in {done.run['milliseconds'] / 1000:.1f} seconds" if done.run and done.reachable else ""
-    yield f"model      {done.model}"
-    yield f"reachable  {'yes' if done.reachable else 'no'}{took}"
-    if done.prices is None:
+def _lines(result: TrialResult) -> Iterator[str]:
+    took = f" in {result.run['milliseconds'] / 1000:.1f} seconds" if result.run and result.reachable else ""
+    yield f"model      {result.model}"
+    yield f"reachable  {'yes' if result.reachable else 'no'}{took}"
+    if result.prices is None:
         yield "price      not known; calls and tokens of a day are limited (llm.daily_calls, llm.daily_tokens)"
-    elif not any(done.prices):
+    elif not any(result.prices):
         yield "price      free"
     else:
-        prompt, answer = (f"{one * _MILLION:.4g}" for one in done.prices)
+        prompt, answer = (f"{price * _MILLION:.4g}" for price in result.prices)
         yield f"price      {prompt} cents for a million tokens of prompts, {answer} of answers"
-    yield f"json       {'yes' if done.json else 'no' if done.reachable else 'not tried'}"
-    if done.run:
-        yield cost_line(done.run)
+    yield f"json       {'yes' if result.json else 'no' if result.reachable else 'not tried'}"
+    if result.run:
+        yield cost_line(result.run)
 
 
 VERB = {

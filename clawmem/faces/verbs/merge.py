@@ -22,8 +22,8 @@ def merge(
 ) -> Answer:
     """The merged facts remain in the vault, marked as superseded, with a pointer to the new one."""
     caller = call.runtime.caller()
-    given = {"fact": into, "category": category, "importance": importance}
-    draft = draft_from_record({key: value for key, value in given.items() if value is not None}, caller.now)
+    record = {"fact": into, "category": category, "importance": importance}
+    draft = draft_from_record({key: value for key, value in record.items() if value is not None}, caller.now)
     return revised(act(call.runtime.vault(), facts, draft, caller, check_reason(reason)))
 
 

@@ -11,9 +11,9 @@ from clawmem.memory.pages.notes import note as act
 
 def note(call: Call, text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)]) -> Answer:
     """The next heartbeat reads the line and learns facts from it."""
-    done = act(call.runtime.vault(), text, call.runtime.caller())
-    data = {"line": done.line, "path": done.path, "commit": done.commit}
-    return Answer(data, [f"noted in {done.path}: {done.line}", f"commit {done.commit[:12]}"], done.notices)
+    result = act(call.runtime.vault(), text, call.runtime.caller())
+    data = {"line": result.line, "path": result.path, "commit": result.commit}
+    return Answer(data, [f"noted in {result.path}: {result.line}", f"commit {result.commit[:12]}"], result.notices)
 
 
 VERB = Command(

@@ -119,8 +119,8 @@ def query(
     vault = call.runtime.vault()
     most = limit or vault.settings.whole("defaults.limit")
     found = query_organisation(vault, call.runtime.caller(), asked, most, search_facts)
-    data = {"org": found.org, "facts": [hit_data(found.org, one) for one in found.hits]}
-    lines = [hit_line(found.org, one) for one in found.hits]
+    data = {"org": found.org, "facts": [hit_data(found.org, hit) for hit in found.hits]}
+    lines = [hit_line(found.org, hit) for hit in found.hits]
     return Answer(data, lines, found.notices(), talk=() if lines else ("Nothing was found.",))
 
 
@@ -136,20 +136,20 @@ def promote(
     others read the scope."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     gated = gate_fact(vault, caller, fact)
-    done = promote_to_organisation(vault, caller, gated.placed, gated.results, scope)
-    waits = done.status == "pending"
+    result = promote_to_organisation(vault, caller, gated.placed, gated.results, scope)
+    waits = result.status == "pending"
     data = {
         "fact": gated.placed.fact.id,
-        "promotion": done.number,
-        "status": done.status,
-        "scope": done.scope,
-        "new": done.is_new,
+        "promotion": result.number,
+        "status": result.status,
+        "scope": result.scope,
+        "new": result.is_new,
     }
-    before = "" if done.is_new else " before"
-    words = f"waits for review as promotion {done.number}" if waits else f"is shared with the scope {done.scope}"
+    before = "" if result.is_new else " before"
+    words = f"waits for review as promotion {result.number}" if waits else f"is shared with the scope {result.scope}"
     why = reviewer_needed(gated.placed.fact) if waits else None
     line = f"{gated.placed.fact.id} {words}{f', asked for{before}' if before else ''}{f': {why}' if why else ''}"
-    return Answer(data, [line], _withdrawn_notice(done.withdrawn))
+    return Answer(data, [line], _withdrawn_notice(result.withdrawn))
 
 
 def withdraw(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | None, REASON]) -> Answer:
@@ -173,16 +173,16 @@ def pull(
     when it was withdrawn there. If an origin was redacted, its copy is redacted here, which rewrites history, after a
     question or with --yes. Exit code 4: copies wait for that."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    done = pull_act(vault, caller, every, yes)
-    if done.to_redact and call.confirmed(_redaction_lines(done), "Rewrite history?"):
+    pull = pull_act(vault, caller, every, yes)
+    if pull.to_redact and call.confirmed(_redaction_lines(pull), "Rewrite history?"):
         again = pull_act(vault, caller, every, may_redact=True)
-        done = again._replace(
-            added=done.added, changed=done.changed, retracted=done.retracted, commit=done.commit or again.commit
+        pull = again._replace(
+            added=pull.added, changed=pull.changed, retracted=pull.retracted, commit=pull.commit or again.commit
         )
-    notices = [*done.notices, *_withdrawn_notice(done.withdrawn)]
-    notices += [f"{name} was left out: {reason}" for name, reason in done.refused]
-    if done.to_redact:
-        number = counted(len(done.to_redact), "fact")
+    notices = [*pull.notices, *_withdrawn_notice(pull.withdrawn)]
+    notices += [f"{name} was left out: {reason}" for name, reason in pull.refused]
+    if pull.to_redact:
+        number = counted(len(pull.to_redact), "fact")
         notices.append(
             IncompleteAnswer(
                 f"{number} redacted at the origin: the words are still in the history of this vault."
@@ -190,18 +190,18 @@ def pull(
             )
         )
     data = {
-        **{name: list(getattr(done, name)) for name in ("added", "changed", "retracted", "redacted", "to_redact")},
-        "org": done.org,
-        "refused": [{"fact": name, "reason": reason} for name, reason in done.refused],
-        "withdrawn": list(done.withdrawn),
-        "commit": done.commit,
+        **{name: list(getattr(pull, name)) for name in ("added", "changed", "retracted", "redacted", "to_redact")},
+        "org": pull.org,
+        "refused": [{"fact": name, "reason": reason} for name, reason in pull.refused],
+        "withdrawn": list(pull.withdrawn),
+        "commit": pull.commit,
     }
     lines = [
-        f"{done.org}: {len(done.added):,} new, {len(done.changed):,} changed, {len(done.retracted):,} retracted,"
-        f" {len(done.redacted):,} redacted"
+        f"{pull.org}: {len(pull.added):,} new, {len(pull.changed):,} changed, {len(pull.retracted):,} retracted,"
+        f" {len(pull.redacted):,} redacted"
     ]
-    lines += [f"commit {done.commit[:12]}"] if done.commit else []
-    return Answer(data, lines, notices, PARTIAL if done.to_redact else DONE)
+    lines += [f"commit {pull.commit[:12]}"] if pull.commit else []
+    return Answer(data, lines, notices, PARTIAL if pull.to_redact else DONE)
 
 
 def review(
@@ -226,8 +226,19 @@ def review(
         return _review_there(call, vault, folder, action, promotion, status, reason)
     if action == LIST:
         who, found = list_promotions(vault, status)
-        data = {"org": who.org, "promotions": [one._asdict() for one in found]}
-        rows = [(str(one.number), one.status, one.scope, one.vault, one.fact, one.asked_by, one.claim) for one in found]
+        data = {"org": who.org, "promotions": [other_promotion._asdict() for other_promotion in found]}
+        rows = [
+            (
+                str(other_promotion.number),
+                other_promotion.status,
+                other_promotion.scope,
+                other_promotion.vault,
+                other_promotion.fact,
+                other_promotion.asked_by,
+                other_promotion.claim,
+            )
+            for other_promotion in found
+        ]
         table = Table(("promotion", "status", "scope", "vault", "fact", "asked by", "says"), rows)
         return Answer(data, table, talk=() if found else (f"No promotion is {status}.",))
     if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
@@ -245,9 +256,12 @@ def _review_there(
     if action == LIST:
         listed: ProposalList = ask_folder(vault, folder, lambda there: list_proposals(there, include_decided=True))
         wanted = OPEN if status == _STATUSES[0] else status
-        found = [one for one in listed.proposals if one.status == wanted]
-        rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found]
-        data = {"proposals": [proposal_to_record(one) for one in found]}
+        found = [other_proposal for other_proposal in listed.proposals if other_proposal.status == wanted]
+        rows = [
+            (other_proposal.id, other_proposal.kind, other_proposal.status, other_proposal.says, other_proposal.why)
+            for other_proposal in found
+        ]
+        data = {"proposals": [proposal_to_record(other_proposal) for other_proposal in found]}
         table = Table(("proposal", "kind", "status", "says", "why"), rows)
         return Answer(data, table, listed.notices, talk=() if found else (f"No proposal is {status}.",))
     if proposal is None:
@@ -317,9 +331,9 @@ def _withdrawn_notice(withdrawn: tuple[str, ...]) -> tuple[str, ...]:
     return (f"withdrawn at the organisation, as here: {', '.join(withdrawn)}",) if withdrawn else ()
 
 
-def _redaction_lines(done: PullResult) -> list[str]:
-    number = counted(len(done.to_redact), "fact")
-    return [f"{number} redacted at the origin; the copies here: {', '.join(done.to_redact)}"]
+def _redaction_lines(result: PullResult) -> list[str]:
+    number = counted(len(result.to_redact), "fact")
+    return [f"{number} redacted at the origin; the copies here: {', '.join(result.to_redact)}"]
 
 
 VERB = {
@@ -414,6 +428,6 @@ VERB = {
         ),
         ("clawmem org review", "clawmem org review approve 12"),
         ("promotions",),
-        person=lambda given: "" if given["action"] == LIST else "decides for the organisation",
+        person=lambda record: "" if record["action"] == LIST else "decides for the organisation",
     ),
 }

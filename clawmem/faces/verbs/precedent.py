@@ -29,13 +29,13 @@ def precedent(
     result = recall(vault, task, caller, wanted, limit or _MOST, least=LEAST_SCORE)
     data = [
         {
-            **fact_data(one.fact, one.entity),
-            "score": one.score,
-            "outcomes": [dict(each) for each in outcomes_of(one.fact)],
+            **fact_data(hit.fact, hit.entity),
+            "score": hit.score,
+            "outcomes": [dict(each) for each in outcomes_of(hit.fact)],
         }
-        for one in result.found
+        for hit in result.found
     ]
-    lines = [line for one in result.found for line in _lines(one.fact)]
+    lines = [line for hit in result.found for line in _lines(hit.fact)]
     talk = () if data else ("No earlier decision fits this task.",)
     return Answer({"facts": data}, lines, result.notices, talk=talk)
 
@@ -45,8 +45,10 @@ def _lines(fact: Fact) -> list[str]:
     about = "".join(f"  ({words})" for words in (*origin_warnings(fact), *project_words(fact)))
     lines = [f"{fact.id}  {fact.timestamp[:10]}  {fact.fact}{about}"]
     lines += [f"    why: {details['why']}"] if details.get("why") else []
-    for one in details.get("alternatives", ()):
-        lines.append(f"    not: {one.get('option', '')}{f' ({why})' if (why := one.get('why')) else ''}")
+    for alternative in details.get("alternatives", ()):
+        lines.append(
+            f"    not: {alternative.get('option', '')}{f' ({why})' if (why := alternative.get('why')) else ''}"
+        )
     for each in outcomes_of(fact):
         note = each.get("note")
         lines.append(f"    {each.get('outcome')} {str(each.get('at', ''))[:10]}{f': {note}' if note else ''}")

@@ -34,28 +34,30 @@ def promote(
     day = day_of(parse_moment(date, caller.now, "day"))
     judge = call.runtime.model(JUDGE, model)
     asked = answer_tasks(vault, caller, judge, [promotion(day)]) if judge and not dry_run else QueueRun()
-    done = joined_results([*asked.of(PROMOTE), act(vault, caller, day, dry_run)])
+    result = joined_results([*asked.of(PROMOTE), act(vault, caller, day, dry_run)])
     run = asked.records[0] if asked.records else None
-    data = promotion_data(done, explain=True, run=run)
+    data = promotion_data(result, explain=True, run=run)
     failed = asked.problem
     notices = [
-        *dict.fromkeys((*done.notices, *asked.notices)),
+        *dict.fromkeys((*result.notices, *asked.notices)),
         *(["A dry run calls no model: the rules judged all candidates."] if judge and dry_run else []),
         *suggestion_message(vault.settings, "llm"),
         *([f"{failed.message} The rules judged the rest. {failed.hint}"] if failed else []),
     ]
-    lines = [*([cost_line(run)] if run else []), *_lines(done, dry_run, explain)]
+    lines = [*([cost_line(run)] if run else []), *_lines(result, dry_run, explain)]
     return Answer(data, lines, notices, failed.exit_code if failed else DONE)
 
 
-def _lines(done: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
-    lines = [promotion_line(one) for one in (done.verdicts if explain else [*done.kept, *done.waiting])]
-    if done.kept or done.waiting:
-        return lines if dry_run else [*lines, f"commit {done.commit[:12]}" if done.commit else "nothing was written"]
-    words = f"none of {counted(len(done.verdicts), 'candidate')} of {done.on} was promoted"
-    lines.append(words if done.verdicts else f"there is no candidate for {done.on}")
-    if done.commit:
-        return [*lines, f"commit {done.commit[:12]}"]
+def _lines(result: PromoteResult, dry_run: bool, explain: bool) -> list[str]:
+    lines = [promotion_line(verdict) for verdict in (result.verdicts if explain else [*result.kept, *result.waiting])]
+    if result.kept or result.waiting:
+        return (
+            lines if dry_run else [*lines, f"commit {result.commit[:12]}" if result.commit else "nothing was written"]
+        )
+    words = f"none of {counted(len(result.verdicts), 'candidate')} of {result.on} was promoted"
+    lines.append(words if result.verdicts else f"there is no candidate for {result.on}")
+    if result.commit:
+        return [*lines, f"commit {result.commit[:12]}"]
     return [*lines[:-1], f"{lines[-1]}; no commit was made"]
 
 

@@ -41,26 +41,28 @@ def publish(
     last: list[Published] = []
 
     def records() -> Iterator[dict[str, Any]]:
-        with opened(call, file) as given:
-            for done in act(vault, read(given), caller, trust):
-                count.update(one.outcome for one in done.answers)
-                last[:] = [done._replace(commit=done.commit or (last[0].commit if last else None))]
-                yield from ({key: value for key, value in one._asdict().items() if value is not None}
-                            for one in done.answers)  # fmt: skip
+        with opened(call, file) as o:
+            for published in act(vault, read(o), caller, trust):
+                count.update(answer.outcome for answer in published.answers)
+                last[:] = [published._replace(commit=published.commit or (last[0].commit if last else None))]
+                yield from ({key: value for key, value in answer._asdict().items() if value is not None}
+                            for answer in published.answers)  # fmt: skip
 
     def end() -> Answer:
-        said = ", ".join(f"{count[one]} {one}" for one in OUTCOMES if count[one] or one in (STORED, REFUSED))
+        text = ", ".join(
+            f"{count[outcome]} {outcome}" for outcome in OUTCOMES if count[outcome] or outcome in (STORED, REFUSED)
+        )
         commit = last[0].commit if last else None
-        told = [f"{counted(count.total(), 'line')}: {said}"]
-        told.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
+        items = [f"{counted(count.total(), 'line')}: {text}"]
+        items.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
         notices = last[0].notices if last else ()
-        return Answer({}, (), notices, PARTIAL if count[REFUSED] else DONE, talk=told)
+        return Answer({}, (), notices, PARTIAL if count[REFUSED] else DONE, talk=items)
 
     return Feed(records(), _words, end)
 
 
-def _lines(given: IO[bytes]) -> Iterator[Line | RefusedLine]:
-    for number, data in numbered_lines(given):
+def _lines(o: IO[bytes]) -> Iterator[Line | RefusedLine]:
+    for number, data in numbered_lines(o):
         try:
             yield read_line(number, data)
         except InvalidInput as problem:
@@ -78,7 +80,7 @@ def _mapped(call: Call, mapping: str) -> Any:
         raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
     except Unreadable as problem:
         raise InvalidInput(problem.message, hint) from None
-    return lambda given: mapped_lines(given, wish)
+    return lambda other: mapped_lines(other, wish)
 
 
 def _words(record: Mapping[str, Any]) -> str:

@@ -130,9 +130,9 @@ def recall(
     least, near = (0.0, 0.0) if every else (LEAST_SCORE, 0.0 if limit or places != RECALL_KINDS else NEAR_SHARE)
     result = act(here.vault, asked, here.caller, wanted, most, places, passes, least, near)
 
-    mark_session(here, [one.fact.id for one in result.found])
+    mark_session(here, [hit.fact.id for hit in result.found])
 
-    beside = asked_beside(here, asked, most, [one.fact.id for one in result.found], as_of) if org else None
+    beside = asked_beside(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
     hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
     notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": hits_data(beside)} if beside else {}
@@ -168,19 +168,23 @@ def recall(
         data = {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)}
         return _narrated(call, here, asked, result, data, notices)
     theirs = beside.hits if beside else ()
-    most_asked = max((_asked_words(asked, one.found.fact.fact) for one in theirs), default=0)
-    first = [one for one in result.ranking if _asked_words(asked, one.text) >= most_asked]
-    after = [one for one in result.ranking if one not in first]
+    most_asked = max((_asked_words(asked, their.found.fact.fact) for their in theirs), default=0)
+    first = [hit for hit in result.ranking if _asked_words(asked, hit.text) >= most_asked]
+    after = [hit for hit in result.ranking if hit not in first]
     lines = _lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
     nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
     talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
         talk = talk if result.ranking else ()
-        lines += [hit_line(beside.org, one) for one in beside.hits]
+        lines += [hit_line(beside.org, hit) for hit in beside.hits]
     lines += _lines(result, after, asked, user, explain)
     lines += _account(result) if explain else []
-    unable = [f"channel {name} {channel_state(one)}" for name, one in result.channels.items() if strict and one.unable]
+    unable = [
+        f"channel {name} {channel_state(channel)}"
+        for name, channel in result.channels.items()
+        if strict and channel.unable
+    ]
     return Answer(
         lambda: {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)},
         lines if text is None else [text.text] if text.text else [],
@@ -202,21 +206,21 @@ def _narrated(
     from clawmem.faces.parts.narrated import narrated  # few calls ask for it
     from clawmem.index.search.lookup import PlacedFact
 
-    facts = [PlacedFact(one.fact, one.entity) for one in result.found]
-    heard = [one.event for one in result.heard if not one.is_order]
-    told = narrated(call, here.vault, here.caller, question, facts, heard)
+    facts = [PlacedFact(hit.fact, hit.entity) for hit in result.found]
+    heard = [hit.event for hit in result.heard if not hit.is_order]
+    message = narrated(call, here.vault, here.caller, question, facts, heard)
     user = here.vault.settings.words("user.name")
-    lines = [told.text] if told.text else _lines(result, result.ranking, question, user, explain=False)
-    return Answer({**data, "narrative": told.data}, lines, (*notices, *told.notices), told.exit_code)
+    lines = [message.text] if message.text else _lines(result, result.ranking, question, user, explain=False)
+    return Answer({**data, "narrative": message.data}, lines, (*notices, *message.notices), message.exit_code)
 
 
 def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
     """Where to look; without --in everywhere, or only in facts if there is a filter that only facts have."""
-    named = [word.strip() for one in where or () for word in one.split(",")]
-    for one in named:
-        if one not in (*RECALL_KINDS, ALL):
+    named = [word.strip() for text in where or () for word in text.split(",")]
+    for text in named:
+        if text not in (*RECALL_KINDS, ALL):
             raise InvalidInput(
-                f"'{one}' is not a valid value of --in.", f"Choose from {', '.join(RECALL_KINDS)}, {ALL}."
+                f"'{text}' is not a valid value of --in.", f"Choose from {', '.join(RECALL_KINDS)}, {ALL}."
             )
     if not named and of_facts:
         return (FACTS,)
@@ -240,8 +244,8 @@ def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[s
 
 
 def _gone(result: RecallResult) -> list[str]:
-    told = gone_words(result.gone, result.successors) if result.gone else ""
-    return [f"No longer: {told}; --include-superseded shows all."] if told else []
+    text = gone_words(result.gone, result.successors) if result.gone else ""
+    return [f"No longer: {text}; --include-superseded shows all."] if text else []
 
 
 def _weaker(result: RecallResult) -> Sequence[str]:
@@ -253,55 +257,63 @@ def _weaker(result: RecallResult) -> Sequence[str]:
 def _data(result: RecallResult, user: str) -> dict[str, Any]:
     records: dict[str, list[dict[str, Any]]] = {kind: [] for kind in RECALL_KINDS}
     clocks = _clocks(result.ranking)
-    for rank, one in enumerate(result.ranking, 1):
-        date, who = _date_and_who(one, user)
-        place = {"rank": rank, "score": one.hit.score, **_parts_of_score(one.hit), **said({"date": date, "who": who})}
-        record = {**_hit_data(one, result), **place, **said({"time": clocks.get(_id(one))})}
-        records[one.kind].append(record)
+    for rank, recall_hit in enumerate(result.ranking, 1):
+        date, who = _date_and_who(recall_hit, user)
+        place = {
+            "rank": rank,
+            "score": recall_hit.hit.score,
+            **_parts_of_score(recall_hit.hit),
+            **said({"date": date, "who": who}),
+        }
+        record = {**_hit_data(recall_hit, result), **place, **said({"time": clocks.get(_id(recall_hit))})}
+        records[recall_hit.kind].append(record)
     return {
         **records,
         "weak": result.weak,
         **said({"gone": [fact.id for fact in result.gone]}),
-        "nearest": [{"kind": one.kind, "id": _id(one), "score": one.hit.score} for one in result.nearest],
-        "answer_facts": [{**_record(one), "score": one.score} for one in result.found],
-        "channels": {name: _channel_data(one) for name, one in result.channels.items()},
+        "nearest": [
+            {"kind": recall_hit.kind, "id": _id(recall_hit), "score": recall_hit.hit.score}
+            for recall_hit in result.nearest
+        ],
+        "answer_facts": [{**_record(hit), "score": hit.score} for hit in result.found],
+        "channels": {name: _channel_data(channel) for name, channel in result.channels.items()},
     }
 
 
-def _record(one: FactHit) -> dict[str, Any]:
+def _record(hit: FactHit) -> dict[str, Any]:
     """A fact with the few keys that a program needs; without a triple, its object is the whole statement."""
-    fact = one.fact
+    fact = hit.fact
     return {
         "id": fact.id,
         "fact": fact.fact,
-        "entity": one.entity,
+        "entity": hit.entity,
         "predicate": fact.predicate,
         "object_text": fact.object or fact.fact,
-        "tier": one.tier,
+        "tier": hit.tier,
         "confidence": fact.confidence,
         "source": source_name(fact),
         "source_text": fact.source_text,
     }
 
 
-def _hit_data(one: RecallHit, result: RecallResult) -> dict[str, Any]:
-    hit = one.hit
+def _hit_data(other_hit: RecallHit, result: RecallResult) -> dict[str, Any]:
+    hit = other_hit.hit
     if isinstance(hit, EventHit):
         return {**event_data(hit.event), **said({"quarantined": hit.is_order or None, "outdated": hit.outdated})}
     if isinstance(hit, NoteHit):
         return {"path": hit.path, "place": hit.place, "text": hit.text}
-    quote = {"quote": one.event.text} if one.event and one.event.text != hit.fact.source_text else {}
+    quote = {"quote": other_hit.event.text} if other_hit.event and other_hit.event.text != hit.fact.source_text else {}
     against = result.conflicts.get(hit.fact.id, ())
     now = said({"then": result.successors.get(hit.fact.id)})
     return {**fact_data(hit.fact, hit.entity, against), "tier": hit.tier, **quote, **now}
 
 
-def _channel_data(one: ChannelReport) -> dict[str, Any]:
+def _channel_data(report: ChannelReport) -> dict[str, Any]:
     return {
-        "ran": one.ran,
-        "hits": one.hits,
-        **said({"why_not": one.why_not}),
-        **({"unable": True} if one.unable else {}),
+        "ran": report.ran,
+        "hits": report.hits,
+        **said({"why_not": report.why_not}),
+        **({"unable": True} if report.unable else {}),
     }
 
 
@@ -314,13 +326,13 @@ def _texts(made: Callable[..., Brief | ContextResult], hot: Callable[[], Sequenc
 
     return {
         "context": lambda: {key: value for key, value in context_data(made()).items() if key != "facts"},
-        "hot_facts": lambda: [_record(one) for one in hot()],
+        "hot_facts": lambda: [_record(hit) for hit in hot()],
         "llm_context": prompt,
     }
 
 
-def _id(one: RecallHit) -> str:
-    hit = one.hit
+def _id(other_hit: RecallHit) -> str:
+    hit = other_hit.hit
     if isinstance(hit, FactHit):
         return hit.fact.id
     return hit.event.id if isinstance(hit, EventHit) else f"{hit.path}:{hit.place}"
@@ -332,24 +344,28 @@ def _asked_words(question: str, text: str) -> int:
     return sum(not words.isdisjoint(forms_of(word)) for word in search_words(question))
 
 
-def _date_and_who(one: RecallHit, user: str) -> tuple[str | None, str]:
+def _date_and_who(other_hit: RecallHit, user: str) -> tuple[str | None, str]:
     """The day on which it was said or recorded, and by whom. The user has one name, wherever it is from."""
-    hit = one.hit
+    hit = other_hit.hit
     if isinstance(hit, NoteHit):
         return hit.day, agent_of(hit.path) or _NOTE
-    event = hit.event if isinstance(hit, EventHit) else one.event
+    event = hit.event if isinstance(hit, EventHit) else other_hit.event
     if event is not None:
         date, who = event.timestamp[:10], display_speaker(event)
     else:
         assert isinstance(hit, FactHit)
         date = said_on(hit.fact) or hit.fact.timestamp[:10]
-        who = one.speaker or hit.fact.agent or hit.fact.trust or _USER
+        who = other_hit.speaker or hit.fact.agent or hit.fact.trust or _USER
     return date, user if who == _USER else who
 
 
 def _clocks(hits: Sequence[RecallHit]) -> dict[str, str]:
     """The times of the events that are shown with others of their day, by id."""
-    times = {one.hit.event.id: one.hit.event.timestamp for one in hits if isinstance(one.hit, EventHit)}
+    times = {
+        recall_hit.hit.event.id: recall_hit.hit.event.timestamp
+        for recall_hit in hits
+        if isinstance(recall_hit.hit, EventHit)
+    }
     days = Counter(day for day, _ in {(time[:10], time[11:16]) for time in times.values()})
     return {event_id: time[11:16] for event_id, time in times.items() if days[time[:10]] > 1}
 
@@ -364,23 +380,23 @@ def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
 
 def _lines(result: RecallResult, hits: Sequence[RecallHit], question: str, user: str, explain: bool) -> list[str]:
     words = [form for word in search_words(question) for form in forms_of(word)]
-    tiers = len({one.hit.tier for one in hits if isinstance(one.hit, FactHit)}) > 1
+    tiers = len({recall_hit.hit.tier for recall_hit in hits if isinstance(recall_hit.hit, FactHit)}) > 1
     quoted: set[str] = set()
     lines: list[str] = []
     clocks = _clocks(hits)
-    for one in hits:
-        date, who = _date_and_who(one, user)
-        said = _words(result, one, words, again=one.event is not None and one.event.id in quoted)
-        quoted |= {one.event.id} if one.event else set()
-        clock = f" {clocks[_id(one)]}" if _id(one) in clocks else ""
-        lines.append(f"{_id(one)}  {_SINGULAR[one.kind]}  {date or 'undated'}{clock}  {who}: {said}")
-        lines += [f"    {_score(one.hit, tiers)}"] if explain else []
+    for recall_hit in hits:
+        date, who = _date_and_who(recall_hit, user)
+        text = _words(result, recall_hit, words, again=recall_hit.event is not None and recall_hit.event.id in quoted)
+        quoted |= {recall_hit.event.id} if recall_hit.event else set()
+        clock = f" {clocks[_id(recall_hit)]}" if _id(recall_hit) in clocks else ""
+        lines.append(f"{_id(recall_hit)}  {_SINGULAR[recall_hit.kind]}  {date or 'undated'}{clock}  {who}: {text}")
+        lines += [f"    {_score(recall_hit.hit, tiers)}"] if explain else []
     return lines
 
 
-def _words(result: RecallResult, one: RecallHit, words: Sequence[str], again: bool) -> str:
+def _words(result: RecallResult, other_hit: RecallHit, words: Sequence[str], again: bool) -> str:
     """What a hit says, and for a fact what it quotes, as far as it says something else and was not said `again`."""
-    hit = one.hit
+    hit = other_hit.hit
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
@@ -388,7 +404,7 @@ def _words(result: RecallResult, one: RecallHit, words: Sequence[str], again: bo
     against = result.conflicts.get(hit.fact.id, ())
     then = f"  then: {now}" if (now := result.successors.get(hit.fact.id)) else ""
     statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ") + then
-    quote = one.event.text if one.event else hit.fact.source_text
+    quote = other_hit.event.text if other_hit.event else hit.fact.source_text
     if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
     return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'

@@ -31,7 +31,7 @@ def redact(
     """The command rewrites history: every commit from the first one with the secret gets a new hash. Remotes, clones
     and backups still contain the secret. Credentials in a fact or an event are removed; if there are none, its whole
     text is removed. A redaction cannot be undone."""
-    if sum(one is not None for one in (fact, pattern, event)) != 1:
+    if sum(text is not None for text in (fact, pattern, event)) != 1:
         raise InvalidInput("Exactly one target is needed.", "Give a fact, --event ID or --pattern TEXT.")
     what = RedactTarget(fact, event, pattern)
     vault, caller, why = call.runtime.vault(), call.runtime.caller(), check_reason(reason)
@@ -42,43 +42,43 @@ def redact(
                 f"This rewrites {counted(would.renamed, 'commit')} permanently and needs a confirmation.",
                 "Check with --dry-run, then run it again with --yes.",
             )
-    done = act(vault, what, caller, why, dry_run)
+    result = act(vault, what, caller, why, dry_run)
     data = {
-        "commits": list(done.commits),
-        "renamed": done.renamed,
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "events": list(done.events),
-        "old_head": done.old_head,
-        "new_head": done.new_head,
-        "remains": list(done.remains),
-        "remotes": list(done.remotes),
+        "commits": list(result.commits),
+        "renamed": result.renamed,
+        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
+        "events": list(result.events),
+        "old_head": result.old_head,
+        "new_head": result.new_head,
+        "remains": list(result.remains),
+        "remotes": list(result.remotes),
         "dry_run": dry_run,
     }
-    return Answer(data, _lines(done, dry_run), done.notices, PARTIAL if done.remains and not dry_run else DONE)
+    return Answer(data, _lines(result, dry_run), result.notices, PARTIAL if result.remains and not dry_run else DONE)
 
 
-def _lines(done: RedactResult, dry_run: bool) -> list[str]:
+def _lines(result: RedactResult, dry_run: bool) -> list[str]:
     would = "would be " if dry_run else ""
-    lines = [f"{would}redacted in {counted(len(done.commits), 'commit')}, {would}renamed: {done.renamed:,}"]
-    lines += [f"  {commit[:12]}" for commit in done.commits[:_SHOWN]]
-    lines += [f"  and {len(done.commits) - _SHOWN} more"] if len(done.commits) > _SHOWN else []
-    lines += [f"fact: {fact_line(one.fact, one.entity)}" for one in done.facts]
-    lines += [f"event: {one}" for one in done.events]
-    lines += [f"still present: {place}" for place in done.remains]
-    if done.new_head:
-        lines.append(f"the branch was at {done.old_head[:12]} and is at {done.new_head[:12]}")
+    lines = [f"{would}redacted in {counted(len(result.commits), 'commit')}, {would}renamed: {result.renamed:,}"]
+    lines += [f"  {commit[:12]}" for commit in result.commits[:_SHOWN]]
+    lines += [f"  and {len(result.commits) - _SHOWN} more"] if len(result.commits) > _SHOWN else []
+    lines += [f"fact: {fact_line(placed.fact, placed.entity)}" for placed in result.facts]
+    lines += [f"event: {event}" for event in result.events]
+    lines += [f"still present: {place}" for place in result.remains]
+    if result.new_head:
+        lines.append(f"the branch was at {result.old_head[:12]} and is at {result.new_head[:12]}")
     elif dry_run:
         lines.append("dry run; nothing was changed")
-    return [*lines, "The secret must be considered public: replace it where it is used.", *elsewhere(done)]
+    return [*lines, "The secret must be considered public: replace it where it is used.", *elsewhere(result)]
 
 
-def elsewhere(done: RedactResult) -> list[str]:
+def elsewhere(result: RedactResult) -> list[str]:
     """Return which copies a redaction cannot change, and what to do about them."""
     lines = []
-    if done.remotes:
-        named = ", ".join(done.remotes)
+    if result.remotes:
+        named = ", ".join(result.remotes)
         lines.append(
-            f"Remotes still contain it ({named}): push with `git push --force-with-lease {done.remotes[0]}`, let its "
+            f"Remotes still contain it ({named}): push with `git push --force-with-lease {result.remotes[0]}`, let its "
             "owner remove old objects, and do not pull before that."
         )
     lines.append("Other clones and backups still contain it: clone again from here, and create new backups.")

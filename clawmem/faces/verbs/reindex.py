@@ -26,21 +26,21 @@ def reindex(
     if vectors:
         check_embedding(vault)
     with call.progress() as report:
-        done = act(vault, report)
-    data = {**done._asdict(), "seconds": round(done.seconds, 3)}
+        result = act(vault, report)
+    data = {**result._asdict(), "seconds": round(result.seconds, 3)}
     del data["notices"]
     lines = [
-        f"indexed {counted(done.facts, 'fact')}, {counted(done.events, 'event')}"
-        f" and {counted(done.entities, 'entity', 'entities')}"
-        f" in {done.seconds:.1f} s; the index takes {done.size / 1e6:.1f} MB ({done.engine})"
+        f"indexed {counted(result.facts, 'fact')}, {counted(result.events, 'event')}"
+        f" and {counted(result.entities, 'entity', 'entities')}"
+        f" in {result.seconds:.1f} s; the index takes {result.size / 1e6:.1f} MB ({result.engine})"
     ]
     if not vectors:
-        return Answer(data, lines, done.notices)
+        return Answer(data, lines, result.notices)
     with call.progress() as report:
         embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], report)
     problem = embedded.problem
     notices = [
-        *done.notices,
+        *result.notices,
         *suggestion_message(vault.settings, "semantic"),
         *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
     ]
@@ -48,14 +48,14 @@ def reindex(
     return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
 
 
-def _vectors_data(done: EmbeddingRun) -> dict[str, Any]:
-    return {"model": done.model, "texts": done.embedded, "left": done.left, "cents": round(done.cents, 6)}
+def _vectors_data(run: EmbeddingRun) -> dict[str, Any]:
+    return {"model": run.model, "texts": run.embedded, "left": run.left, "cents": round(run.cents, 6)}
 
 
-def _line(done: EmbeddingRun) -> str:
-    cost = f" for {done.cents:.4g} cents" if done.cents else ""
-    rest = f"; {done.left:,} wait for the next heartbeat" if done.left else ""
-    return f"embedded {counted(done.embedded, 'text')} with {done.model}{cost}{rest}"
+def _line(run: EmbeddingRun) -> str:
+    cost = f" for {run.cents:.4g} cents" if run.cents else ""
+    rest = f"; {run.left:,} wait for the next heartbeat" if run.left else ""
+    return f"embedded {counted(run.embedded, 'text')} with {run.model}{cost}{rest}"
 
 
 VERB = Command(

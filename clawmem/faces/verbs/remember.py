@@ -77,55 +77,54 @@ def remember(
     """A fact that is already known is reinforced instead of repeated. Each fact is one commit. In `Since [[premise]],
     ...`, the bracket names a fact by its id or words, and the new fact rests on it; so after `because`, `given`, `as`.
     `--jsonl` names the input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
-    given = dict(locals())
-    del given["call"], given["text"], given["jsonl"]
+    argument = dict(locals())
+    del argument["call"], argument["text"], argument["jsonl"]
     caller = call.runtime.caller()
-    given |= _scope(call, given)
+    argument |= _scope(call, argument)
     if jsonl is not None:
         if text is not None:
             raise InvalidInput("Give either a fact or --jsonl.", "--jsonl reads one fact per line.")
         from clawmem.faces.parts.reading import file_or_stdin  # one fact comes as an argument
 
-        drafts = _drafts(file_or_stdin(call, jsonl), caller.now, given["entity"])
+        drafts = _drafts(file_or_stdin(call, jsonl), caller.now, argument["entity"])
     else:
         if text is None:
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
-        record = {"fact": text, **{name: value for name, value in given.items() if value is not None}}
+        record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
-    done = act(call.runtime.vault(), drafts, caller)
+    batch = act(call.runtime.vault(), drafts, caller)
     data = {
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": [one.outcome for one in done.facts],
-        "commit": done.commit,
+        "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts],
+        "outcome": [fact.outcome for fact in batch.facts],
+        "commit": batch.commit,
     }
-    if done.conflicts:
+    if batch.conflicts:
         data["conflicts"] = [
             {
-                "fact": one.fact.id,
-                "against": [{"id": rival.id, "fact": rival.fact} for rival in one.rivals],
-                "strategy": one.settlement.strategy,
-                "winner": one.settlement.winner.id if one.settlement.winner else None,
-                "why": one.settlement.why,
-                **({"proposal": one.proposal.id} if one.proposal else {}),
+                "fact": conflict.fact.id,
+                "against": [{"id": rival.id, "fact": rival.fact} for rival in conflict.rivals],
+                "strategy": conflict.settlement.strategy,
+                "winner": conflict.settlement.winner.id if conflict.settlement.winner else None,
+                "why": conflict.settlement.why,
+                **({"proposal": conflict.proposal.id} if conflict.proposal else {}),
             }
-            for one in done.conflicts
+            for conflict in batch.conflicts
         ]
-    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
-    if done.failed is None:
-        return Answer(data, outcome_lines(rows, done.commit), done.notices)
-    stopped = (
-        f"stopped after {len(done.facts)} of {counted(len(drafts), 'fact')}: {done.failed.message} {done.failed.hint}"
-    )
-    return Answer(data, outcome_lines(rows, done.commit), [*done.notices, stopped], PARTIAL)
+    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts]
+    if batch.failed is None:
+        return Answer(data, outcome_lines(rows, batch.commit), batch.notices)
+    count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
+    stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"
+    return Answer(data, outcome_lines(rows, batch.commit), [*batch.notices, stopped], PARTIAL)
 
 
-def _scope(call: Call, given: dict[str, Any]) -> dict[str, Any]:
+def _scope(call: Call, record: dict[str, Any]) -> dict[str, Any]:
     """The workflow and the project of a fact whose scope needs them and whose options do not name them."""
-    if given["workflow"] is not None or given["scope"] in (TEAM, PROJECT):
-        given = {**given, "workflow": call.runtime.workflow(given["workflow"])}
-    if given["scope"] == PROJECT:
-        given = {**given, "project": call.runtime.project(given["project"])}
-    return given
+    if record["workflow"] is not None or record["scope"] in (TEAM, PROJECT):
+        record = {**record, "workflow": call.runtime.workflow(record["workflow"])}
+    if record["scope"] == PROJECT:
+        record = {**record, "project": call.runtime.project(record["project"])}
+    return record
 
 
 def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
@@ -133,9 +132,9 @@ def _drafts(text: str, now: datetime, entity: str | None) -> list[Draft]:
 
     drafts = []
     for number, record in json_lines(text):
-        given: dict[str, Any] = {"entity": entity, **record} if entity else record
+        value: dict[str, Any] = {"entity": entity, **record} if entity else record
         try:
-            drafts.append(draft_from_record(given, now)._replace(line=number))
+            drafts.append(draft_from_record(value, now)._replace(line=number))
         except ClawmemError as problem:
             raise InvalidInput(f"Line {number}: {problem.message}", problem.hint or "Nothing was stored.") from None
     return drafts

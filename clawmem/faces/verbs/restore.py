@@ -30,22 +30,22 @@ def restore(
         why = f"{root} would be the memory of every agent here, so only a person may restore it"
         raise NotPermitted(f"{why}, and {caller.agent} is an agent.", PERSON_RUNS)
     with opened(call, file) as archive:
-        done = act(archive, root, caller, runtime.environment, inside_repository=inside_repository)
-    manifest = done.manifest
+        result = act(archive, root, caller, runtime.environment, inside_repository=inside_repository)
+    manifest = result.manifest
     data = {
-        "vault": str(done.root),
+        "vault": str(result.root),
         "name": manifest.vault,
         "commit": manifest.commit,
         "made": manifest.made,
         "counts": dict(manifest.counts),
         "left_out": dict(manifest.left_out),
-        "errors": done.errors,
+        "errors": result.errors,
     }
     lines = [
-        f"restored {manifest.vault} to {done.root}: {held(manifest)}",
+        f"restored {manifest.vault} to {result.root}: {held(manifest)}",
         f"commit {manifest.commit[:12]}, backed up {manifest.made}",
     ]
-    return Answer(data, lines, done.notices)
+    return Answer(data, lines, result.notices)
 
 
 VERB = Command(

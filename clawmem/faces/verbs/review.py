@@ -35,17 +35,17 @@ def list_(
     """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
     vault = call.runtime.vault()
     found = list_proposals(vault, every, kind, call.runtime.caller() if mine else None)
-    rows = [(one.id, one.kind, one.status, one.says, one.why) for one in found.proposals]
-    data = {"proposals": [proposal_to_record(one) for one in found.proposals]}
+    rows = [(proposal.id, proposal.kind, proposal.status, proposal.says, proposal.why) for proposal in found.proposals]
+    data = {"proposals": [proposal_to_record(proposal) for proposal in found.proposals]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)
     talk = [] if rows else ["There are no open proposals."]
     return Answer(data, table, found.notices, talk=(*talk, *_rates(found.all_filed, {row[1] for row in rows})))
 
 
 def _rates(filed: Sequence[Proposal], kinds: Collection[str]) -> Iterator[str]:
-    for one in kinds_decided(filed, 1):
-        if one.kind in kinds and one.decided:
-            yield f"{one.kind}: people approved {one.approved} of {one.decided} so far."
+    for agreement in kinds_decided(filed, 1):
+        if agreement.kind in kinds and agreement.decided:
+            yield f"{agreement.kind}: people approved {agreement.approved} of {agreement.decided} so far."
 
 
 def show(call: Call, proposal: Annotated[str, _ID]) -> Answer:
@@ -54,7 +54,7 @@ def show(call: Call, proposal: Annotated[str, _ID]) -> Answer:
     shown = show_proposal(call.runtime.vault(), proposal)
     data = {
         "proposal": proposal_to_record(shown.proposal),
-        "targets": [fact_data(one.fact, one.entity) for one in shown.targets],
+        "targets": [fact_data(placed.fact, placed.entity) for placed in shown.targets],
         "reviewers": list(shown.reviewers),
     }
     return Answer(data, Fields(_details(shown), _headline(shown.proposal)), shown.notices)
@@ -106,14 +106,14 @@ def trust(
 ) -> Answer:
     """Accept the commits of others on this machine: their approvals are valid, and instructions in their facts are not
     labelled. Without arguments, list the accepted authors and keys."""
-    done = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
-    lines = [*done.accepted.authors, *(f"key {one}" for one in done.accepted.keys)]
+    result = trust_act(call.runtime.vault(), tuple(author or ()), tuple(key or ()), remove)
+    lines = [*result.accepted.authors, *(f"key {other_key}" for other_key in result.accepted.keys)]
     data = {
-        "authors": list(done.accepted.authors),
-        "keys": list(done.accepted.keys),
-        "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in done.outside],
+        "authors": list(result.accepted.authors),
+        "keys": list(result.accepted.keys),
+        "outside": [{"fact": fact_id, "stake": stake} for fact_id, stake in result.outside],
     }
-    left = len(done.outside)
+    left = len(result.outside)
     talk = [] if lines else ["Only the commits of this clone are accepted."]
     if left:
         talk.append(f"{left} {'fact comes' if left == 1 else 'facts come'} from commits that are not accepted here.")
@@ -132,7 +132,7 @@ def watch(
     events = watch_proposals(call.runtime.vault(), seconds)
     if seconds is None:
         return Feed(events)
-    lines = (json.dumps(one, ensure_ascii=False) for one in events)
+    lines = (json.dumps(event, ensure_ascii=False) for event in events)
     return Answer(lambda: {"events": list(events)}, lines)
 
 
@@ -141,35 +141,43 @@ def agreement(call: Call) -> Answer:
     decisions. Delegated decisions are not counted."""
 
     found = agreement_act(call.runtime.vault())
-    kinds = [{**one._asdict(), "decided": one.decided} for one in found.kinds]
-    data = {"kinds": kinds, "conflicts": [one._asdict() for one in found.conflicts]}
+    kinds = [{**kind._asdict(), "decided": kind.decided} for kind in found.kinds]
+    data = {"kinds": kinds, "conflicts": [conflict._asdict() for conflict in found.conflicts]}
     rows = [*_kind_rows(found.kinds), *_conflict_rows(found.conflicts)]
     talk = () if kinds else ("Nothing was proposed yet.",)
     return Answer(data, Table(("about", "decided", "now", "proposed"), rows), found.notices, talk=talk)
 
 
 def _kind_rows(kinds: Sequence[KindAgreement]) -> Iterator[Sequence[str]]:
-    for one in kinds:
-        rate = f"{one.approved} of {one.decided} approved" if one.decided else "none decided"
-        to = f", delegated to {one.delegated_to}" if one.delegated_to else ""
-        why = f"the last {one.in_a_row} were all approved: `clawmem review delegate {one.kind} AGENT`"
-        yield one.kind, rate, f"{one.waiting} waiting{to}", why if one.delegate else ""
+    for kind in kinds:
+        rate = f"{kind.approved} of {kind.decided} approved" if kind.decided else "none decided"
+        to = f", delegated to {kind.delegated_to}" if kind.delegated_to else ""
+        why = f"the last {kind.in_a_row} were all approved: `clawmem review delegate {kind.kind} AGENT`"
+        yield kind.kind, rate, f"{kind.waiting} waiting{to}", why if kind.delegate else ""
 
 
 def _conflict_rows(conflicts: Sequence[ConflictAgreement]) -> Iterator[Sequence[str]]:
-    for one in conflicts:
-        sure = f", {one.confident} of {one.comparable} for the most confident fact" if one.comparable else ""
-        kind, _, name = one.of.partition(":")
+    for conflict in conflicts:
+        sure = (
+            f", {conflict.confident} of {conflict.comparable} for the most confident fact"
+            if conflict.comparable
+            else ""
+        )
+        kind, _, name = conflict.of.partition(":")
         where = f"{name} in predicates.yaml" if kind == "relation" else f"workflows/{name}.yaml"
-        better = f"`{'conflict' if kind == 'relation' else 'conflicts'}: {one.proposed}` in {where}"
-        rate = f"{one.newest} of {one.decided} for the newest fact{sure}"
-        yield one.of, rate, f"strategy {one.strategy}", better if one.proposed else ""
+        better = f"`{'conflict' if kind == 'relation' else 'conflicts'}: {conflict.proposed}` in {where}"
+        rate = f"{conflict.newest} of {conflict.decided} for the newest fact{sure}"
+        yield conflict.of, rate, f"strategy {conflict.strategy}", better if conflict.proposed else ""
 
 
 def delegate(
     call: Call,
     kind: Annotated[
-        str | None, Parameter("{choices}.", choices=tuple(one.name for one in PROPOSAL_KINDS if one.delegable))
+        str | None,
+        Parameter(
+            "{choices}.",
+            choices=tuple(proposal_kind.name for proposal_kind in PROPOSAL_KINDS if proposal_kind.delegable),
+        ),
     ],
     to: Annotated[str | None, Parameter("The agent that decides.", metavar="AGENT", completes="agent")],
     entity: Annotated[
@@ -182,77 +190,88 @@ def delegate(
     organisation, and what comes from outside are never delegated."""
     from clawmem.review.reviewers import delegate as act
 
-    done = act(call.runtime.vault(), call.runtime.caller(), kind, to, entity, remove)
-    rows = [one._asdict() for one in done.delegations]
-    lines = [f"{one.pattern}  decided by {one.agent}, delegated by {one.by}" for one in done.delegations]
-    return Answer({"delegations": rows, "kept": done.file}, lines, talk=() if lines else ("Nothing is delegated.",))
+    change = act(call.runtime.vault(), call.runtime.caller(), kind, to, entity, remove)
+    rows = [delegation._asdict() for delegation in change.delegations]
+    lines = [
+        f"{delegation.pattern}  decided by {delegation.agent}, delegated by {delegation.by}"
+        for delegation in change.delegations
+    ]
+    return Answer({"delegations": rows, "kept": change.file}, lines, talk=() if lines else ("Nothing is delegated.",))
 
 
-def _decided(done: ReviewOutcome) -> Answer:
+def _decided(result: ReviewOutcome) -> Answer:
     data: dict[str, Any] = {
-        "proposal": proposal_to_record(done.proposal),
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": list(done.outcome),
-        "commit": done.commit,
+        "proposal": proposal_to_record(result.proposal),
+        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
+        "outcome": list(result.outcome),
+        "commit": result.commit,
     }
-    rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
-    lines = [f"{done.proposal.status}: {done.proposal.id}  {done.proposal.says}", *outcome_lines(rows, done.commit)]
-    return Answer(data, lines, done.notices)
+    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
+    lines = [
+        f"{result.proposal.status}: {result.proposal.id}  {result.proposal.says}",
+        *outcome_lines(rows, result.commit),
+    ]
+    return Answer(data, lines, result.notices)
 
 
-def _headline(one: Proposal) -> str:
-    return f"{one.id}  {one.kind}, {one.status}, made {one.created}" + (f" for {one.agent}" if one.agent else "")
+def _headline(proposal: Proposal) -> str:
+    return f"{proposal.id}  {proposal.kind}, {proposal.status}, made {proposal.created}" + (
+        f" for {proposal.agent}" if proposal.agent else ""
+    )
 
 
 def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
-    one = shown.proposal
-    yield "says", one.says
-    yield "why", one.why
-    yield from _actions(one)
+    proposal = shown.proposal
+    yield "says", proposal.says
+    yield "why", proposal.why
+    yield from _actions(proposal)
     for target in shown.targets:
         yield "now", fact_line(target.fact, target.entity)
     if shown.reviewers:
         yield "reviewers", ", ".join(shown.reviewers)
-    if one.decided:
-        because = f": {one.decided.reason}" if one.decided.reason else ""
+    if proposal.decided:
+        because = f": {proposal.decided.reason}" if proposal.decided.reason else ""
         by = (
-            f"{one.decided.by} (delegated by {one.decided.delegated_by})"
-            if one.decided.delegated_by
-            else one.decided.by
+            f"{proposal.decided.by} (delegated by {proposal.decided.delegated_by})"
+            if proposal.decided.delegated_by
+            else proposal.decided.by
         )
-        yield one.status, f"by {by} at {one.decided.at}{because}"
+        yield proposal.status, f"by {by} at {proposal.decided.at}{because}"
 
 
-def _actions(one: Proposal) -> Iterator[tuple[str, str]]:
-    if one.worth:
-        reasons = "; ".join(one.worth.reasons)
-        yield "does", f"promotes it for {one.worth.on}, with the score {one.worth.score:.2f}: {reasons}"
-    elif one.kind == ESCALATION:
-        about = one.details or {}
-        yield "does", action_words(one)
+def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    if proposal.worth:
+        reasons = "; ".join(proposal.worth.reasons)
+        yield "does", f"promotes it for {proposal.worth.on}, with the score {proposal.worth.score:.2f}: {reasons}"
+    elif proposal.kind == ESCALATION:
+        about = proposal.details or {}
+        yield "does", action_words(proposal)
         yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
-    elif one.fact:
-        yield "does", action_words(one)
-    elif one.entry:
-        predicate = one.entry.predicate
+    elif proposal.fact:
+        yield "does", action_words(proposal)
+    elif proposal.entry:
+        predicate = proposal.entry.predicate
         phrases = f", phrases: {', '.join(predicate.phrases)}" if predicate.phrases else ""
         yield "does", f"puts '{predicate.name}' in predicates.yaml{phrases}"
-        yield "meaning", one.entry.description
-    elif one.line:
-        yield "does", f"writes in {one.line.page}: {one.line.text}"
+        yield "meaning", proposal.entry.description
+    elif proposal.line:
+        yield "does", f"writes in {proposal.line.page}: {proposal.line.text}"
     else:
-        yield "does", action_words(one)
-    if one.fact and one.fact.category == GUARDRAIL:
-        yield "binds", ", ".join(agents_of(one.fact)) or "everybody"
-        led = (one.fact.details or {}).get("evidence") or ()
+        yield "does", action_words(proposal)
+    if proposal.fact and proposal.fact.category == GUARDRAIL:
+        yield "binds", ", ".join(agents_of(proposal.fact)) or "everybody"
+        led = (proposal.fact.details or {}).get("evidence") or ()
         yield from (("evidence", str(each)) for each in led)
-    if one.fact and one.fact.source_text:
-        yield "evidence", f'"{one.fact.source_text}" in {one.source_event}, trust {one.fact.trust or "user"}'
+    if proposal.fact and proposal.fact.source_text:
+        yield (
+            "evidence",
+            f'"{proposal.fact.source_text}" in {proposal.source_event}, trust {proposal.fact.trust or "user"}',
+        )
 
 
-def action_pairs(one: Proposal) -> Iterator[tuple[str, str]]:
+def action_pairs(proposal: Proposal) -> Iterator[tuple[str, str]]:
     """What a proposal does, and the evidence of its fact, each with its label."""
-    return _actions(one)
+    return _actions(proposal)
 
 
 _ID = Parameter("The id of the proposal, or a unique prefix.", completes="proposal")
@@ -328,12 +347,12 @@ VERB = {
         {"delegations": [{"pattern": str, "agent": str, "by": str}], "kept": (str, None)},
         ("clawmem review delegate", "clawmem review delegate promotion night-clerk --entity 'projects/*'"),
         ("delegations",),
-        person=lambda given: "says who decides" if given["kind"] else "",
+        person=lambda record: "says who decides" if record["kind"] else "",
     ),
     "trust": Command(
         trust,
         {"authors": [str], "keys": [str], "outside": [{"fact": str, "stake": str}]},
         ("clawmem review trust", "clawmem review trust 'ada@example.org'"),
-        person=lambda given: "says whose word counts" if given["author"] or given["key"] else "",
+        person=lambda record: "says whose word counts" if record["author"] or record["key"] else "",
     ),
 }

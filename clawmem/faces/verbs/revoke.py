@@ -44,38 +44,39 @@ def revoke(
     in doubt. The command makes one commit; `undo` reverts it."""
     caller = call.runtime.caller()
     origin = RevokeOrigin(source, event, session, agent, parse_start(since, caller.now) if since else None)
-    done = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
+    result = act(call.runtime.vault(), origin, caller, check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": list(done.outcome),
+        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
+        "outcome": list(result.outcome),
         "dependents": [
-            {**fact_data(one.fact, entity), "relation": one.relation, "of": one.of} for one, entity in done.dependents
+            {**fact_data(dependent_fact.fact, entity), "relation": dependent_fact.relation, "of": dependent_fact.of}
+            for dependent_fact, entity in result.dependents
         ],
-        "proposals": [proposal_to_record(one) for one in done.proposals],
-        "events": list(done.events),
-        "sessions": list(done.sessions),
-        "commit": done.commit,
+        "proposals": [proposal_to_record(proposal) for proposal in result.proposals],
+        "events": list(result.events),
+        "sessions": list(result.sessions),
+        "commit": result.commit,
         "dry_run": dry_run,
     }
-    return Answer(data, _lines(done, dry_run), done.notices)
+    return Answer(data, _lines(result, dry_run), result.notices)
 
 
-def _lines(done: RevokeResult, dry_run: bool) -> list[str]:
-    said = {"retracted": "withdrawn", "restored": "active again", "updated": "relinked"}
+def _lines(result: RevokeResult, dry_run: bool) -> list[str]:
+    record = {"retracted": "withdrawn", "restored": "active again", "updated": "relinked"}
     would = "would be " if dry_run else ""
     lines = [
-        f"{would}{said[outcome]}: {fact_line(one.fact, one.entity)}"
-        for outcome, one in zip(done.outcome, done.facts, strict=True)
+        f"{would}{record[outcome]}: {fact_line(placed.fact, placed.entity)}"
+        for outcome, placed in zip(result.outcome, result.facts, strict=True)
     ]
-    for one, entity in done.dependents:
-        lines.append(f"not changed, though it {_HOW[one.relation]} {one.of}: {fact_line(one.fact, entity)}")
-    lines += [f"{would}closed: {one.id}  {one.says}" for one in done.proposals]
-    if done.events:
-        named = ", ".join(done.events[:_SHOWN]) + (", ..." if len(done.events) > _SHOWN else "")
-        lines.append(f"{counted(len(done.events), 'event')} {would}excluded: {named}")
-    lines += [f"session {would}revoked: {one}" for one in done.sessions]
-    lines.append(f"commit {done.commit[:12]}" if done.commit else "dry run; nothing was changed")
+    for resting, entity in result.dependents:
+        lines.append(f"not changed, though it {_HOW[resting.relation]} {resting.of}: {fact_line(resting.fact, entity)}")
+    lines += [f"{would}closed: {proposal.id}  {proposal.says}" for proposal in result.proposals]
+    if result.events:
+        named = ", ".join(result.events[:_SHOWN]) + (", ..." if len(result.events) > _SHOWN else "")
+        lines.append(f"{counted(len(result.events), 'event')} {would}excluded: {named}")
+    lines += [f"session {would}revoked: {session}" for session in result.sessions]
+    lines.append(f"commit {result.commit[:12]}" if result.commit else "dry run; nothing was changed")
     return lines
 
 
@@ -98,5 +99,5 @@ VERB = Command(
         "clawmem revoke --agent scout --since 2026-11-20",
     ),
     ("facts",),
-    person=lambda given: "" if given["dry_run"] else "withdraws what others said",
+    person=lambda record: "" if record["dry_run"] else "withdraws what others said",
 )

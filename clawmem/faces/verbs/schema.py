@@ -49,7 +49,7 @@ def _command(verb: str, word: str | None) -> Command:
         command = found.get(word or "")
     if command is None:
         name = " ".join(filter(None, (verb, word)))
-        known = [one for each in VERBS for one in _names(each)]
+        known = [other_name for each in VERBS for other_name in _names(each)]
         near = get_close_matches(name, known, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")

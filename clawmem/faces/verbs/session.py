@@ -49,10 +49,10 @@ def start(
     """Register a session and print its id, its scratchpad, the last sessions' summaries and the context. Give the id to
     later commands in CLAWMEM_SESSION, or with --session."""
     runtime = call.runtime
-    done = start_session(
+    session = start_session(
         runtime.vault(), runtime.caller(), runtime.workflow(workflow), runtime.project(project), task, stage, session_id
     )
-    return _started(call, done, budget)
+    return _started(call, session, budget)
 
 
 def resume(call: Call, session_id: Annotated[str, _SESSION_ID], budget: Annotated[int | None, _BUDGET]) -> Answer:
@@ -69,9 +69,14 @@ def note(
 ) -> Answer:
     """The note is on the disk when the command returns. The next checkpoint, end or heartbeat commits it."""
     zoned = _zone(call, used, window)
-    done = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
-    data = {"session": done.session, "note": done.note, "since_checkpoint": done.since_checkpoint, **_zone_data(zoned)}
-    return Answer(data, [f"noted {done.note} in {done.session}", *_zone_lines(zoned)], done.notices)
+    noted = note_session(call.runtime.vault(), text, call.runtime.caller(), session)
+    data = {
+        "session": noted.session,
+        "note": noted.note,
+        "since_checkpoint": noted.since_checkpoint,
+        **_zone_data(zoned),
+    }
+    return Answer(data, [f"noted {noted.note} in {noted.session}", *_zone_lines(zoned)], noted.notices)
 
 
 def checkpoint(
@@ -96,37 +101,37 @@ def checkpoint(
     document = _document(call, file) if file is not None else None
     pad = file_or_stdin(call, scratchpad) if scratchpad is not None else None
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    done = checkpoint_session(vault, caller, document, session, pad, stage, used, window)
+    result = checkpoint_session(vault, caller, document, session, pad, stage, used, window)
     data = {
-        "session": _data(done.record),
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "restart": done.restart,
-        "rotated": done.rotated,
-        "commit": done.commit,
-        **_zone_data(done.zone),
+        "session": _data(result.record),
+        "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
+        "restart": result.restart,
+        "rotated": result.rotated,
+        "commit": result.commit,
+        **_zone_data(result.zone),
     }
-    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
-    talk = [f"checkpoint of {done.record.id}", *outcome_lines(rows, done.commit), *_zone_lines(done.zone)]
-    moved = done.record.checkpoints[-1].get("moved")
-    talk += [f"older parts of the scratchpad moved into the record, because {done.rotated}"] if moved else []
-    return Answer(data, done.restart.splitlines(), done.notices, talk=talk)
+    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
+    talk = [f"checkpoint of {result.record.id}", *outcome_lines(rows, result.commit), *_zone_lines(result.zone)]
+    moved = result.record.checkpoints[-1].get("moved")
+    talk += [f"older parts of the scratchpad moved into the record, because {result.rotated}"] if moved else []
+    return Answer(data, result.restart.splitlines(), result.notices, talk=talk)
 
 
 def end(call: Call, file: Annotated[str, _FROM], session: Annotated[str | None, _SESSION]) -> Answer:
     """End a session with a JSON document: summary and reflection, and lessons, decisions, guardrails, knowledge,
     warnings and outcomes if there are any. Everything becomes one commit."""
-    done = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
+    result = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
     data = {
-        "session": _data(done.record),
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": [one.outcome for one in done.facts],
-        "proposals": [one.id for one in done.proposals],
-        "commit": done.commit,
+        "session": _data(result.record),
+        "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
+        "outcome": [fact.outcome for fact in result.facts],
+        "proposals": [proposal.id for proposal in result.proposals],
+        "commit": result.commit,
     }
-    rows = [(one.outcome, one.fact, one.entity) for one in done.facts]
-    lines = [f"ended {done.record.id}", *outcome_lines(rows, done.commit)]
-    lines += [f"waits for review: {one.id}  {one.says}" for one in done.proposals]
-    return Answer(data, lines, done.notices)
+    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
+    lines = [f"ended {result.record.id}", *outcome_lines(rows, result.commit)]
+    lines += [f"waits for review: {proposal.id}  {proposal.says}" for proposal in result.proposals]
+    return Answer(data, lines, result.notices)
 
 
 def list_(
@@ -141,12 +146,17 @@ def list_(
     if state is not None and state not in STATES:
         raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
-    chosen = [one for one in listed.sessions if state in (None, one.state)][: limit or 20]
+    chosen = [session for session in listed.sessions if state in (None, session.state)][: limit or 20]
     caller = call.runtime.caller()
-    rows = [(one.id, one.agent, one.state, one.started, one.workflow or "", one.task or "") for one in chosen]
+    rows = [
+        (record.id, record.agent, record.state, record.started, record.workflow or "", record.task or "")
+        for record in chosen
+    ]
     talk = () if rows else ("There are no sessions.",)
     table = Table(("session", "agent", "state", "started", "workflow", "task"), rows)
-    return Answer({"sessions": [_data(visible_to(one, caller)) for one in chosen]}, table, listed.notices, talk=talk)
+    return Answer(
+        {"sessions": [_data(visible_to(record, caller)) for record in chosen]}, table, listed.notices, talk=talk
+    )
 
 
 def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
@@ -155,7 +165,7 @@ def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     vault, caller = call.runtime.vault(), call.runtime.caller()
     record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
     lines = [f"{key}: {_words(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
-    lines += [f"note {one.at} {one.text}" for one in record.notes]
+    lines += [f"note {note.at} {note.text}" for note in record.notes]
     return Answer({"session": _data(record)}, lines)
 
 
@@ -176,8 +186,8 @@ def claim(
     from clawmem.work.sessions.claims import claim_work
 
     runtime = call.runtime
-    done = claim_work(runtime.vault(), runtime.caller(), what, session, runtime.project(project))
-    return _claimed(done, [f"claimed {one.words}" for one in done.changed] or ["It is claimed already."])
+    work = claim_work(runtime.vault(), runtime.caller(), what, session, runtime.project(project))
+    return _claimed(work, [f"claimed {claim.words}" for claim in work.changed] or ["It is claimed already."])
 
 
 def release(
@@ -188,8 +198,8 @@ def release(
     """Give back what a session has claimed: one claim, or without a name all of them."""
     from clawmem.work.sessions.claims import release_work
 
-    done = release_work(call.runtime.vault(), call.runtime.caller(), what, session)
-    return _claimed(done, [f"released {one.words}" for one in done.changed] or ["Nothing was claimed."])
+    work = release_work(call.runtime.vault(), call.runtime.caller(), what, session)
+    return _claimed(work, [f"released {claim.words}" for claim in work.changed] or ["Nothing was claimed."])
 
 
 def watch(
@@ -216,56 +226,56 @@ def schema(
     return Answer(data, json.dumps(shown, indent=2, ensure_ascii=False).splitlines())
 
 
-def _started(call: Call, done: StartedSession, budget: int | None) -> Answer:
+def _started(call: Call, session: StartedSession, budget: int | None) -> Answer:
     from clawmem.serving.context.context import context  # only here
 
-    vault, record = call.runtime.vault(), done.record
+    vault, record = call.runtime.vault(), session.record
     caller = call.runtime.caller()._replace(agent=record.agent, session=record.id)
     check_reads(vault, caller)
     most = budget or vault.settings.whole("context.budget")
-    given = context(vault, caller, most, record.task, reach=session_reach(record))
-    path, pad = done.scratchpad or ("", "")
+    result = context(vault, caller, most, record.task, reach=session_reach(record))
+    path, pad = session.scratchpad or ("", "")
     pad = without_orders(pad)
     data = {
         "session": _data(record),
-        "previous": [each_text(_data(one), without_orders) for one in done.previous],
+        "previous": [each_text(_data(other_record), without_orders) for other_record in session.previous],
         **({"scratchpad": {"path": path, "text": pad}} if path else {}),
-        **({"task": task_data(done.task)} if done.task else {}),
-        "claims": [_live_data(one) for one in done.claims],
-        "context": context_data(given),
-        "commit": done.commit,
+        **({"task": task_data(session.task)} if session.task else {}),
+        "claims": [_live_data(claim) for claim in session.claims],
+        "context": context_data(result),
+        "commit": session.commit,
     }
     lines = [f"session {record.id}"]
-    if done.task is not None:
-        title, *criteria = task_lines(done.task)
-        lines += ["", f"task {done.task.slug} ({done.task.state}): {title}", *criteria]
+    if session.task is not None:
+        title, *criteria = task_lines(session.task)
+        lines += ["", f"task {session.task.slug} ({session.task.state}): {title}", *criteria]
         lines += [f"scratchpad {path}"] if path else []
-    lines += [one.words for one in done.claims]
+    lines += [claim.words for claim in session.claims]
     if path:
         page = "\n".join(line[: -len(line.lstrip()) or None] + servable(line) for line in pad.rstrip().splitlines())
         lines += ["", wrap_context(f"{page}\n({path}, kept by {record.agent}, unreviewed)")]
-    text = given.text.replace(CLOSING, f"{earlier_part(done.previous)}{CLOSING}")
-    return Answer(data, [*lines, "", text], (*done.notices, *given.notices))
+    text = result.text.replace(CLOSING, f"{earlier_part(session.previous)}{CLOSING}")
+    return Answer(data, [*lines, "", text], (*session.notices, *result.notices))
 
 
-def _claimed(done: ClaimedWork, lines: list[str]) -> Answer:
+def _claimed(work: ClaimedWork, lines: list[str]) -> Answer:
     data = {
-        "session": done.session,
-        "changed": [_claim_data(one) for one in done.changed],
-        "claims": [_live_data(one) for one in done.held],
-        "collisions": [_live_data(one) for one in done.collisions],
-        "commit": done.commit,
+        "session": work.session,
+        "changed": [_claim_data(claim) for claim in work.changed],
+        "claims": [_live_data(claim) for claim in work.held],
+        "collisions": [_live_data(collision) for collision in work.collisions],
+        "commit": work.commit,
     }
-    return Answer(data, lines, done.notices)
+    return Answer(data, lines, work.notices)
 
 
-def _claim_data(one: Claim) -> dict[str, Any]:
-    return said({"kind": one.kind, "what": one.what, "project": one.project})
+def _claim_data(claim: Claim) -> dict[str, Any]:
+    return said({"kind": claim.kind, "what": claim.what, "project": claim.project})
 
 
-def _live_data(one: LiveClaim) -> dict[str, Any]:
-    since = {"since": one.claim.since, "until": one.until}
-    return {**_claim_data(one.claim), **since, "session": one.session, "agent": one.agent}
+def _live_data(claim: LiveClaim) -> dict[str, Any]:
+    since = {"since": claim.claim.since, "until": claim.until}
+    return {**_claim_data(claim.claim), **since, "session": claim.session, "agent": claim.agent}
 
 
 def _document(call: Call, file: str) -> Any:

@@ -55,19 +55,19 @@ def setup(
             return _answer(harness, WireResult(()), f"{harness} is not set up; nothing was removed")
         wanted = wiring(harness, runtime.home(), runtime.environment, ("clawmem",), None)
         former, scheduled = receipt.settings, receipt.scheduled
-        done = unwire(wanted, receipt, runtime.environment, dry_run)
+        result = unwire(wanted, receipt, runtime.environment, dry_run)
         if former and not dry_run:
             restore_reader(runtime.vault(), former)
         if scheduled:
             remove_schedules(runtime.vault(), runtime.environment, runtime.home(), dry_run)
-        return _answer(harness, done, f"{harness}: nothing to remove", dry_run)
+        return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
     wanted = _wiring(call, harness)
-    done = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
+    result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
     reader = reader._replace(lines=(*reader.lines, *lines), notices=(*reader.notices, *notices))
-    return _answer(harness, done, f"{harness} is set up already", dry_run, wanted.granted, reader)
+    return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
 
 
 def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -130,21 +130,21 @@ def _wiring(call: Call, harness: str) -> Any:
 
 def _answer(
     harness: str,
-    done: WireResult,
+    result: WireResult,
     nothing: str,
     dry_run: bool = False,
     granted: tuple[str, ...] = (),
     reader: _Reader | None = None,
 ) -> Answer:
     would = "would be " if dry_run else ""
-    lines = [f"{file.path}: {would}{file.did}" for file in done.files] or [nothing]
-    if granted and done.files:
+    lines = [f"{file.path}: {would}{file.did}" for file in result.files] or [nothing]
+    if granted and result.files:
         lines.append(f"{would}allowed without a question: {', '.join(granted)}")
     lines += ["dry run; nothing was changed"] if dry_run else []
     reader = reader or _Reader()
-    files = [file._asdict() for file in done.files]
+    files = [file._asdict() for file in result.files]
     data = {"harness": harness, "files": files, "granted": list(granted), "reader": reader.name}
-    return Answer(data, [*lines, *reader.lines], [*done.notices, *reader.notices])
+    return Answer(data, [*lines, *reader.lines], [*result.notices, *reader.notices])
 
 
 def _list(call: Call) -> Answer:

@@ -24,12 +24,12 @@ def stale(
     changed, what they rest on was replaced or withdrawn, or nobody has used them for `stale.days` days."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, entity, category, reach=reach_of(call, workflow, scope, project))
-    done = list_stale(vault, caller, wanted, limit or 50)
+    facts = list_stale(vault, caller, wanted, limit or 50)
     data = {
-        "facts": [{**fact_data(one.fact, one.entity), "why": why} for one, why in done.facts],
-        "total": done.total,
+        "facts": [{**fact_data(placed.fact, placed.entity), "why": why} for placed, why in facts.facts],
+        "total": facts.total,
     }
-    lines = [f"{fact_line(one.fact, one.entity)}  {why}" for one, why in done.facts]
+    lines = [f"{fact_line(placed.fact, placed.entity)}  {why}" for placed, why in facts.facts]
     return Answer(data, lines, talk=() if lines else ("No fact is stale.",))
 
 

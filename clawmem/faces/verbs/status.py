@@ -44,9 +44,10 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
         "unfinished": state.unfinished,
         "accepted": state.accepted,
         "suggested": [
-            {"key": one.key, "suggested": one.suggested, "in_force": one.in_force} for one in state.suggested
+            {"key": suggestion.key, "suggested": suggestion.suggested, "in_force": suggestion.in_force}
+            for suggestion in state.suggested
         ],
-        "hooks": [one._asdict() for one in state.hooks],
+        "hooks": [hook._asdict() for hook in state.hooks],
         "index": {
             "state": state.search.state,
             "engine": state.search.engine,
@@ -65,7 +66,7 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
         "cents_today": round(learning.cents_today, 6),
         "unpriced_tokens_today": learning.unpriced_tokens_today,
     }
-    run = None if last is None else {**last._asdict(), "failed": [one._asdict() for one in last.failed]}
+    run = None if last is None else {**last._asdict(), "failed": [failure._asdict() for failure in last.failed]}
     reading = learning.reading._asdict()
     reading["limits"] = list(learning.reading.limits)
     reading["readers"] = {name: total._asdict() for name, total in learning.reading.readers.items()}
@@ -110,7 +111,7 @@ def _readers(learning: LearningState, harness: str) -> Iterator[str]:
 def _last_run(last: HeartbeatRun | None) -> str:
     if last is None:
         return "never on this machine; `clawmem cron install` schedules it"
-    if any(not one.step for one in last.failed):
+    if any(not failure.step for failure in last.failed):
         return f"{minute(last.ended)}, could not start"
     read = f"read {counted(last.events, 'event')}, {counted(last.facts, 'fact')} kept"
     nothing = f"; taught nothing: {last.taught_nothing:,} of {counted(last.events, 'event')}"
@@ -131,14 +132,14 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
     readable = {preset.harness for preset in PRESETS.values()}
     harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
     yield from _learning_pairs(state.learning, harness, state.candidates)
-    for one in state.hooks:
-        yield "hook", f"{one.harness} {one.event} {minute(one.at)}: {one.outcome}, {one.message}"
+    for hook in state.hooks:
+        yield "hook", f"{hook.harness} {hook.event} {minute(hook.at)}: {hook.outcome}, {hook.message}"
     yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
         yield "review", f"{state.proposals:,} open; `clawmem review list` shows them"
     yield "index", f"{state.search.state}, {state.search.engine}"
     if state.suggested:
-        keys = ", ".join(one.key for one in state.suggested)
+        keys = ", ".join(suggestion.key for suggestion in state.suggested)
         yield "suggests", f"{keys}: not in effect on this machine; `clawmem config trust` shows them"
     if state.unfinished:
         yield "waiting", state.unfinished

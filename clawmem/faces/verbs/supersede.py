@@ -31,10 +31,10 @@ def supersede(
 ) -> Answer:
     """The old fact remains in the vault, marked, with a pointer to the new one. Its validity ends when that of the new
     fact begins. A statement of a tool or the web that contradicts a person or an agent waits for review instead."""
-    given = dict(locals())
-    del given["call"], given["fact"], given["text"], given["reason"]
+    argument = dict(locals())
+    del argument["call"], argument["fact"], argument["text"], argument["reason"]
     caller = call.runtime.caller()
-    record = {"fact": text, **{key: value for key, value in given.items() if value is not None}}
+    record = {"fact": text, **{key: value for key, value in argument.items() if value is not None}}
     draft = draft_from_record(record, caller.now)
     return revised(act(call.runtime.vault(), fact, draft, caller, check_reason(reason)))
 

@@ -50,11 +50,11 @@ def sync(
         return _continued(call, policy)
     wanted = SyncOptions(remote, branch, policy, dry_run, unrelated, rewritten)
     with call.progress() as on_progress:
-        done = act(runtime.vault(), runtime.caller(), wanted, on_progress)
-    notices = [*done.notices]
-    if done.problem is not None:
-        notices.append(f"not sent: {done.problem.message} {done.problem.hint}".strip())
-    return Answer(_data(done, dry_run), _lines(done, dry_run), notices, PARTIAL if done.problem else DONE)
+        result = act(runtime.vault(), runtime.caller(), wanted, on_progress)
+    notices = [*result.notices]
+    if result.problem is not None:
+        notices.append(f"not sent: {result.problem.message} {result.problem.hint}".strip())
+    return Answer(_data(result, dry_run), _lines(result, dry_run), notices, PARTIAL if result.problem else DONE)
 
 
 def _checked_policy(name: str | None) -> str | None:
@@ -63,47 +63,47 @@ def _checked_policy(name: str | None) -> str | None:
     return name
 
 
-def _data(done: SyncResult, dry_run: bool) -> dict[str, Any]:
-    problem = done.problem
+def _data(result: SyncResult, dry_run: bool) -> dict[str, Any]:
+    problem = result.problem
     return {
-        "remote": done.remote,
-        "branch": done.branch,
-        "received": done.received,
-        "sent": done.sent,
-        "pushed": done.pushed,
+        "remote": result.remote,
+        "branch": result.branch,
+        "received": result.received,
+        "sent": result.sent,
+        "pushed": result.pushed,
         "dry_run": dry_run,
-        "attempts": done.attempts,
-        "taken": [_taken(one) for one in done.rounds if one.how != "nothing"],
-        "conflicts": [one._asdict() for one in done.conflicts],
-        "proposals": done.proposals,
-        "lost": [one._asdict() for one in done.removals],
-        "twins": [twin._asdict() for plan in done.plans for twin in plan.merged.twins],
-        "renamed": [one._asdict() for plan in done.plans for one in plan.merged.renamed],
+        "attempts": result.attempts,
+        "taken": [_taken(commits) for commits in result.rounds if commits.how != "nothing"],
+        "conflicts": [conflict._asdict() for conflict in result.conflicts],
+        "proposals": result.proposals,
+        "lost": [removal._asdict() for removal in result.removals],
+        "twins": [twin._asdict() for plan in result.plans for twin in plan.merged.twins],
+        "renamed": [other_id._asdict() for plan in result.plans for other_id in plan.merged.renamed],
         "problem": {"code": problem.code, "message": problem.message, "hint": problem.hint} if problem else None,
     }
 
 
-def _taken(one: ReceivedCommits) -> dict[str, Any]:
-    return {"how": one.how, "received": one.received, "commit": one.commit, "rescue": one.rescue}
+def _taken(commits: ReceivedCommits) -> dict[str, Any]:
+    return {"how": commits.how, "received": commits.received, "commit": commits.commit, "rescue": commits.rescue}
 
 
-def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
+def _lines(result: SyncResult, dry_run: bool) -> Iterator[str]:
     would = "would be " if dry_run else ""
-    place = f"{done.remote}/{done.branch}"
-    if not done.received and not done.sent:
+    place = f"{result.remote}/{result.branch}"
+    if not result.received and not result.sent:
         yield f"nothing to do: {place} and this vault have the same contents"
         return
-    if done.received:
-        yield f"{would}received: {counted(done.received, 'change')} from {place}"
-    if done.sent:
-        kept = would if done.pushed or dry_run else "not "
-        yield f"{kept}sent: {counted(done.sent, 'change')} to {place}"
-    yield from _lost(done.removals)
-    for conflict in done.conflicts:
+    if result.received:
+        yield f"{would}received: {counted(result.received, 'change')} from {place}"
+    if result.sent:
+        kept = would if result.pushed or dry_run else "not "
+        yield f"{kept}sent: {counted(result.sent, 'change')} to {place}"
+    yield from _lost(result.removals)
+    for conflict in result.conflicts:
         yield f"conflict: {conflict.says}"
-    if done.proposals:
-        yield f"{counted(len(done.proposals), 'question')} for you: `clawmem review list`"
-    rescues = [one.rescue for one in done.rounds if one.rescue]
+    if result.proposals:
+        yield f"{counted(len(result.proposals), 'question')} for you: `clawmem review list`"
+    rescues = [commits.rescue for commits in result.rounds if commits.rescue]
     if rescues:
         yield f"before: {rescues[0]}"
 
@@ -111,11 +111,13 @@ def _lines(done: SyncResult, dry_run: bool) -> Iterator[str]:
 def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
     """The facts that others removed or reworded, grouped by commit."""
     by_commit: dict[tuple[str | None, str], list[RemoteRemoval]] = {}
-    for one in lost:
-        by_commit.setdefault((one.commit, one.how), []).append(one)
+    for removal in lost:
+        by_commit.setdefault((removal.commit, removal.how), []).append(removal)
     for (commit, how), facts in by_commit.items():
         did = "removed" if how == "gone" else "reworded"
-        names = ", ".join(one.fact for one in facts[:_SHOWN]) + (" ..." if len(facts) > _SHOWN else "")
+        names = ", ".join(remote_removal.fact for remote_removal in facts[:_SHOWN]) + (
+            " ..." if len(facts) > _SHOWN else ""
+        )
         what = f"{did} by others: {counted(len(facts), 'fact')} ({names})"
         if commit is None:
             yield f"{what}, in a merge"
@@ -127,17 +129,17 @@ def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
 def _continued(call: Call, policy: str | None) -> Answer:
     from clawmem.memory.sync.finish_merge import finish_merge  # only after a git merge that stopped
 
-    done = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
-    conflicts = done.plan.conflicts if done.plan else ()
+    merge = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
+    conflicts = merge.plan.conflicts if merge.plan else ()
     data = {
-        "commit": done.commit,
-        "rescue": done.rescue,
-        "conflicts": [one._asdict() for one in conflicts],
-        "proposals": list(done.plan.merged.proposals) if done.plan else [],
+        "commit": merge.commit,
+        "rescue": merge.rescue,
+        "conflicts": [conflict._asdict() for conflict in conflicts],
+        "proposals": list(merge.plan.merged.proposals) if merge.plan else [],
     }
-    lines = [f"finished the merge: commit {done.commit[:12]}" if done.commit else "the merge was already finished"]
-    lines += [f"conflict: {one.says}" for one in conflicts]
-    return Answer(data, lines, done.notices)
+    lines = [f"finished the merge: commit {merge.commit[:12]}" if merge.commit else "the merge was already finished"]
+    lines += [f"conflict: {conflict.says}" for conflict in conflicts]
+    return Answer(data, lines, merge.notices)
 
 
 _CONFLICTS = [{"kind": str, "path": str, "fact": (str, None), "says": str}]

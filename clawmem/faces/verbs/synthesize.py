@@ -27,9 +27,9 @@ def synthesize(call: Call, date: Annotated[str, DATE], dry_run: Annotated[bool, 
     asked = answer_tasks(vault, caller, model, [narration(day)]) if model else QueueRun()
     notes = act(vault, caller, [day], dry_run=dry_run)
     memory = refresh_memory(vault, caller, dry_run)
-    told = (page for one in asked.of("narrate") for page in one.pages)
-    pages = list(dict.fromkeys((*told, *notes.pages, *([PATH] if memory.changed else []))))
-    commits = [*asked.commits, *(one for one in (notes.commit, memory.commit) if one)]
+    generator = (page for other in asked.of("narrate") for page in other.pages)
+    pages = list(dict.fromkeys((*generator, *notes.pages, *([PATH] if memory.changed else []))))
+    commits = [*asked.commits, *(text for text in (notes.commit, memory.commit) if text)]
     did = "would rewrite" if dry_run else "rewrote"
     lines = [f"{did} {page}" for page in pages] or ["nothing changed; no commit was made"]
     data = {"date": day, "pages": pages, "commits": commits}

@@ -47,22 +47,22 @@ def add(
     if text is None and file is None:
         raise InvalidInput("There is no task.", "Give a title, or a checklist with --from FILE, or - for stdin.")
     title = text if file is not None else None
-    given = file_or_stdin(call, file) if file is not None else text or ""
+    argument = file_or_stdin(call, file) if file is not None else text or ""
     name = "the text" if file in (None, "-") else str(file)
-    new = new_tasks(given, title, parse_yaml, name)
+    new = new_tasks(argument, title, parse_yaml, name)
     if accept:
         if len(new) > 1 or new[0].page:
             raise InvalidInput("--accept belongs to one task with a title.", "Write the criteria into the text.")
-        new = (new[0]._replace(acceptance=(*new[0].acceptance, *((one, False) for one in accept))),)
+        new = (new[0]._replace(acceptance=(*new[0].acceptance, *((word, False) for word in accept))),)
     keys = {"workflow": call.runtime.workflow(workflow), "priority": priority, "holder": holder}
     given_keys = {key: value for key, value in keys.items() if value is not None}
-    done = add_tasks(call.runtime.vault(), call.runtime.caller(), new, given_keys)
-    rows = zip(done.tasks, done.outcomes, strict=True)
-    lines = [f"{'added' if what == 'added' else 'already there'}: {one.slug}  {one.title}" for one, what in rows]
-    data = {"tasks": [task_data(one) for one in done.tasks], "outcome": list(done.outcomes), "commit": done.commit}
-    left = unread_lines(given, new) if title is None else 0
-    said = (f"left out, because they are no box with words: {counted(left, 'line')}",) if left else ()
-    return Answer(data, lines, (*done.notices, *said))
+    tasks = add_tasks(call.runtime.vault(), call.runtime.caller(), new, given_keys)
+    rows = zip(tasks.tasks, tasks.outcomes, strict=True)
+    lines = [f"{'added' if what == 'added' else 'already there'}: {task.slug}  {task.title}" for task, what in rows]
+    data = {"tasks": [task_data(task) for task in tasks.tasks], "outcome": list(tasks.outcomes), "commit": tasks.commit}
+    left = unread_lines(argument, new) if title is None else 0
+    pair = (f"left out, because they are no box with words: {counted(left, 'line')}",) if left else ()
+    return Answer(data, lines, (*tasks.notices, *pair))
 
 
 def list_(
@@ -77,23 +77,23 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
 ) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
-    unknown = next((one for one in state or () if one not in (*STATES, "all")), None)
+    unknown = next((text for text in state or () if text not in (*STATES, "all")), None)
     if unknown is not None:
         raise InvalidInput(f"'{unknown}' is not a state of a task.", f"Choose one of {', '.join(STATES)}, all.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_reads(vault, caller)
     listed = list_tasks(vault)
     chosen = [
-        one
-        for one in listed.tasks
-        if (one.state not in CLOSED if not state else "all" in state or one.state in state)
-        and workflow in (None, one.workflow)
-        and holder in (None, one.holder)
+        task
+        for task in listed.tasks
+        if (task.state not in CLOSED if not state else "all" in state or task.state in state)
+        and workflow in (None, task.workflow)
+        and holder in (None, task.holder)
     ]
     shown = chosen[: limit or len(chosen)]
-    rows = [(one.slug, str(one.priority), one.state, one.holder or "", _boxes(one), one.title) for one in shown]
+    rows = [(task.slug, str(task.priority), task.state, task.holder or "", _boxes(task), task.title) for task in shown]
     talk = () if rows else ("There are no such tasks.",)
-    data = {"tasks": [task_data(one) for one in shown], "total": len(chosen)}
+    data = {"tasks": [task_data(task) for task in shown], "total": len(chosen)}
     table = Table(("task", "priority", "state", "holder", "criteria", "title"), rows)
     return Answer(data, table, listed.notices, talk=talk)
 
@@ -102,15 +102,22 @@ def show(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
-    one = find_task(vault, task)
+    other_task = find_task(vault, task)
     agents = sorted(path.name for path in (vault.root / "agents").glob("*") if path.is_dir())
-    pads = [path for path in (scratchpad_path(agent, one.slug) for agent in agents) if (vault.root / path).is_file()]
-    held = {key: value for key, value in task_data(one).items() if key not in ("acceptance", "slug")}
-    lines = [f"{key}: {value}" for key, value in held.items() if value is not None]
-    lines += [f"{key}: {value}" for key, value in one.extra.items()]
+    pads = [
+        path for path in (scratchpad_path(agent, other_task.slug) for agent in agents) if (vault.root / path).is_file()
+    ]
+    record = {key: value for key, value in task_data(other_task).items() if key not in ("acceptance", "slug")}
+    lines = [f"{key}: {value}" for key, value in record.items() if value is not None]
+    lines += [f"{key}: {value}" for key, value in other_task.extra.items()]
     lines += [f"scratchpad: {path}" for path in pads]
-    lines += ["", *one.body.strip().splitlines()]
-    data = {"task": task_data(one), "body": one.body, "extra": dict(one.extra), "scratchpads": pads}
+    lines += ["", *other_task.body.strip().splitlines()]
+    data = {
+        "task": task_data(other_task),
+        "body": other_task.body,
+        "extra": dict(other_task.extra),
+        "scratchpads": pads,
+    }
     return Answer(data, lines)
 
 
@@ -145,20 +152,20 @@ def reopen(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None,
 
 
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
-    done: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
-    if done.commit and move in (CLOSE, REJECT):
+    result: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
+    if result.commit and move in (CLOSE, REJECT):
         record_decisions = answer_of("decided tasks")  # only decisions of people are compared
         if record_decisions is not None:
             record_decisions(call.runtime.vault(), call.runtime.caller())
-    words = _DID[move] if done.commit else _UNCHANGED
-    lines = [words.format(title=done.task.title, state=done.task.state)]
-    lines += task_lines(done.task)[1:] if move == TAKE else []
-    return Answer({"task": task_data(done.task), "commit": done.commit}, lines, done.notices)
+    words = _DID[move] if result.commit else _UNCHANGED
+    lines = [words.format(title=result.task.title, state=result.task.state)]
+    lines += task_lines(result.task)[1:] if move == TAKE else []
+    return Answer({"task": task_data(result.task), "commit": result.commit}, lines, result.notices)
 
 
-def _boxes(one: Task) -> str:
-    checked = sum(item.checked for item in one.acceptance)
-    return f"{checked}/{len(one.acceptance)}" if one.acceptance else ""
+def _boxes(task: Task) -> str:
+    checked = sum(item.checked for item in task.acceptance)
+    return f"{checked}/{len(task.acceptance)}" if task.acceptance else ""
 
 
 TASK = Parameter("The task: its file name without .md, or its title.", completes="task")

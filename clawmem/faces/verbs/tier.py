@@ -20,19 +20,19 @@ def tier(
 ) -> Answer:
     """The answer contains the result of each policy, and names the deciding one."""
     vault = call.runtime.vault()
-    done = restore(vault, fact, call.runtime.caller()) if wake else None
+    result = restore(vault, fact, call.runtime.caller()) if wake else None
     placed = peek(vault, fact, call.runtime.caller())
     settings, base = vault.settings, plain_importance(vault, placed.fact.id)
     limits = settings.number("decay.archive_score"), settings.whole("decay.archive_days")
     data = explain(placed.fact, call.runtime.now(), *limits, settings.words("tiers.policy"), base)
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
-    said = ("tier", "reason", "policy", "archive")
-    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in said]
+    pair = ("tier", "reason", "policy", "archive")
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in pair]
     lines.append(_archive_line(data["archive"]))
-    if done is None:
+    if result is None:
         return Answer({"id": placed.fact.id, **data}, lines)
-    lines.append(f"commit {done.commit[:12]}" if done.commit else "nothing changed; no commit was made")
-    return Answer({"id": placed.fact.id, **data, "commit": done.commit}, lines, done.notices)
+    lines.append(f"commit {result.commit[:12]}" if result.commit else "nothing changed; no commit was made")
+    return Answer({"id": placed.fact.id, **data, "commit": result.commit}, lines, result.notices)
 
 
 def _archive_line(archive: Mapping[str, Any]) -> str:

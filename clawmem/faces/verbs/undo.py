@@ -26,28 +26,28 @@ def undo(
 ) -> Answer:
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
-    done = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
+    result = act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
     data = {
-        "undone": done.undone.commit,
-        "undone_entry": entry_data(done.undone),
-        "commit": done.commit,
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
-        "outcome": list(done.outcome),
-        "paths": list(done.paths),
-        "removed": list(done.removed),
+        "undone": result.undone.commit,
+        "undone_entry": entry_data(result.undone),
+        "commit": result.commit,
+        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
+        "outcome": list(result.outcome),
+        "paths": list(result.paths),
+        "removed": list(result.removed),
         "dry_run": dry_run,
     }
-    return Answer(data, _lines(done, dry_run), done.notices)
+    return Answer(data, _lines(result, dry_run), result.notices)
 
 
-def _lines(done: UndoResult, dry_run: bool) -> list[str]:
-    lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(done.undone)}"]
+def _lines(result: UndoResult, dry_run: bool) -> list[str]:
+    lines = [f"{'would undo' if dry_run else 'undone'}: {entry_line(result.undone)}"]
     would = "would be " if dry_run else ""
-    for outcome, one in zip(done.outcome, done.facts, strict=True):
-        lines.append(f"{would}{outcome}: {fact_line(one.fact, one.entity)}")
-    if not done.facts:
-        lines += [f"{would}{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
-    lines.append(f"commit {done.commit[:SHORT]}" if done.commit else "dry run; nothing was changed")
+    for outcome, placed in zip(result.outcome, result.facts, strict=True):
+        lines.append(f"{would}{outcome}: {fact_line(placed.fact, placed.entity)}")
+    if not result.facts:
+        lines += [f"{would}{'removed' if path in result.removed else 'restored'}: {path}" for path in result.paths]
+    lines.append(f"commit {result.commit[:SHORT]}" if result.commit else "dry run; nothing was changed")
     return lines
 
 

@@ -106,7 +106,9 @@ def _lines(result: WhyResult) -> Iterator[str]:
             here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
-            later = [one.fact.id for one in result.chain if link.fact.id in replaced_facts(one.fact)]
+            later = [
+                other_link.fact.id for other_link in result.chain if link.fact.id in replaced_facts(other_link.fact)
+            ]
             if len(later) > 1:
                 yield f"     replaced more than once: {', '.join(later)}"
     yield ""

@@ -31,21 +31,21 @@ def build(
 
     Only pages whose facts changed are written. What people write outside the markers stays."""
     with call.progress() as report:
-        done = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run, report)
+        result = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run, report)
     data = {
-        "written": list(done.written),
-        "removed": list(done.removed),
-        "pages": done.pages,
-        "claims": done.claims,
-        "full": done.full,
-        "commit": done.commit,
+        "written": list(result.written),
+        "removed": list(result.removed),
+        "pages": result.pages,
+        "claims": result.claims,
+        "full": result.full,
+        "commit": result.commit,
     }
     verb = "Would write" if dry_run else "Wrote"
     lines = [
-        f"{verb} {counted(len(done.written), 'page')}, removed {len(done.removed)}. "
-        f"{counted(done.pages, 'page')}, {counted(done.claims, 'claim')}."
+        f"{verb} {counted(len(result.written), 'page')}, removed {len(result.removed)}. "
+        f"{counted(result.pages, 'page')}, {counted(result.claims, 'claim')}."
     ]
-    return Answer(data, lines, notices=done.notices)
+    return Answer(data, lines, notices=result.notices)
 
 
 def gate(
@@ -64,8 +64,11 @@ def gate(
         found: tuple[GatedFact, ...] = (gate_fact(vault, caller, fact),)
     else:
         found = gate_entity(vault, caller, find_readable_entity(vault, entity or "", caller))
-    lines = [line for one in found for line in _lines(one, explain or fact is not None)]
-    data = {"facts": [_data(one) for one in found], "passed": sum(passes(one.results) for one in found)}
+    lines = [line for other_fact in found for line in _lines(other_fact, explain or fact is not None)]
+    data = {
+        "facts": [_data(other_fact) for other_fact in found],
+        "passed": sum(passes(other_fact.results) for other_fact in found),
+    }
     return Answer(data, lines, talk=() if found else ("The entity has no active fact.",))
 
 
@@ -73,8 +76,8 @@ def check(call: Call) -> Answer:
     """List links of the wiki that lead nowhere, and pages that no other page links to. The exit code is 1 if there are
     links that lead nowhere."""
     found = check_pages(call.runtime.vault())
-    data = {"dead": [{"page": one.page, "target": one.target} for one in found.dead], "orphans": list(found.orphans)}
-    lines = [f"{one.page}: no page '{one.target}'" for one in found.dead]
+    data = {"dead": [{"page": link.page, "target": link.target} for link in found.dead], "orphans": list(found.orphans)}
+    lines = [f"{link.page}: no page '{link.target}'" for link in found.dead]
     lines += [f"{page}: no page links to it" for page in found.orphans]
     talk = () if lines else ("No dead links, no orphans.",)
     return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
@@ -93,22 +96,22 @@ def curate(
     Stale facts, dead links, duplicates, pages that no other page links to, and pages that are too long become
     proposals: once, and never again after a person rejected them. `review approve` does what a proposal says. The
     heartbeat does this once a week."""
-    done = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
+    curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
     data = {
-        "week": done.week,
-        "report": done.report,
-        "pages": list(done.pages),
-        "mended": [one._asdict() for one in done.mended],
-        "findings": [_finding_data(one) for one in done.findings],
-        "commit": done.commit,
+        "week": curation.week,
+        "report": curation.report,
+        "pages": list(curation.pages),
+        "mended": [link._asdict() for link in curation.mended],
+        "findings": [_finding_data(finding) for finding in curation.findings],
+        "commit": curation.commit,
     }
     would = "Would write" if dry_run else "Wrote"
-    lines = [f"{would} {done.report}"] if done.report else [f"No new report for {done.week}."]
-    lines += [f"{would} {counted(len(done.pages), 'other page')}"] if done.pages else []
-    for one in done.mended:
-        lines.append(f"{one.page}: '{one.target}' leads to {one.to} now")
-    lines += [_finding_line(one, dry_run) for one in done.findings]
-    return Answer(data, lines, notices=done.notices)
+    lines = [f"{would} {curation.report}"] if curation.report else [f"No new report for {curation.week}."]
+    lines += [f"{would} {counted(len(curation.pages), 'other page')}"] if curation.pages else []
+    for link in curation.mended:
+        lines.append(f"{link.page}: '{link.target}' leads to {link.to} now")
+    lines += [_finding_line(finding, dry_run) for finding in curation.findings]
+    return Answer(data, lines, notices=curation.notices)
 
 
 def site(
@@ -127,18 +130,20 @@ def site(
     check_site_folder(runtime.vault(), target)
     with call.progress() as report:
         built = build_site(runtime.vault(), runtime.caller(), target, *call.site_renderer(), full, report)
-    done = built.build
+    build = built.build
     data = {
         "folder": str(target),
         "index": str(target / "index.html"),
         "pages": built.pages,
-        "files": done.files,
-        "bytes": done.size,
-        "written": done.written,
-        "removed": done.removed,
+        "files": build.files,
+        "bytes": build.size,
+        "written": build.written,
+        "removed": build.removed,
         "full": built.full,
     }
-    line = f"{data['pages']:,} pages, {done.size / 1e6:.1f} MB. Wrote {done.written:,} files, removed {done.removed:,}."
+    line = (
+        f"{data['pages']:,} pages, {build.size / 1e6:.1f} MB. Wrote {build.written:,} files, removed {build.removed:,}."
+    )
     return Answer(data, [line, f"Open {target / 'index.html'}"], built.notices, is_report=True)
 
 
@@ -149,7 +154,7 @@ def _lines(gated: GatedFact, explain: bool) -> list[str]:
     )
     lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
     if explain:
-        lines += [f"  {'yes' if one.passed else 'no '}  {one.gate}: {one.reason}" for one in gated.results]
+        lines += [f"  {'yes' if result.passed else 'no '}  {result.gate}: {result.reason}" for result in gated.results]
     return lines
 
 
@@ -159,20 +164,20 @@ def _data(gated: GatedFact) -> dict[str, Any]:
         "entity": gated.placed.entity,
         "fact": gated.placed.fact.fact,
         "passed": passes(gated.results),
-        "gates": [one._asdict() for one in gated.results],
+        "gates": [result._asdict() for result in gated.results],
     }
 
 
-def _finding_data(one: CuratedFinding) -> dict[str, Any]:
-    found = one.finding
+def _finding_data(finding: CuratedFinding) -> dict[str, Any]:
+    found = finding.finding
     about = {"rule": found.rule, "about": list(found.about), "says": found.says, "why": found.why}
-    return {**about, "outcome": one.outcome, "proposal": one.proposal}
+    return {**about, "outcome": finding.outcome, "proposal": finding.proposal}
 
 
-def _finding_line(one: CuratedFinding, dry_run: bool) -> str:
-    words = {FILED: "would file" if dry_run else f"filed as {one.proposal}", LEFT: "left for the next run"}
-    outcome = words.get(one.outcome, f"{one.outcome}: {one.proposal}")
-    return f"{one.finding.rule:<16}  {sentence(one.finding.says, one.finding.why)} ({outcome})"
+def _finding_line(finding: CuratedFinding, dry_run: bool) -> str:
+    words = {FILED: "would file" if dry_run else f"filed as {finding.proposal}", LEFT: "left for the next run"}
+    outcome = words.get(finding.outcome, f"{finding.outcome}: {finding.proposal}")
+    return f"{finding.finding.rule:<16}  {sentence(finding.finding.says, finding.finding.why)} ({outcome})"
 
 
 VERB = {

@@ -19,27 +19,30 @@ if TYPE_CHECKING:
 
 def list_(call: Call) -> Answer:
     """List the workflows."""
-    done = list_workflows(call.runtime.vault())
-    data = [{"id": one.id, "title": one.title} for one in done.workflows]
-    rows = [(one.id, one.title, " > ".join(stage.name for stage in one.stages)) for one in done.workflows]
+    result = list_workflows(call.runtime.vault())
+    data = [{"id": workflow.id, "title": workflow.title} for workflow in result.workflows]
+    rows = [
+        (workflow.id, workflow.title, " > ".join(stage.name for stage in workflow.stages))
+        for workflow in result.workflows
+    ]
     talk = () if rows else ("There are no workflows; a workflow is a file workflows/ID.yaml.",)
-    return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), done.notices, talk=talk)
+    return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), result.notices, talk=talk)
 
 
 def show(call: Call, workflow_id: Annotated[str, _ID]) -> Answer:
     """Show a workflow: scopes, roles, stages with what they take and hand in, states, failure modes."""
-    one = find_workflow(call.runtime.vault(), workflow_id)
-    lines = [f"{one.id}: {one.title}", one.about, f"scopes: {' > '.join(one.scopes)}"]
-    lines += [f"role {name}: {about}" for name, about in one.roles.items()]
+    workflow = find_workflow(call.runtime.vault(), workflow_id)
+    lines = [f"{workflow.id}: {workflow.title}", workflow.about, f"scopes: {' > '.join(workflow.scopes)}"]
+    lines += [f"role {name}: {about}" for name, about in workflow.roles.items()]
     lines += [
         f"stage {stage.name}{f' ({stage.role})' if stage.role else ''}:"
         f" takes {', '.join(stage.takes) or 'nothing'}; hands in {', '.join(stage.hands_in) or 'nothing'}"
-        for stage in one.stages
+        for stage in workflow.stages
     ]
-    lines += [f"state {name}: {about}" for name, about in one.states.items()]
-    lines += [f"adapter {name}: {adapter.run}" for name, adapter in one.adapters.items()]
-    lines += [f"failure modes: {', '.join(one.failure_modes)}"] if one.failure_modes else []
-    return Answer({"workflow": _data(one)}, [line for line in lines if line])
+    lines += [f"state {name}: {about}" for name, about in workflow.states.items()]
+    lines += [f"adapter {name}: {adapter.run}" for name, adapter in workflow.adapters.items()]
+    lines += [f"failure modes: {', '.join(workflow.failure_modes)}"] if workflow.failure_modes else []
+    return Answer({"workflow": _data(workflow)}, [line for line in lines if line])
 
 
 def check(
@@ -51,12 +54,14 @@ def check(
     answer. The exit code is 1 if something is missing or wrong."""
     vault = call.runtime.vault()
     data, lines, missing = [], list[str](), 0
-    for one in check_workflows(vault, workflow_id):
-        tried = _tried(vault, one.id) if adapters and one.is_readable else []
-        data.append({"id": one.id, "missing": list(one.missing), "adapters": [each._asdict() for each in tried]})
-        lines += [f"{one.id}: {words}" for words in one.missing or ("complete",)]
-        lines += [f"{one.id}: adapter {each.name}: {each.problem or _counts(each)}" for each in tried]
-        missing += len(one.missing) + sum(each.problem is not None for each in tried)
+    for workflow in check_workflows(vault, workflow_id):
+        tried = _tried(vault, workflow.id) if adapters and workflow.is_readable else []
+        data.append(
+            {"id": workflow.id, "missing": list(workflow.missing), "adapters": [each._asdict() for each in tried]}
+        )
+        lines += [f"{workflow.id}: {words}" for words in workflow.missing or ("complete",)]
+        lines += [f"{workflow.id}: adapter {each.name}: {each.problem or _counts(each)}" for each in tried]
+        missing += len(workflow.missing) + sum(each.problem is not None for each in tried)
     talk = (f"{counted(missing, 'problem')} found.",) if missing else ()
     return Answer({"workflows": data}, lines, exit_code=REFUSED if missing else DONE, talk=talk)
 
@@ -65,8 +70,8 @@ def allow(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, 
     """Allow the program of an adapter on this machine. Read it first. If the file changes, it must be allowed again."""
     from clawmem.work.adapters import allow_adapter
 
-    done = allow_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
-    return Answer(done._asdict(), [f"allowed {done.path}, SHA-256 {done.checksum}"])
+    result = allow_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    return Answer(result._asdict(), [f"allowed {result.path}, SHA-256 {result.checksum}"])
 
 
 def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
@@ -74,14 +79,16 @@ def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _A
     closed here. A value of a task that was changed here is kept, and named where the other side changed it, too."""
     from clawmem.work.adapters import run_adapter
 
-    done = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
-    data = to_record(done, ())
+    result = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    data = to_record(result, ())
     data.pop("notices")
-    rows = [(one.id, one.state, one.title, one.url or "") for one in done.tasks]
-    events = f"{counted(done.added, 'new event')}, {done.known} known"
-    tasks_said = f"{counted(done.new_tasks, 'new task')}, {done.changed_tasks} changed, {done.told} closed ones told"
-    talk = (f"{events}, {counted(done.outcomes, 'outcome')} recorded", tasks_said)
-    return Answer(data, Table(("task", "state", "title", "url"), rows), done.notices, talk=talk)
+    rows = [(task.id, task.state, task.title, task.url or "") for task in result.tasks]
+    events = f"{counted(result.added, 'new event')}, {result.known} known"
+    tasks_said = (
+        f"{counted(result.new_tasks, 'new task')}, {result.changed_tasks} changed, {result.told} closed ones told"
+    )
+    talk = (f"{events}, {counted(result.outcomes, 'outcome')} recorded", tasks_said)
+    return Answer(data, Table(("task", "state", "title", "url"), rows), result.notices, talk=talk)
 
 
 def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
@@ -90,8 +97,8 @@ def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
     return check_adapters(vault, find_workflow(vault, workflow_id))
 
 
-def _counts(one: AdapterCheck) -> str:
-    return f"{counted(one.tasks, 'task')}, {counted(one.events, 'event')}, {counted(one.outcomes, 'outcome')}"
+def _counts(check: AdapterCheck) -> str:
+    return f"{counted(check.tasks, 'task')}, {counted(check.events, 'event')}, {counted(check.outcomes, 'outcome')}"
 
 
 def _data(workflow: Workflow) -> dict[str, Any]:

@@ -102,7 +102,10 @@ def parts(path: str, items: Sequence[Any]) -> list[Part]:
     paths of the others are free."""
     count = max(1, -(-len(items) // PER_PAGE))
     paths = tuple(numbered(path, number) for number in range(1, count + 1))
-    return [Part(one, at + 1, paths, items[at * PER_PAGE : (at + 1) * PER_PAGE]) for at, one in enumerate(paths)]
+    return [
+        Part(other_path, at + 1, paths, items[at * PER_PAGE : (at + 1) * PER_PAGE])
+        for at, other_path in enumerate(paths)
+    ]
 
 
 def numbered(path: str, number: int) -> str:

@@ -127,13 +127,13 @@ class _Renderer:
             for lists in self._lists.values():
                 lists.put(path, ())
 
-    def _entity(self, given: SitePage) -> Iterator[File]:
-        path = site_path(given.page.path)
-        data = entity_data(given, self._known)
+    def _entity(self, page: SitePage) -> Iterator[File]:
+        path = site_path(page.page.path)
+        data = entity_data(page, self._known)
         self._graph.put(data)
         for lists in self._lists.values():
-            lists.put(path, [claim.fact for claim in given.page.claims], given.page.entity.title)
-        yield _page("entity.html", path, given.page.entity.title, **self._entity_values(given))
+            lists.put(path, [claim.fact for claim in page.page.claims], page.page.entity.title)
+        yield _page("entity.html", path, page.page.entity.title, **self._entity_values(page))
         yield self._data(path, data)
 
     def _topic(self, topic: SiteTopic) -> Iterator[File]:
@@ -158,7 +158,7 @@ class _Renderer:
         site = self._site
         groups = []
         for title, entries in grouped_entries(site.entries):
-            items = [(site_path(one.path), one.title, one.claims, one.newest) for one in entries]
+            items = [(site_path(entry.path), entry.title, entry.claims, entry.newest) for entry in entries]
             found = parts(f"index_{file_name(title.casefold())}.html", items)
             groups.append((title, found[0].items, _part_links(found[0])))
             for part in found[1:]:
@@ -170,7 +170,7 @@ class _Renderer:
                     parts=_part_links(part),
                 )
             yield from beyond(found[0].path, len(found), self._earlier)
-        topics = sorted(site.totals.items(), key=lambda one: (one[0].casefold(), one[0]))
+        topics = sorted(site.totals.items(), key=lambda item: (item[0].casefold(), item[0]))
         rows = [(site_path(topic_page(topic)), topic, counted(claims, "claim")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
         groups_of_topics = (found[0].items, _part_links(found[0]))
@@ -189,19 +189,19 @@ class _Renderer:
 
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
         here = site_path(page)
-        places = ((one, self._known.get(one.page) or site_path(one.page)) for one in links)
-        return [(relative_link(here, place), one.title, link_details(one)) for one, place in places]
+        places = ((link, self._known.get(link.page) or site_path(link.page)) for link in links)
+        return [(relative_link(here, place), link.title, link_details(link)) for link, place in places]
 
     def _written(self, notes: Iterable[tuple[str, str]], page: str) -> list[Markup]:
         return [self._notes.html(text, path, page) for path, text in notes]
 
-    def _entity_values(self, given: SitePage) -> dict[str, Any]:
-        page, entity = given.page, given.page.entity
+    def _entity_values(self, value: SitePage) -> dict[str, Any]:
+        page, entity = value.page, value.page.entity
         rivals = _rivals(page)
         groups = [
             (
                 "Facts" if category == "fact" else category.capitalize(),
-                [_claim_values(given, one, rivals.get(one.fact.id, ())) for one in claims],
+                [_claim_values(value, claim, rivals.get(claim.fact.id, ())) for claim in claims],
             )
             for category, claims in grouped_claims(page.claims)
         ]
@@ -212,14 +212,16 @@ class _Renderer:
             "kind": (entity.kind or kind_of(entity.name)).capitalize(),
             "claims": len(page.claims),
             "groups": groups,
-            "conflicts": _conflicts(given),
-            "doubtful": [(_fact_values(given, one.fact), one.reason) for one in page.doubtful],
+            "conflicts": _conflicts(value),
+            "doubtful": [(_fact_values(value, claim.fact), claim.reason) for claim in page.doubtful],
             "topics": self._links(page.topics, page.path),
             "backlinks": self._links(page.backlinks, page.path),
             "held_back": page.held_back,
-            "written": self._written(given.notes, site_path(page.path)),
-            "drawing": [(one, _link(page.path, one.neighbour.path)) for one in drawn(beside)],
-            "beside": [(one, _link(page.path, one.path)) for one in beside],
+            "written": self._written(value.notes, site_path(page.path)),
+            "drawing": [
+                (drawn_neighbour, _link(page.path, drawn_neighbour.neighbour.path)) for drawn_neighbour in drawn(beside)
+            ],
+            "beside": [(neighbour, _link(page.path, neighbour.path)) for neighbour in beside],
             "size": (WIDTH, height_of(beside)),
         }
 
@@ -252,57 +254,57 @@ def _part_links(part: Part) -> list[tuple[str, int, bool]]:
 def _rivals(page: EntityPage) -> dict[str, list[FactPlace]]:
     """Return the facts that contradict each fact of a page, by id."""
     found: dict[str, list[FactPlace]] = {}
-    for one, other in page.conflicts:
-        found.setdefault(one.fact.id, []).append(other)
-        found.setdefault(other.fact.id, []).append(one)
+    for place, other in page.conflicts:
+        found.setdefault(place.fact.id, []).append(other)
+        found.setdefault(other.fact.id, []).append(place)
     return found
 
 
-def _claim_values(given: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]) -> dict[str, Any]:
-    page = given.page
+def _claim_values(value: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]) -> dict[str, Any]:
+    page = value.page
     return {
-        "fact": _fact_values(given, claim.fact),
+        "fact": _fact_values(value, claim.fact),
         "reasons": list(reasons_of(claim.fact)),
         "mentions": [(_link(page.path, path), title) for path, title in claim.mentions],
-        "premises": [(_side(given, one.place), one.reason) for one in claim.premises],
-        "replaced": _history(given, claim),
-        "conflicts": [_side(given, one) for one in rivals],
+        "premises": [(_side(value, premise.place), premise.reason) for premise in claim.premises],
+        "replaced": _history(value, claim),
+        "conflicts": [_side(value, rival) for rival in rivals],
     }
 
 
-def _history(given: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
+def _history(page: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
     """Return what a claim replaced, newest first, each with the day on which it was replaced and what replaced it."""
-    heirs = {one.id: one for one in (claim.fact, *claim.replaced)}
+    heirs = {fact.id: fact for fact in (claim.fact, *claim.replaced)}
     found = []
     for old in claim.replaced:
         heir = heirs.get(old.superseded_by or "", claim.fact)
-        found.append((_fact_values(given, old), day_of(heir.timestamp), heir.fact))
+        found.append((_fact_values(page, old), day_of(heir.timestamp), heir.fact))
     return found
 
 
-def _conflicts(given: SitePage) -> list[list[dict[str, Any]]]:
+def _conflicts(value: SitePage) -> list[list[dict[str, Any]]]:
     """Return both sides of each conflict. A fact of this page that has no other place there has its id here, once."""
-    page = given.page
-    placed = {claim.fact.id for claim in page.claims} | {one.fact.id for one in page.doubtful}
+    page = value.page
+    placed = {claim.fact.id for claim in page.claims} | {claim.fact.id for claim in page.doubtful}
     placed |= {old.id for claim in page.claims for old in claim.replaced}
     found = []
     for conflict in page.conflicts:
         sides = []
-        for one in conflict:
-            is_here = one.page == page.path and one.fact.id not in placed
-            placed.add(one.fact.id)
-            sides.append({**_side(given, one), "id": one.fact.id if is_here else None})
+        for place in conflict:
+            is_here = place.page == page.path and place.fact.id not in placed
+            placed.add(place.fact.id)
+            sides.append({**_side(value, place), "id": place.fact.id if is_here else None})
         found.append(sides)
     return found
 
 
-def _side(given: SitePage, place: FactPlace) -> dict[str, Any]:
-    link = _link(given.page.path, place.page) + f"#{place.fact.id}" if place.page else None
-    return {"link": link, "title": place.title, "fact": _fact_values(given, place.fact)}
+def _side(page: SitePage, place: FactPlace) -> dict[str, Any]:
+    link = _link(page.page.path, place.page) + f"#{place.fact.id}" if place.page else None
+    return {"link": link, "title": place.title, "fact": _fact_values(page, place.fact)}
 
 
-def _fact_values(given: SitePage, fact: Fact) -> dict[str, Any]:
-    event = given.events.get(fact.source_event or "")
+def _fact_values(page: SitePage, fact: Fact) -> dict[str, Any]:
+    event = page.events.get(fact.source_event or "")
     return {
         "id": fact.id,
         "text": fact.fact,
@@ -352,7 +354,7 @@ def neighbours(page: EntityPage) -> list[Neighbour]:
     found: dict[str, Neighbour] = {}
     for claim in page.claims:
         beside = dict(claim.mentions)
-        beside.update((one.place.page, one.place.title) for one in claim.premises if one.place.page)
+        beside.update((premise.place.page, premise.place.title) for premise in claim.premises if premise.place.page)
         for path, title in beside.items():
             if path != page.path:
                 known = found.get(path, Neighbour(path, title, 0, 0))
@@ -361,7 +363,10 @@ def neighbours(page: EntityPage) -> list[Neighbour]:
         if link.claims:
             known = found.get(link.page, Neighbour(link.page, link.title, 0, 0))
             found[link.page] = known._replace(back=link.claims)
-    return sorted(found.values(), key=lambda one: (-one.there - one.back, one.title.casefold(), one.path))
+    return sorted(
+        found.values(),
+        key=lambda neighbour: (-neighbour.there - neighbour.back, neighbour.title.casefold(), neighbour.path),
+    )
 
 
 def height_of(found: list[Neighbour]) -> int:
@@ -373,12 +378,12 @@ def drawn(found: list[Neighbour]) -> list[DrawnNeighbour]:
     """Return the first neighbours on an ellipse around the middle of the drawing, the first one on the right."""
     shown, height = found[:MOST], height_of(found)
     places = []
-    for number, one in enumerate(shown):
+    for number, neighbour in enumerate(shown):
         angle = 2 * math.pi * number / len(shown)
         x = round(WIDTH / 2 + WIDTH * 0.2 * math.cos(angle))
         y = round(height / 2 + (height / 2 - 16) * math.sin(angle))
         side = "right" if x >= WIDTH / 2 else "left"
-        places.append(DrawnNeighbour(one, shortened(one.title), x, y, side))
+        places.append(DrawnNeighbour(neighbour, shortened(neighbour.title), x, y, side))
     return places
 
 

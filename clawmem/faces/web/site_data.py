@@ -46,15 +46,15 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
     A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
     and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
     in the list, or the path of a page."""
-    given = page.page
-    graph = memory_graph([given], known)
-    shown = _shown_facts(given)
+    value = page.page
+    graph = memory_graph([value], known)
+    shown = _shown_facts(value)
     facts = [
         [
             node.id,
             node.kind,
             node.label,
-            _home(node.page, given.path, known),
+            _home(node.page, value.path, known),
             node.trust,
             node.since,
             node.until,
@@ -63,17 +63,17 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
             shown[node.id][1] if node.id in shown else None,
         ]
         for node in graph.nodes
-        if node.id != given.path
+        if node.id != value.path
     ]
-    entity = given.entity
+    entity = value.entity
     return {
-        "path": site_path(given.path),
+        "path": site_path(value.path),
         "title": entity.title,
         "kind": entity.kind or kind_of(entity.name),
         "about": " ".join((*entity.aliases, *(text for _, text in page.notes))),
         "facts": facts,
         "edges": _edges(graph, facts),
-        "beside": [site_path(link.page) for link in given.backlinks if link.claims],
+        "beside": [site_path(link.page) for link in value.backlinks if link.claims],
     }
 
 
@@ -83,8 +83,8 @@ def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
     for claim in page.claims:
         for old in claim.replaced:
             found.setdefault(old.id, (old, "replaced"))
-    for one in page.doubtful:
-        found.setdefault(one.fact.id, (one.fact, "in doubt"))
+    for other_claim in page.doubtful:
+        found.setdefault(other_claim.fact.id, (other_claim.fact, "in doubt"))
     for conflict in page.conflicts:
         for side in conflict:
             if side.page == page.path:
@@ -162,8 +162,8 @@ class SearchIndex:
             self._entries += _entries(data) - _entries(before)
             for word in old.keys() | new.keys():
                 if old.get(word) != new.get(word):
-                    told = "\n".join(sorted(new[word])) if word in new else None
-                    self._changes.setdefault(file_of(word), {}).setdefault(word, {})[key] = told
+                    text = "\n".join(sorted(new[word])) if word in new else None
+                    self._changes.setdefault(file_of(word), {}).setdefault(word, {})[key] = text
         return keyed_script("clawmemPages", key, data) if data is not None else None
 
     def files(self) -> Iterator[tuple[str, bytes | None]]:
@@ -196,7 +196,7 @@ class GraphEntities:
         """Return the file: entities as path, title, data file, number of nodes and place; pairs of them by number."""
         shown = {site_path(entry.path): entry for entry in entries}
         places = middles({path: self._sizes[path] for path in shown})
-        rows = [[path, one.title, key_of(path), self._sizes[path], *places[path]] for path, one in shown.items()]
+        rows = [[path, entry.title, key_of(path), self._sizes[path], *places[path]] for path, entry in shown.items()]
         numbers = {entry.path: number for number, entry in enumerate(shown.values())}
         links = [
             [number, numbers[target], claims]

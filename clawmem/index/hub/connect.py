@@ -153,7 +153,7 @@ class HubErrors:
 
 def check_version(connection: HubConnection) -> None:
     """Raise HubVersion if the migrations of the hub are not those of this program."""
-    here = {one.number for one in known_migrations()}
+    here = {migration.number for migration in known_migrations()}
     there = _applied(connection)
     if there - here:
         raise HubVersion(

@@ -126,9 +126,9 @@ def take_in(connection: HubConnection, row: VaultRow, batch: Batch) -> Written |
     with connection.transaction():
         if not _locked_at(connection, row):
             return None
-        done = _write(connection, row, batch.rows)
+        written = _write(connection, row, batch.rows)
         _finish(connection, row, batch.head)
-    return done
+    return written
 
 
 def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: Iterable[Sequence[LogRow]]) -> Written | None:  # fmt: skip # noqa: E501
@@ -149,16 +149,16 @@ def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: 
         rows = facts = 0
         _append(connection, row, [LogRow(REWRITTEN, row.vault, head, {"before": row.head})])
         for batch in batches:
-            done = _write(connection, row, batch)
-            rows, facts = rows + done.rows, facts + done.facts
+            written = _write(connection, row, batch)
+            rows, facts = rows + written.rows, facts + written.facts
         same = _same_statements(connection, row, before)
         for fact_id, (scopes, _) in before.items():
-            for one in scopes if fact_id in same else ():
+            for scope in scopes if fact_id in same else ():
                 connection.execute(
-                    "SELECT clawmem.share_fact(%s, %s, %s, %s, true)", (row.org, row.vault, fact_id, one)
+                    "SELECT clawmem.share_fact(%s, %s, %s, %s, true)", (row.org, row.vault, fact_id, scope)
                 )
         other = {fact_id: scopes for fact_id, (scopes, _) in before.items() if fact_id not in same}
-        _append(connection, row, [LogRow(UNSHARED, name, None, {"scope": one}) for name in other for one in other[name]])  # fmt: skip # noqa: E501
+        _append(connection, row, [LogRow(UNSHARED, name, None, {"scope": text}) for name in other for text in other[name]])  # fmt: skip # noqa: E501
         connection.execute("SELECT clawmem.empty_rewritten(%s, %s)", (row.org, row.vault))
         _withdraw(connection, row, list(other), "its vault changed or removed the fact")
         _finish(connection, row, head)
@@ -235,24 +235,24 @@ def _finish(connection: HubConnection, row: VaultRow, head: str) -> None:
 def _write(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) -> Written:
     """Append rows to the log, and bring the tables to the state after them."""
     _append(connection, row, rows)
-    commits = {one.subject: _taken(one.body) for one in rows if one.kind == COMMIT}
+    commits = {other_row.subject: _taken(other_row.body) for other_row in rows if other_row.kind == COMMIT}
     _put_commits(connection, row, commits)
     facts: dict[str, LogRow] = {}
     gone: list[tuple[str, str | None]] = []
     entities: dict[str, LogRow] = {}
-    for one in rows:
-        if one.kind == FACT:
-            facts[one.subject] = one
-        elif one.kind == FACT_GONE and one.subject not in facts:
-            gone.append((one.subject, one.body["path"]))
-        elif one.kind == FACT_GONE and facts[one.subject].body["path"] == one.body["path"]:
+    for other_row in rows:
+        if other_row.kind == FACT:
+            facts[other_row.subject] = other_row
+        elif other_row.kind == FACT_GONE and other_row.subject not in facts:
+            gone.append((other_row.subject, other_row.body["path"]))
+        elif other_row.kind == FACT_GONE and facts[other_row.subject].body["path"] == other_row.body["path"]:
             # The table may have it at another path still, from before this batch.
-            del facts[one.subject]
-            gone.append((one.subject, None))
-        elif one.kind in (ENTITY, ENTITY_GONE):
-            entities[one.subject] = one
+            del facts[other_row.subject]
+            gone.append((other_row.subject, None))
+        elif other_row.kind in (ENTITY, ENTITY_GONE):
+            entities[other_row.subject] = other_row
     _remove_facts(connection, row, gone)
-    _put_facts(connection, row, [fact_row(one.subject, row.scope, [row.scope], one.body, one.commit or "", commits[one.commit or ""]) for one in facts.values()])  # fmt: skip # noqa: E501
+    _put_facts(connection, row, [fact_row(fact.subject, row.scope, [row.scope], fact.body, fact.commit or "", commits[fact.commit or ""]) for fact in facts.values()])  # fmt: skip # noqa: E501
     _put_entities(connection, row, entities)
     return Written(len(rows), len(facts) + len(gone))
 
@@ -262,31 +262,37 @@ def _append(connection: HubConnection, row: VaultRow, rows: Sequence[LogRow]) ->
         "INSERT INTO clawmem.log (org, vault, epoch, commit, kind, subject, body)"
         " SELECT %s, %s, %s, commit, kind, subject, body"
         " FROM json_to_recordset(%s::json) AS r (commit text, kind text, subject text, body jsonb)",
-        (row.org, row.vault, row.epoch, stored_json([one._asdict() for one in rows])),
+        (row.org, row.vault, row.epoch, stored_json([other_row._asdict() for other_row in rows])),
     )
 
 
 def _put_commits(connection: HubConnection, row: VaultRow, commits: Mapping[str, TakenCommit]) -> None:
     rows = [
-        {"commit": name, "number": number, "parent": next(iter(one.parents), None), "at": one.at, "author": one.author,
-         "subject": one.subject}
-        for number, (name, one) in enumerate(commits.items(), 1)
-    ]  # fmt: skip
-    given = (row.org, row.vault, stored_json(rows))
+        {
+            "commit": name,
+            "number": number,
+            "parent": next(iter(commit.parents), None),
+            "at": commit.at,
+            "author": commit.author,
+            "subject": commit.subject,
+        }
+        for number, (name, commit) in enumerate(commits.items(), 1)
+    ]
+    pair = (row.org, row.vault, stored_json(rows))
     columns = "commit text, number bigint, parent text, at timestamptz, author text, subject text"
     connection.execute(
         "INSERT INTO clawmem.taken_commit (org, vault, commit, position, parent, at, author, subject)"
         " SELECT %s, %s, commit, number + (SELECT coalesce(max(position), 0) FROM clawmem.taken_commit"
         " WHERE org = %s AND vault = %s), parent, at, author, subject"
         f" FROM json_to_recordset(%s::json) AS r ({columns})",
-        (row.org, row.vault, *given),
+        (row.org, row.vault, *pair),
     )
     connection.execute(
         "INSERT INTO clawmem.author AS a (org, vault, author, commits, last_at)"
         f" SELECT %s, %s, author, count(*), max(at) FROM json_to_recordset(%s::json) AS r ({columns}) GROUP BY author"
         " ON CONFLICT (org, vault, author) DO UPDATE"
         " SET commits = a.commits + excluded.commits, last_at = greatest(a.last_at, excluded.last_at)",
-        given,
+        pair,
     )
 
 
@@ -301,13 +307,13 @@ def _put_facts(connection: HubConnection, row: VaultRow, facts: Sequence[Mapping
         f"INSERT INTO clawmem.fact AS f (org, vault, {names}) SELECT %s, %s, {names}"
         f" FROM json_to_recordset(%s::json) AS r ({_FACT_COLUMNS})"
         f" ON CONFLICT (org, vault, id) DO UPDATE SET {sets}",
-        (row.org, row.vault, stored_json([{**one, "waits": _waits(one["record"])} for one in facts])),
+        (row.org, row.vault, stored_json([{**fact, "waits": _waits(fact["record"])} for fact in facts])),
     )
     connection.execute(
         "DELETE FROM clawmem.link WHERE org = %s AND vault = %s AND fact = ANY (%s)",
-        (row.org, row.vault, [one["id"] for one in facts]),
+        (row.org, row.vault, [fact["id"] for fact in facts]),
     )
-    links = [link for one in facts for link in link_rows(one["id"], [], one["record"])]
+    links = [link for fact in facts for link in link_rows(fact["id"], [], fact["record"])]
     if links:
         connection.execute(
             "INSERT INTO clawmem.link (org, vault, fact, type, target, scopes, reason)"
@@ -360,7 +366,11 @@ def _put_entities(connection: HubConnection, row: VaultRow, entities: Mapping[st
         "DELETE FROM clawmem.entity WHERE org = %s AND vault = %s AND entity = ANY (%s)",
         (row.org, row.vault, list(entities)),
     )
-    rows = [{"entity": name, "commit": one.commit, **one.body} for name, one in entities.items() if one.kind == ENTITY]
+    rows = [
+        {"entity": name, "commit": entity.commit, **entity.body}
+        for name, entity in entities.items()
+        if entity.kind == ENTITY
+    ]
     connection.execute(
         "INSERT INTO clawmem.entity (org, vault, entity, title, kind, aliases, commit, path)"
         " SELECT %s, %s, entity, title, kind, aliases, commit, path FROM json_to_recordset(%s::json)"

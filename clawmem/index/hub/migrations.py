@@ -42,7 +42,7 @@ def migrate(connection: HubConnection, last: int | None = None) -> tuple[Migrati
     Raise HubVersion if the database has one that this program does not know, or one with another text.
     """
     _prepare(connection)
-    done = []
+    items = []
     for migration in known_migrations():
         if last is not None and migration.number > last:
             break
@@ -56,9 +56,9 @@ def migrate(connection: HubConnection, last: int | None = None) -> tuple[Migrati
                 "INSERT INTO clawmem.migration (number, name, digest) VALUES (%s, %s, %s)",
                 (migration.number, migration.name, migration.digest),
             )
-            done.append(migration)
+            items.append(migration)
     connection.commit()
-    return tuple(done)
+    return tuple(items)
 
 
 def _prepare(connection: HubConnection) -> None:
@@ -73,7 +73,7 @@ def _prepare(connection: HubConnection) -> None:
         # Everybody who may use the schema sees its version.
         connection.execute("GRANT SELECT ON clawmem.migration TO PUBLIC")
         applied = _applied(connection)
-    here = {one.number: one for one in known_migrations()}
+    here = {migration.number: migration for migration in known_migrations()}
     for number, digest in sorted(applied.items()):
         if number not in here:
             raise HubVersion(

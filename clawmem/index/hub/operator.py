@@ -321,7 +321,7 @@ def revoke_user(connection: HubConnection, org: str, role: str, scope: str | Non
     elif not lost:
         what = f"the scope {scope}" if scope else "any scope"
         raise NotFound(f"{role} does not have {what} in {org}.", "`clawmem hub status` lists the members.")
-    return tuple(sorted(one for (one,) in lost))
+    return tuple(sorted(other for (other,) in lost))
 
 
 def read_state(connection: HubConnection) -> HubState:
@@ -343,8 +343,8 @@ def read_state(connection: HubConnection) -> HubState:
         )
     ]  # fmt: skip
     vaults = [
-        VaultState(*one)
-        for one in connection.execute(
+        VaultState(*row)
+        for row in connection.execute(
             "SELECT v.org, v.vault, v.address, v.scope, v.head, v.epoch,"
             " (SELECT count(*) FROM clawmem.taken_commit c WHERE c.org = v.org AND c.vault = v.vault),"
             " (SELECT count(*) FROM clawmem.fact f WHERE f.org = v.org AND f.vault = v.vault),"

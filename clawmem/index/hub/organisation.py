@@ -170,7 +170,7 @@ def shared_facts(
 
 def named_facts(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> list[HubFact]:
     """Return those of some facts, each named by vault and id, that the role reads, whatever their status."""
-    vaults, ids = [vault for vault, _ in pairs], [one for _, one in pairs]
+    vaults, ids = [vault for vault, _ in pairs], [text for _, text in pairs]
     rows = connection.execute(
         f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE (vault, id) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
         (vaults, ids),
@@ -180,7 +180,7 @@ def named_facts(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> 
 
 def redacted_among(connection: HubConnection, pairs: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
     """Return those of some facts, each named by vault and id, that were redacted."""
-    vaults, ids = [vault for vault, _ in pairs], [one for _, one in pairs]
+    vaults, ids = [vault for vault, _ in pairs], [text for _, text in pairs]
     return set(connection.execute("SELECT vault, fact FROM redacted_among(%s, %s)", (vaults, ids)))
 
 

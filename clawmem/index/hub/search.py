@@ -78,14 +78,14 @@ def search_facts(connection: HubConnection, asked: HubQuestion) -> list[HubHit]:
         return []
     facts = _read(connection, keys)
     if span is not None:
-        days = {key: (one.fact.valid_from or one.fact.timestamp)[:10] for key, one in facts.items()}
+        days = {key: (hub_fact.fact.valid_from or hub_fact.fact.timestamp)[:10] for key, hub_fact in facts.items()}
         scores["time"] |= {key: 1.0 for key, day in days.items() if span.first <= day <= span.last}
     shares["time"] = {key: score / BEGUN for key, score in scores["time"].items()}
     moment = min(span.first, stamp(asked.now)) if span else stamp(asked.now)
-    features = {key: _features(key, one.fact, moment) for key, one in facts.items()}
+    features = {key: _features(key, hub_fact.fact, moment) for key, hub_fact in facts.items()}
     about = _asked_of(connection, asked.text, facts)
     best = rank(_of(scores, facts), features, shares=_of(shares, facts), asked=about)
-    return [_hit(facts[one.id], one) for one in best[: asked.limit]]
+    return [_hit(facts[fact.id], fact) for fact in best[: asked.limit]]
 
 
 def read_hub_fact(connection: HubConnection, vault: str, fact_id: str) -> HubFact | None:
@@ -101,9 +101,9 @@ def _candidates(connection: HubConnection, asked: HubQuestion, span: DaySpan | N
     parts: list[str] = []
     values: list[Any] = []
 
-    def channel(name: str, function: str, *given: Any) -> None:
+    def channel(name: str, function: str, *items: Any) -> None:
         parts.append(f"SELECT '{name}', vault, id, score, share FROM clawmem.{function}")
-        values.extend((*given, CANDIDATES))
+        values.extend((*items, CANDIDATES))
 
     words = [" ".join(forms_of(word)) for word in search_words(asked.text)]
     if words:
@@ -135,7 +135,7 @@ def _read(connection: HubConnection, keys: Collection[str]) -> dict[str, HubFact
         ([vault for vault, _ in pairs], [fact_id for _, fact_id in pairs]),
     )
     found = map(hub_fact, rows)
-    return {one.key: one for one in found}
+    return {fact.key: fact for fact in found}
 
 
 def hub_fact(row: tuple[Any, ...]) -> HubFact:
@@ -160,10 +160,10 @@ def _asked_of(connection: HubConnection, question: str, facts: Mapping[str, HubF
     rows = connection.execute(
         "SELECT entity, name FROM clawmem.entity, unnest(aliases || title) AS name"
         " WHERE entity = ANY (%s) AND lower(name) = ANY (%s)",
-        (list({one.entity for one in facts.values()}), names),
+        (list({fact.entity for fact in facts.values()}), names),
     )
     called = {str(entity): str(name).lower() for entity, name in rows}
-    places = {key: FactPlace((one.fact.subject or "").lower(), one.entity) for key, one in facts.items()}
+    places = {key: FactPlace((hub_fact.fact.subject or "").lower(), hub_fact.entity) for key, hub_fact in facts.items()}
 
     def having(some: Collection[str], words: Sequence[str]) -> set[str]:
         return {key for key in some if any(word in facts[key].fact.fact.lower() for word in words)}

@@ -40,7 +40,7 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
     if (kind := vector_type(connection)) is None:
         return 0
     until = time.monotonic() + seconds
-    done = 0
+    number = 0
     while time.monotonic() < until:
         with connection.transaction():
             rows = connection.execute(
@@ -49,7 +49,7 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
                 (_BATCH,),
             ).fetchall()
             if not rows:
-                return done
+                return number
             vectors = [str(list(embed(text_to_embed(entity, claim)))) for *_, entity, claim in rows]
             connection.execute(
                 f"UPDATE clawmem.fact SET embedding = given.vector::{kind}"
@@ -57,8 +57,8 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
                 " WHERE (fact.org, fact.vault, fact.id) = (given.org, given.vault, given.id)",
                 (*([row[at] for row in rows] for at in range(3)), vectors),
             )
-        done += len(rows)
-    return done
+        number += len(rows)
+    return number
 
 
 def text_to_embed(entity: str, claim: str) -> str:

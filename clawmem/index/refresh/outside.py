@@ -41,7 +41,7 @@ def update_stakes(vault: Vault, index: Index, head: str | None) -> set[str]:
     index.database.execute("DELETE FROM outside")
     rows = ((fact_id, stake, checksum(fact_id, stake)) for fact_id, stake in found.items())
     index.database.executemany("INSERT INTO outside VALUES (?, ?, ?)", rows)
-    return {one for one in (*before, *found) if before.get(one) != found.get(one)}
+    return {text for text in (*before, *found) if before.get(text) != found.get(text)}
 
 
 def _found(vault: Vault, old: str | None, new: str) -> dict[str, str]:

@@ -123,9 +123,9 @@ def count_tiers(index: Index, reader: ReaderScope) -> dict[str, int]:
                 counts[shelf] += _count(index, source, values)
         # Most facts are cold. Counting all facts takes a third of the time of counting the cold ones.
         within, realms = _and_reach(reader)
-        of_owner, given = f"{_OF_OWNER}{within}", (owner, *realms)
-        counts[COLD] += _count(index, of_owner, given) - _count(
-            index, f"{of_owner} AND pace = {QUARANTINE_PACE}", given
+        of_owner, items = f"{_OF_OWNER}{within}", (owner, *realms)
+        counts[COLD] += _count(index, of_owner, items) - _count(
+            index, f"{of_owner} AND pace = {QUARANTINE_PACE}", items
         )
     counts[COLD] -= sum(counts[shelf] for shelf in (ALWAYS, HOT, WARM, PAST))
     return counts
@@ -146,11 +146,11 @@ def first_of_shelf(
     found: list[FactCandidate] = []
     spare = SPARE
     for row in _in_order(index, reader, shelf):
-        one = FactCandidate(*row)
-        if one.id in without:
+        candidate = FactCandidate(*row)
+        if candidate.id in without:
             continue
-        found.append(one)
-        tokens -= one.tokens
+        found.append(candidate)
+        tokens -= candidate.tokens
         spare -= tokens < 0
         if spare < 0:
             break
@@ -255,8 +255,8 @@ def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[in
     found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
     if reader.entity is None:
         return found
-    asked = {one.n for one in candidates_with_ids(index, reader, [one.id for one in found])}
-    return [one if one.n in asked else one._replace(shelf="") for one in found]
+    asked = {candidate.n for candidate in candidates_with_ids(index, reader, [candidate.id for candidate in found])}
+    return [candidate if candidate.n in asked else candidate._replace(shelf="") for candidate in found]
 
 
 def candidates_matching(
@@ -284,8 +284,8 @@ def _chosen(
         f" WHERE status IN ('{ACTIVE}', '{ARCHIVED}') AND pace != {QUARANTINE_PACE}"
         f" AND owner IN (SELECT value FROM json_each(?)){within}{reached}"
     )
-    given = (*bounds, json.dumps(values), json.dumps(reader.owners), *more, *realms)
-    return [FactCandidate(*row) for row in index.database.execute(query, given)]
+    items = (*bounds, json.dumps(values), json.dumps(reader.owners), *more, *realms)
+    return [FactCandidate(*row) for row in index.database.execute(query, items)]
 
 
 def entities_of(index: Index, numbers: Sequence[int]) -> list[str]:
@@ -301,8 +301,8 @@ def quarantined_facts(index: Index, reader: ReaderScope, most: int) -> tuple[int
     """Return the number of active facts in quarantine, and the ids of at most `most` of them."""
     source = f"fact INDEXED BY fact_used WHERE status = '{ACTIVE}' AND pace = {QUARANTINE_PACE} AND owner IN"
     within, realms = _and_reach(reader)
-    given = (json.dumps(reader.owners), reader.entity, reader.entity, *realms)
+    items = (json.dumps(reader.owners), reader.entity, reader.entity, *realms)
     query = f"SELECT {{}} FROM {source} (SELECT value FROM json_each(?)) AND (? IS NULL OR entity = ?){within}"
-    (number,) = index.database.execute(query.format("count(*)"), given).fetchone()
-    ids = index.database.execute(query.format("id") + " ORDER BY n LIMIT ?", (*given, most)) if number else ()
+    (number,) = index.database.execute(query.format("count(*)"), items).fetchone()
+    ids = index.database.execute(query.format("id") + " ORDER BY n LIMIT ?", (*items, most)) if number else ()
     return number, [row[0] for row in ids]

@@ -109,7 +109,7 @@ def keyword_channel(
 
 
 def weigh_words(
-    index: Index, words: Sequence[str], said: Mapping[str, int] | None = None, texts: int = 0, people: str = ""
+    index: Index, words: Sequence[str], record: Mapping[str, int] | None = None, texts: int = 0, people: str = ""
 ) -> AskedWords:
     """Return the words of a question with how telling each is among the facts, and among the events and notes if these
     are searched too: `texts` is their number, and `said` how many of them have each word. The names of `people` are
@@ -120,8 +120,8 @@ def weigh_words(
     found = []
     for word in words:
         forms = forms_of(word)
-        having = index.engine.count(forms, most) + (said or {}).get(word, 0)
-        known = having > 0 or (bool(texts) and word not in (said or {}))  # very common words are not counted
+        having = index.engine.count(forms, most) + (record or {}).get(word, 0)
+        known = having > 0 or (bool(texts) and word not in (record or {}))  # very common words are not counted
         found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday), known))
     return tuple(found)
 
@@ -270,12 +270,12 @@ def facts_in_rows(
 def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
     """Add the accesses beside the lines, and mark facts with something at stake that came from outside."""
     if has_accesses(index):
-        found = {n: PlacedFact(counted_fact(index, one.fact), one.entity) for n, one in found.items()}
+        found = {n: PlacedFact(counted_fact(index, placed.fact), placed.entity) for n, placed in found.items()}
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
     from clawmem.index.tables.outside import served_fact
 
-    return {n: PlacedFact(served_fact(index, one.fact), one.entity) for n, one in found.items()}
+    return {n: PlacedFact(served_fact(index, placed.fact), placed.entity) for n, placed in found.items()}
 
 
 def fact_token_counts(index: Index, numbers: Sequence[int]) -> dict[int, tuple[int, bool]]:
@@ -347,10 +347,10 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
         parts.append("instr(tags, ?)")
         values.append(tags_column((wanted.tag,)))
     if wanted.domain:
-        below = [f"{one}/" for one in wanted.domain]
+        below = [f"{text}/" for text in wanted.domain]
         places = " OR ".join(["entity = ?"] * len(below) + ["(entity >= ? AND entity < ?)"] * len(below))
         parts.append(f"(owner != '' OR weight >= ? OR {places})")
-        values += [ALWAYS_HOT, *wanted.domain, *(bound for one in below for bound in (one, f"{one[:-1]}0"))]
+        values += [ALWAYS_HOT, *wanted.domain, *(bound for text in below for bound in (text, f"{text[:-1]}0"))]
     for bound, compares in ((wanted.since, ">="), (wanted.until, "<=")):
         if bound:
             parts.append(f"substr(coalesce(json_extract(line, '$.metadata.said_at'), timestamp), 1, 10) {compares} ?")

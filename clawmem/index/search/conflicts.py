@@ -36,13 +36,15 @@ def conflicting_ids(
 
     `ids` are the facts by row. Facts without a conflict are left out.
     """
-    pairs = [(one, other) for one, other in conflicting_pairs(index, owners, catalog, moment, ids) if one in ids]
+    pairs = [
+        (number, other) for number, other in conflicting_pairs(index, owners, catalog, moment, ids) if number in ids
+    ]
     placed = facts_in_rows(index, sorted({n for _, n in pairs} - ids.keys()), context_fact_from_row)
-    named = {**ids, **{n: one.fact.id for n, one in placed.items()}}
+    named = {**ids, **{n: other_placed.fact.id for n, other_placed in placed.items()}}
     found: dict[str, list[str]] = {}
-    for one, other in (*((ids[n], named[m]) for n, m in pairs), *_disputed(index, ids.values())):
-        found.setdefault(one, []).append(other)
-    return {one: tuple(dict.fromkeys(others)) for one, others in found.items()}
+    for text, other in (*((ids[n], named[m]) for n, m in pairs), *_disputed(index, ids.values())):
+        found.setdefault(text, []).append(other)
+    return {text: tuple(dict.fromkeys(others)) for text, others in found.items()}
 
 
 def _disputed(index: Index, ids: Collection[str]) -> list[tuple[str, str]]:
@@ -50,9 +52,9 @@ def _disputed(index: Index, ids: Collection[str]) -> list[tuple[str, str]]:
     pairs = disputed_with(index, ids)
     if not pairs:
         return []
-    rows = {fact_id: n for n, fact_id in rows_of_ids(index, {one for pair in pairs for one in pair}).items()}
+    rows = {fact_id: n for n, fact_id in rows_of_ids(index, {text for pair in pairs for text in pair}).items()}
     settled = kept_beside(index, rows.values())
-    return [(one, other) for one, other in pairs if (rows.get(one), rows.get(other)) not in settled]
+    return [(text, other) for text, other in pairs if (rows.get(text), rows.get(other)) not in settled]
 
 
 def conflicting_pairs(
@@ -72,15 +74,17 @@ def _contrary_pairs(
     single = [name for name in catalog.predicates if is_single(catalog, name)]
     for group in find_rival_values(index, owners, single, ids):
         kind = catalog.predicates[group[0].predicate].value
-        true = [one for one in group if covers(one.valid_from, one.valid_to, moment)]
-        yield from ((one.n, other.n) for one in true if one.n in ids for other in true if _differ(one, other, kind))
+        true = [value for value in group if covers(value.valid_from, value.valid_to, moment)]
+        yield from (
+            (value.n, other.n) for value in true if value.n in ids for other in true if _differ(value, other, kind)
+        )
     yield from _by_words(index, owners, moment, ids)
     linked = linked_as_contrary(index, owners, ids)
     over = ended_rows(index, {n for pair in linked for n in pair}, end_of(moment)) if linked else set()
-    for one, other in linked:
+    for number, other in linked:
         # A fact that is over and its replacement do not contradict each other.
-        if (one in over) is (other in over):
-            yield from ((one, other), (other, one))
+        if (number in over) is (other in over):
+            yield from ((number, other), (other, number))
 
 
 def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[int]) -> Iterable[tuple[int, int]]:
@@ -90,7 +94,7 @@ def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[
     if not any(may_claim(row.statement) for row in shown):
         return
     claiming = list(_claiming(shown, moment))
-    given = {row.n for row, _ in claiming}
+    group = {row.n for row, _ in claiming}
     entities = {row.entity for row, _ in claiming}
     from clawmem.model.facts.claims import contradict
 
@@ -99,12 +103,12 @@ def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[
         for claim in claims:
             rivals.setdefault((row.entity, *claim.about), []).append((row.n, claim))
     pairs = [
-        (one, other)
+        (number, other)
         for same in rivals.values()
         if len(same) > 1
-        for one, ours in same
+        for number, ours in same
         for other, theirs in same
-        if one != other and (one in given or other in given) and contradict(ours, theirs)
+        if number != other and (number in group or other in group) and contradict(ours, theirs)
     ]
     yield from dict.fromkeys(pairs)
 
@@ -120,16 +124,21 @@ def _claiming(rows: Iterable[StatementRow], moment: str) -> "Iterable[tuple[Stat
                 yield row, claims
 
 
-def _differ(one: RivalValue, other: RivalValue, kind: str) -> bool:
+def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
     """Return whether two facts give their subject values that cannot both be true.
 
     A fact without an object is compared by its statement.
     """
-    if one.object and other.object:
+    if other_value.object and other.object:
         from clawmem.model.facts.values import are_exclusive  # few facts share subject and relation
 
-        return normal(one.object) != normal(other.object) and are_exclusive(kind, one.object, other.object)
-    if one.object or other.object:
-        value, statement = normal(one.object or other.object or ""), normal(one.statement or other.statement or "")
+        return normal(other_value.object) != normal(other.object) and are_exclusive(
+            kind, other_value.object, other.object
+        )
+    if other_value.object or other.object:
+        value, statement = (
+            normal(other_value.object or other.object or ""),
+            normal(other_value.statement or other.statement or ""),
+        )
         return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", statement) is None
-    return normal(one.statement or "") != normal(other.statement or "")
+    return normal(other_value.statement or "") != normal(other.statement or "")

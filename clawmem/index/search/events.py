@@ -136,15 +136,15 @@ def passages_in_span(
     """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
-    within, given = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
+    within, items = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
     if owners is not None:
-        within, given = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*given, *owners]
+        within, items = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*items, *owners]
     already_found = {
         n
         for part in _batches(list(found))
-        for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*given, *part))
+        for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*items, *part))
     }
-    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*given, MAX_PER_SPAN))
+    newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))
     return ChannelHits(dict.fromkeys([*sorted(already_found), *(n for (n,) in newest)], 1.0))
 
 
@@ -153,8 +153,8 @@ def read_events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     found = {}
     for part in _batches(numbers):
         query = f"SELECT n, id, day, line, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
-        for n, event_id, day, line, given in index.database.execute(query, tuple(part)):
-            check_event(n, event_id, day, line, given)
+        for n, event_id, day, line, other in index.database.execute(query, tuple(part)):
+            check_event(n, event_id, day, line, other)
             event = event_from_record(json.loads(line))
             if not event.recalled:
                 found[n] = event
@@ -166,8 +166,8 @@ def read_note_lines(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineR
     found = {}
     for part in _batches(numbers):
         query = f"SELECT n, path, place, day, owner, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
-        for n, path, place, day, owner, text, given in index.database.execute(query, tuple(part)):
-            check_note(n, path, place, day, owner, text, given)
+        for n, path, place, day, owner, text, other in index.database.execute(query, tuple(part)):
+            check_note(n, path, place, day, owner, text, other)
             found[n] = NoteLineRow(path, place, day, text)
     return found
 

@@ -126,18 +126,18 @@ def _check(fact: Fact, agrees: bool) -> None:
 def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> None:
     """Raise RowDamaged if a fact in a pair of rows has no such link to the other."""
     found = facts_in_rows(index, sorted({n for pair in pairs for n in pair}))
-    for one, other in pairs:
-        _check(found[one].fact, (kind, found[other].fact.id) in pointers(found[one].fact))
+    for number, other in pairs:
+        _check(found[number].fact, (kind, found[other].fact.id) in pointers(found[number].fact))
 
 
 def check_edges(index: Index) -> None:
     """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines."""
     lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
-    expected = ((row[2], *one) for row in lines for one in sorted(set(pointers(fact_from_row(row).fact))))
+    expected = ((row[2], *pointer) for row in lines for pointer in sorted(set(pointers(fact_from_row(row).fact))))
     stored = index.database.execute("SELECT n, kind, target FROM edge ORDER BY n, kind, target")
-    for one, other in zip_longest(expected, stored):
-        if one != other:
-            raise RowDamaged(f"the edges of row {(one or other)[0]} of the index are damaged")
+    for candidate, other in zip_longest(expected, stored):
+        if candidate != other:
+            raise RowDamaged(f"the edges of row {(candidate or other)[0]} of the index are damaged")
 
 
 def _visible(index: Index, fact: str, wanted: FactFilter) -> bool:
@@ -152,7 +152,7 @@ def _entities_named(index: Index, name: str, wanted: FactFilter) -> list[str]:
         "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1", (name,)
     ).fetchone()
     found = [name] if known else entities_known_as(index, normal(name)) or [name]
-    return [one for one in found if _may_see(one, wanted)]
+    return [text for text in found if _may_see(text, wanted)]
 
 
 def _other_names(index: Index, name: str) -> list[str]:
@@ -161,7 +161,7 @@ def _other_names(index: Index, name: str) -> list[str]:
     if row is None:
         return []
     check_entity(*row)
-    return [str(one) for one in json.loads(row[3])]
+    return [str(load) for load in json.loads(row[3])]
 
 
 def _aliases(index: Index, name: str) -> set[str]:
@@ -179,7 +179,7 @@ def _may_see(name: str, wanted: FactFilter) -> bool:
 def entities_beside(index: Index, facts: Collection[Fact]) -> set[str]:
     """Return the entities with facts that are linked, either way, with some facts, or that give the same subject the
     same relation as one of them."""
-    told = {(normal(fact.subject), fact.predicate) for fact in facts if fact.subject and fact.predicate}
+    group = {(normal(fact.subject), fact.predicate) for fact in facts if fact.subject and fact.predicate}
     queries = {
         "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
         " ON edge.target = given.value CROSS JOIN fact ON fact.n = edge.n": sorted({fact.id for fact in facts}),
@@ -187,10 +187,10 @@ def entities_beside(index: Index, facts: Collection[Fact]) -> set[str]:
         " ON fact.id = given.value": sorted({target for fact in facts for _, target in pointers(fact)}),
         "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_subject"
         " ON fact.subject = json_extract(given.value, '$[0]') AND fact.predicate = json_extract(given.value, '$[1]')": (
-            sorted(told)
+            sorted(group)
         ),
     }
-    rows = (index.database.execute(query, (json.dumps(given),)) for query, given in queries.items())
+    rows = (index.database.execute(query, (json.dumps(value),)) for query, value in queries.items())
     return {name for found in rows for (name,) in found}
 
 
@@ -202,7 +202,7 @@ def entities_naming(index: Index, words: Collection[str]) -> set[str]:
         "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_subject"
         " ON fact.subject = given.value": sorted(map(normal, words)),
     }
-    rows = (index.database.execute(query, (json.dumps(given),)) for query, given in queries.items())
+    rows = (index.database.execute(query, (json.dumps(items),)) for query, items in queries.items())
     return {name for found in rows for (name,) in found}
 
 

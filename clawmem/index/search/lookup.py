@@ -46,19 +46,19 @@ class TakenIds:
 
 def resolve_id(index: Index, reference: str) -> str:
     """Return the full id of a unique prefix. Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
-    given = check_reference(reference)
-    for prefix in (given, FACT_PREFIX + given):
+    value = check_reference(reference)
+    for prefix in (value, FACT_PREFIX + value):
         rows = index.database.execute(
             "SELECT DISTINCT id FROM fact WHERE id >= ? AND id < ? ORDER BY id LIMIT 50",
             (prefix, prefix + "\U0010ffff"),
         ).fetchall()
         matches = [row[0] for row in rows]
         if prefix in matches or len(matches) == 1:
-            return prefix if prefix in matches else check_prefix(given, prefix, matches[0], FACT_PREFIX)
+            return prefix if prefix in matches else check_prefix(value, prefix, matches[0], FACT_PREFIX)
         if matches:
-            raise AmbiguousId(given, matches)
-    refuse_if_unreadable(index, f"the id '{given}'")
-    raise NotFound(f"No fact has the id '{given}'.", "`clawmem list` and `clawmem recall` show ids.")
+            raise AmbiguousId(value, matches)
+    refuse_if_unreadable(index, f"the id '{value}'")
+    raise NotFound(f"No fact has the id '{value}'.", "`clawmem list` and `clawmem recall` show ids.")
 
 
 def find_fact(index: Index, reference: str) -> PlacedFact:
@@ -115,7 +115,7 @@ def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedF
     rows = index.database.execute(
         f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
-    return [one for one in map(fact_from_row, rows) if one.fact.is_current]
+    return [placed for placed in map(fact_from_row, rows) if placed.fact.is_current]
 
 
 def current_facts_with(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
@@ -131,7 +131,7 @@ def current_facts_with(index: Index, predicate: str | None, phrase: str | None) 
 def rows_of(index: Index, fact_ids: Iterable[str]) -> set[int]:
     """Return the row numbers of the facts with these full ids."""
     execute = index.database.execute
-    return {n for one in fact_ids for (n,) in execute("SELECT n FROM fact WHERE id = ?", (one,))}
+    return {n for fact_id in fact_ids for (n,) in execute("SELECT n FROM fact WHERE id = ?", (fact_id,))}
 
 
 def newest_rows_about(index: Index, subject: str, limit: int) -> list[int]:
@@ -183,7 +183,7 @@ def unused_since(index: Index, moment: str) -> list[PlacedFact]:
         (ACTIVE, moment),
     )
     found = [fact_from_row(row) for row in rows]
-    return [PlacedFact(counted_fact(index, one.fact), one.entity) for one in found]
+    return [PlacedFact(counted_fact(index, placed.fact), placed.entity) for placed in found]
 
 
 def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
@@ -215,12 +215,12 @@ def event_day(index: Index, event_id: str) -> str | None:
 def known_events(index: Index, event_ids: Iterable[str]) -> set[str]:
     """Return those of the ids that are in the ledger."""
     execute = index.database.execute
-    return {one for one in event_ids if execute("SELECT 1 FROM event WHERE id = ?", (one,)).fetchone()}
+    return {event_id for event_id in event_ids if execute("SELECT 1 FROM event WHERE id = ?", (event_id,)).fetchone()}
 
 
 def entity_names(index: Index) -> list[str]:
     """Return the names of all entities that have a summary or a fact."""
-    names = {one.name for one in entities(index)}
+    names = {entity.name for entity in entities(index)}
     # Check one row of each name against its seal: a name that exists only because of damage has a single row.
     query = "SELECT n, entity, line, seal FROM fact WHERE n IN (SELECT min(n) FROM fact GROUP BY entity)"
     for row in index.database.execute(query):
@@ -235,8 +235,8 @@ def entities(index: Index) -> list[Entity]:
     return [_entity(*row) for row in rows]
 
 
-def _entity(name: str, title: str, kind: str, aliases: str, given: int) -> Entity:
-    check_entity(name, title, kind, aliases, given)
+def _entity(name: str, title: str, kind: str, aliases: str, number: int) -> Entity:
+    check_entity(name, title, kind, aliases, number)
     return Entity(name, title, tuple(json.loads(aliases)), kind)
 
 
@@ -257,7 +257,7 @@ def entity_in_same_folder(index: Index, name: str) -> str | None:
     # Two different names of ASCII characters never have the same folder.
     odd = "" if not name.isascii() else " WHERE name GLOB '*[^ -~]*'"
     names = (row[0] for row in index.database.execute(f"SELECT name FROM entity{odd}"))
-    return next((one for one in names if as_one_file(one) == wanted), None)
+    return next((other_name for other_name in names if as_one_file(other_name) == wanted), None)
 
 
 def entities_known_as(index: Index, words: str) -> list[str]:
@@ -276,8 +276,8 @@ def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
     written = {form: name for name in names for form in (plain(name), name)}
     found = {}
     query = "SELECT alias, name, alias.seal FROM json_each(?) AS given CROSS JOIN alias ON alias = given.value"
-    for alias, name, given in index.database.execute(query, (json.dumps([*written]),)):
-        check_alias(alias, name, given)
+    for alias, name, other in index.database.execute(query, (json.dumps([*written]),)):
+        check_alias(alias, name, other)
         found[name] = written[alias]
     return found
 
@@ -310,8 +310,8 @@ def entities_ending_in(index: Index, word: str) -> list[str]:
         check_row(*row)
         found.add(row[1])
     former = "SELECT alias, name, seal FROM alias WHERE substr(alias, -length(?1)) = ?1"
-    for alias, name, given in index.database.execute(former, tail):
-        check_alias(alias, name, given)
+    for alias, name, other in index.database.execute(former, tail):
+        check_alias(alias, name, other)
         if is_entity_name(alias):
             found.add(name)
     return sorted(found)

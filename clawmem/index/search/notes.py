@@ -50,9 +50,9 @@ def lines_between(index: Index, first: str, last: str, owners: Collection[str]) 
 
 
 def _note(
-    n: int, path: str, place: int, day: str | None, owner: str, text: str, given: int, tokens: int | None
+    n: int, path: str, place: int, day: str | None, owner: str, text: str, number: int, tokens: int | None
 ) -> NoteRow:
-    check_note(n, path, place, day, owner, text, given)
+    check_note(n, path, place, day, owner, text, number)
     return NoteRow(n, path, day, text, tokens)
 
 
@@ -116,8 +116,8 @@ def count_events(index: Index, first: str, last: str, owners: Collection[str]) -
     return int(number) - sum(not is_visible_to(event_from_record(json.loads(line)), owners) for (line,) in noted)
 
 
-def _line(n: int, event_id: str, day: str, line: str, given: int) -> str:
-    check_event(n, event_id, day, line, given)
+def _line(n: int, event_id: str, day: str, line: str, number: int) -> str:
+    check_event(n, event_id, day, line, number)
     return line
 
 
@@ -138,7 +138,7 @@ def days_of(index: Index, event_ids: Sequence[str]) -> dict[str, str]:
         (json.dumps(list(event_ids)),),
     )
     found = {}
-    for n, event_id, day, line, given in rows:
-        check_event(n, event_id, day, line, given)
+    for n, event_id, day, line, other in rows:
+        check_event(n, event_id, day, line, other)
         found[event_id] = day
     return found

@@ -63,4 +63,4 @@ def _placed(index: Index, ids: Collection[str], read: Callable[[Row], PlacedFact
         f"SELECT {FACT_COLUMNS} FROM json_each(?) AS given CROSS JOIN fact INDEXED BY fact_id ON fact.id = given.value",
         (json.dumps(sorted(ids)),),
     )
-    return {one.fact.id: one for one in map(read, rows)}
+    return {placed.fact.id: placed for placed in map(read, rows)}

@@ -39,10 +39,10 @@ def replaced_since(
     answering = list(predicate_channel(index, question, catalog, replaced).scores)
     if not answering and words:
         enough = _MIN_SCORE * max(found.scores.values(), default=0.0)
-        matches = [one.n for one in index.engine.search(words, _MAX_MATCHES) if one.score >= enough]
+        matches = [match.n for match in index.engine.search(words, _MAX_MATCHES) if match.score >= enough]
         passing = passing_rows(index, matches, replaced)
         answering = [n for n in matches if n in passing]
-    facts = [one.fact for one in facts_in_rows(index, answering).values()]
+    facts = [placed.fact for placed in facts_in_rows(index, answering).values()]
     moments = (last_moment_within(fact, span.first, span.last) for fact in facts)
     return max(filter(None, moments), default=None)
 
@@ -102,8 +102,12 @@ def predecessors(index: Index, fact: Fact, wanted: FactFilter) -> list[PlacedFac
         ids = [link.to for link in todo.pop().links if link.type == "supersedes" and link.to not in found]
         placed = by_ids(index, ids)
         rows = passing_rows(index, rows_of(index, placed), wanted._replace(superseded=True))
-        seen = {one.fact.id for one in facts_in_rows(index, sorted(rows)).values()}
-        new = {fact_id: one for fact_id, one in placed.items() if fact_id in seen and one.fact.status == SUPERSEDED}
+        seen = {other_placed.fact.id for other_placed in facts_in_rows(index, sorted(rows)).values()}
+        new = {
+            fact_id: other_placed
+            for fact_id, other_placed in placed.items()
+            if fact_id in seen and other_placed.fact.status == SUPERSEDED
+        }
         found |= new
-        todo += [one.fact for one in new.values()]
+        todo += [other_placed.fact for other_placed in new.values()]
     return list(found.values())

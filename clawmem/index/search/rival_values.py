@@ -142,27 +142,27 @@ def kept_beside(index: Index, numbers: Collection[int]) -> set[tuple[int, int]]:
         from clawmem.index.search.graph import check_links  # few facts are kept beside others
 
         check_links(index, BESIDE, found)
-    return {pair for one, other in found for pair in ((one, other), (other, one))}
+    return {pair for number, other in found for pair in ((number, other), (other, number))}
 
 
 def linked_as_contrary(index: Index, owners: Collection[str], numbers: Collection[int]) -> list[tuple[int, int]]:
     """Return pairs of active facts, at least one of them in the rows, with a `contradicts` link between them."""
-    execute, given = index.database.execute, (json.dumps(sorted(numbers)), json.dumps(sorted(owners)))
+    execute, pair = index.database.execute, (json.dumps(sorted(numbers)), json.dumps(sorted(owners)))
     towards = execute(
         "SELECT edge.n, fact.n FROM json_each(?) AS given"
         " CROSS JOIN edge ON edge.n = given.value AND edge.kind = 'contradicts'"
         f" CROSS JOIN fact INDEXED BY fact_id ON fact.id = edge.target WHERE {_SHOWN}",
-        given,
+        pair,
     )
     back = execute(
         "SELECT ours.n, edge.n FROM json_each(?) AS given CROSS JOIN fact AS ours ON ours.n = given.value"
         " CROSS JOIN edge INDEXED BY edge_target ON edge.target = ours.id AND edge.kind = 'contradicts'"
         f" CROSS JOIN fact ON fact.n = edge.n WHERE {_SHOWN}",
-        given,
+        pair,
     )
     ahead, behind = towards.fetchall(), back.fetchall()
     if ahead or behind:
         from clawmem.index.search.graph import check_links  # few facts contradict each other
 
-        check_links(index, "contradicts", [*ahead, *((other, one) for one, other in behind)])
+        check_links(index, "contradicts", [*ahead, *((other, candidate) for candidate, other in behind)])
     return sorted({*ahead, *behind})

@@ -29,8 +29,8 @@ def scoped_rows(
         f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED}{among} AND weight >= ? AND {condition}"
         " ORDER BY weight DESC, timestamp DESC, n LIMIT ?"
     )
-    given = (json.dumps(sorted(categories)),) if categories else ()
-    return [n for (n,) in index.database.execute(query, (*given, least, *values, most))]
+    pair = (json.dumps(sorted(categories)),) if categories else ()
+    return [n for (n,) in index.database.execute(query, (*pair, least, *values, most))]
 
 
 def guardrail_rows(index: Index, wanted: FactFilter) -> list[int]:
@@ -82,10 +82,10 @@ def scoped_among(index: Index, wanted: FactFilter, numbers: Collection[int]) -> 
 
 def realms_of_work(index: Index, numbers: Collection[int]) -> dict[int, str]:
     """Return the realms of those of the rows that belong to a project or a workflow."""
-    held = "realm != '' AND (realm >= 'project:' AND realm < 'project;' OR realm >= 'team:' AND realm < 'team;')"
-    if index.database.execute(f"SELECT 1 FROM fact INDEXED BY fact_realm WHERE {held} LIMIT 1").fetchone() is None:
+    value = "realm != '' AND (realm >= 'project:' AND realm < 'project;' OR realm >= 'team:' AND realm < 'team;')"
+    if index.database.execute(f"SELECT 1 FROM fact INDEXED BY fact_realm WHERE {value} LIMIT 1").fetchone() is None:
         return {}
-    query = f"SELECT n, realm FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE {held}"
+    query = f"SELECT n, realm FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value WHERE {value}"
     return dict(index.database.execute(query, (json.dumps(sorted(numbers)),)))
 
 
@@ -99,8 +99,8 @@ def scoped_with_tags(index: Index, wanted: FactFilter, tags: Sequence[str], most
         f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED} AND ({with_tag}) AND {condition}"
         " ORDER BY timestamp DESC, n LIMIT ?"
     )
-    given = [tags_column((tag,)) for tag in tags]
-    return [n for (n,) in index.database.execute(query, (*given, *values, most))]
+    items = [tags_column((tag,)) for tag in tags]
+    return [n for (n,) in index.database.execute(query, (*items, *values, most))]
 
 
 def scoped_linked(index: Index, wanted: FactFilter, numbers: Collection[int]) -> set[int]:

@@ -33,7 +33,7 @@ def _nearest(index: Index, word: str) -> str | None:
     # A stem is not always found as a word: `greenhous`.
     written = (f"{term}{ending}" for term in near for ending in _ENDINGS)
     engines = (index.engine, index.passage_engine)
-    return next((one for one in written if any(engine.count((one,), 1) for engine in engines)), None)
+    return next((text for text in written if any(engine.count((text,), 1) for engine in engines)), None)
 
 
 def _is_slip(word: str, term: str) -> bool:
@@ -47,7 +47,9 @@ def _is_slip(word: str, term: str) -> bool:
 
 def _one_off(word: str, term: str) -> bool:
     short, long = sorted((word, term), key=len)
-    at = next((place for place, (one, other) in enumerate(zip(short, long, strict=False)) if one != other), len(short))
+    at = next(
+        (place for place, (text, other) in enumerate(zip(short, long, strict=False)) if text != other), len(short)
+    )
     if len(long) == len(short) + 1:
         return len(short) >= _MORE_OR_FEWER and short[at:] == long[at + 1 :]
     if len(long) != len(short) or short == long:

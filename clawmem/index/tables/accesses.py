@@ -13,7 +13,7 @@ def take_in_accesses(index: Index, path: str, data: bytes | None) -> list[str]:
     """Update the index with the file of counts, and return the ids of the facts whose counts changed."""
     known = {fact_id: tuple(rest) for fact_id, *rest in index.database.execute("SELECT * FROM access")}
     counts = parse_accesses(data, path)
-    changed = [fact_id for fact_id, one in counts.items() if known.get(fact_id) != tuple(one)]
+    changed = [fact_id for fact_id, count in counts.items() if known.get(fact_id) != tuple(count)]
     gone = [fact_id for fact_id in known if fact_id not in counts]
     index.database.executemany("DELETE FROM access WHERE id = ?", [(fact_id,) for fact_id in gone])
     rows = [(fact_id, *counts[fact_id]) for fact_id in changed]
@@ -48,4 +48,4 @@ def counted_fact(index: Index, fact: Fact) -> Fact:
 
 def counted_facts(index: Index, facts: Iterable[Fact]) -> list[Fact]:
     """Return facts with all their committed accesses."""
-    return [counted_fact(index, one) for one in facts] if has_accesses(index) else list(facts)
+    return [counted_fact(index, fact) for fact in facts] if has_accesses(index) else list(facts)

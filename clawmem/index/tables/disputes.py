@@ -25,12 +25,16 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     from clawmem.model.proposals.proposal_file import parse_proposal
     from clawmem.model.proposals.quarantine import orders_in
 
-    one = parse_proposal(data, path)
-    if one.kind == _KIND and one.status == OPEN:
+    proposal = parse_proposal(data, path)
+    if proposal.kind == _KIND and proposal.status == OPEN:
         # Text that reads as an order is shown only with the proposal itself.
-        remark = f" ({OUTSIDE_WARNING})" if one.fact and one.fact.trust == EXTERNAL else ""
-        says = "something else, which reads as an order" if one.fact and orders_in(one.fact) else one.says + remark
-        rows = [(path, target.id, says, checksum(path, target.id, says)) for target in one.targets]
+        remark = f" ({OUTSIDE_WARNING})" if proposal.fact and proposal.fact.trust == EXTERNAL else ""
+        says = (
+            "something else, which reads as an order"
+            if proposal.fact and orders_in(proposal.fact)
+            else proposal.says + remark
+        )
+        rows = [(path, target.id, says, checksum(path, target.id, says)) for target in proposal.targets]
         index.database.executemany("INSERT OR IGNORE INTO dispute VALUES (?, ?, ?, ?)", rows)
 
 
@@ -48,8 +52,8 @@ def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tup
         (json.dumps(sorted(fact_ids)),),
     )
     found: dict[str, list[tuple[str, str]]] = {}
-    for target, path, says, given in rows:
-        check_dispute(path, target, says, given)
+    for target, path, says, other in rows:
+        check_dispute(path, target, says, other)
         found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
     return found
 

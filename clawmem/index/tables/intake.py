@@ -256,7 +256,7 @@ def _summary(index: Index, path: str, data: bytes | None) -> None:
 def _texts(value: object) -> list[str]:
     if isinstance(value, str):
         return [value]
-    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+    return [str(other) for other in value] if isinstance(value, list | tuple) else []
 
 
 # For each value of a kind's `indexed_as` but NONE, the function that takes a file in (None: it is gone).

@@ -11,8 +11,8 @@ from clawmem.model.settings.acceptance import as_served
 def stakes(index: Index) -> dict[str, str]:
     """Return what is at stake in facts from outside, by fact id; empty in most vaults."""
     found = {}
-    for fact_id, stake, given in index.database.execute("SELECT id, stake, seal FROM outside"):
-        check_outside(fact_id, stake, given)
+    for fact_id, stake, other in index.database.execute("SELECT id, stake, seal FROM outside"):
+        check_outside(fact_id, stake, other)
         found[fact_id] = stake
     return found
 

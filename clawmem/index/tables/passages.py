@@ -95,14 +95,14 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
     rows, documents = [], []
     messages = {event.id: event for event in events if line_of(event) is None}
     numbers = dict(zip(messages, range(last + 1, last + 1 + len(messages)), strict=True))
-    told: set[int] = set()
+    group: set[int] = set()
     for event in (*messages.values(), *(event for event in events if event.id not in messages)):
         last += 1
         target = line_of(event)
         if target is not None:
             place = _told_message(index, day, target, messages, numbers)
-            place = -1 if place in told else place
-            told.add(place)
+            place = -1 if place in group else place
+            group.add(place)
             rows.append(_event_row(last, day, _LINES, place, event))
             documents += _event_documents(last, event, place)
             continue
@@ -196,12 +196,12 @@ def _handed_on(data: bytes | None) -> list[str]:
         if record.get("state") == REVOKED:
             return []
         reflection = record.get("reflection") or {}
-        said = [("summary", record.get("summary"))]
-        said += [(name, one) for name in ("learned", "watch_for") for one in reflection.get(name) or ()]
+        items = [("summary", record.get("summary"))]
+        items += [(name, other) for name in ("learned", "watch_for") for other in reflection.get(name) or ()]
     except (ValueError, AttributeError):
         return []  # the check of the vault names an unreadable record
     return [
         f"{name.replace('_', ' ')}: {one_line(text)} ({UNREVIEWED})"
-        for name, text in said
+        for name, text in items
         if isinstance(text, str) and text and not text.startswith(UNREPORTED) and order_handed_on(text) is None
     ]

@@ -15,9 +15,9 @@ class RowDamaged(sqlite3.DatabaseError):
     """A row of the index is not what was written; the index must be rebuilt."""
 
 
-def check_row(n: int, entity: str, line: str, given: int) -> None:
+def check_row(n: int, entity: str, line: str, number: int) -> None:
     """Raise RowDamaged if the row of a fact does not match its seal."""
-    if checksum(n, entity, line) != given:
+    if checksum(n, entity, line) != number:
         raise RowDamaged(f"row {n} of the index is damaged")
 
 
@@ -26,15 +26,15 @@ def event_seal(n: int, event_id: str, day: str, line: str) -> int:
     return checksum(n, event_id, day, line)
 
 
-def check_event(n: int, event_id: str, day: str, line: str, given: int) -> None:
+def check_event(n: int, event_id: str, day: str, line: str, number: int) -> None:
     """Raise RowDamaged if the row of an event does not match its seal."""
-    if event_seal(n, event_id, day, line) != given:
+    if event_seal(n, event_id, day, line) != number:
         raise RowDamaged(f"row {n} of the events in the index is damaged")
 
 
-def check_outside(fact_id: str, stake: str, given: int) -> None:
+def check_outside(fact_id: str, stake: str, number: int) -> None:
     """Raise RowDamaged if the row of a fact from outside does not match its seal."""
-    if checksum(fact_id, stake) != given:
+    if checksum(fact_id, stake) != number:
         raise RowDamaged(f"the row of {fact_id} among the facts from outside is damaged")
 
 
@@ -43,33 +43,33 @@ def note_seal(n: int, path: str, place: int, day: str | None, owner: str, text: 
     return checksum(n, path, place, day, owner, text)
 
 
-def check_note(n: int, path: str, place: int, day: str | None, owner: str, text: str, given: int) -> None:
+def check_note(n: int, path: str, place: int, day: str | None, owner: str, text: str, number: int) -> None:
     """Raise RowDamaged if the row of a note line does not match its seal."""
-    if note_seal(n, path, place, day, owner, text) != given:
+    if note_seal(n, path, place, day, owner, text) != number:
         raise RowDamaged(f"row {n} of the notes in the index is damaged")
 
 
-def check_entity(name: str, title: str, kind: str, aliases: str, given: int) -> None:
+def check_entity(name: str, title: str, kind: str, aliases: str, number: int) -> None:
     """Raise RowDamaged if the row of an entity does not match its seal."""
-    if checksum(name, title, kind, aliases) != given:
+    if checksum(name, title, kind, aliases) != number:
         raise RowDamaged(f"the row of {name} in the index is damaged")
 
 
-def check_alias(alias: str, name: str, given: int) -> None:
+def check_alias(alias: str, name: str, number: int) -> None:
     """Raise RowDamaged if the row of an alias does not match its seal."""
-    if checksum(alias, name) != given:
+    if checksum(alias, name) != number:
         raise RowDamaged(f"a row with an alias of {name} in the index is damaged")
 
 
-def check_dispute(path: str, target: str, says: str, given: int) -> None:
+def check_dispute(path: str, target: str, says: str, number: int) -> None:
     """Raise RowDamaged if the row of a disputed fact does not match its seal."""
-    if checksum(path, target, says) != given:
+    if checksum(path, target, says) != number:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 
-def check_broken(path: str, problem: str, given: int) -> None:
+def check_broken(path: str, problem: str, number: int) -> None:
     """Raise RowDamaged if the row of an unreadable file does not match its seal."""
-    if checksum(path, problem) != given:
+    if checksum(path, problem) != number:
         raise RowDamaged(f"a row about {path} in the index is damaged")
 
 

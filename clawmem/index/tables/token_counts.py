@@ -37,9 +37,9 @@ def _in_batches(index: Index, act: Callable[[Index, Callable[[str], int]], int],
     while True:
         # In batches, so that other writers need not wait.
         with index.writing():
-            done = act(index, count)
-        counted += done
-        if done < _BATCH:
+            number = act(index, count)
+        counted += number
+        if number < _BATCH:
             return counted
 
 

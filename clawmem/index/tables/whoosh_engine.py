@@ -110,7 +110,7 @@ class WhooshEngine:
         return len(self._matches(words, most))
 
     def _matches(self, words: Sequence[str], limit: int, among: Collection[int] | None = None) -> list[Match]:
-        parts = [one for one in (_part(word) for word in dict.fromkeys(words)) if one is not None]
+        parts = [other for other in (_part(word) for word in dict.fromkeys(words)) if other is not None]
         if not parts or limit < 1 or (among is not None and not among):
             return []
         try:

@@ -264,7 +264,7 @@ class _Run:
         found = fit_word_vectors(
             text_pieces,
             [unpack_vector(known[text.key]) for text in kept],
-            self._priors({one for each in text_pieces for one in each}),
+            self._priors({text for each in text_pieces for text in each}),
         )
         rows = [(pack_vector(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
         with self.vectors.writing():

@@ -30,7 +30,7 @@ class LocalModel:
     def __init__(self) -> None:
         self._session = _session()
         self._numbers = {piece: number for number, piece in enumerate(vocabulary())}
-        self._inputs = {one.name for one in self._session.get_inputs()}
+        self._inputs = {value_in.name for value_in in self._session.get_inputs()}
 
     def embed(self, text: str) -> list[float]:
         """Return the vector of a text, of length one."""
@@ -43,8 +43,8 @@ class LocalModel:
 
         tokens = (_BEGIN, *pieces, _END)
         ids = numpy.array([[self._numbers[piece] for piece in tokens]], dtype=numpy.int64)
-        given = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
-        hidden = self._session.run(None, {name: given[name] for name in self._inputs})[0]
+        record = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
+        hidden = self._session.run(None, {name: record[name] for name in self._inputs})[0]
         return normalize_vector(hidden[0].mean(axis=0).tolist())
 
 

@@ -66,7 +66,7 @@ class RemoteEmbedder:
 
     def _embedded(self, asked: Sequence[str], most: int) -> list[list[float]]:
         try:
-            done = embed(self.model, asked, self.account.seconds(self.model.timeout_seconds))
+            reply = embed(self.model, asked, self.account.seconds(self.model.timeout_seconds))
         except ModelTimeout as slow:
             self.account.charge(most, 0, slow.milliseconds)
             raise ModelFailed(
@@ -78,8 +78,8 @@ class RemoteEmbedder:
             raise ModelFailed(
                 f"The model {self.model.name} rejected the request: {problem}", "Check `semantic.model`."
             ) from None
-        self.account.charge(done.tokens or most, 0, done.milliseconds)
-        return [normalize_vector(vector) for vector in done.vectors]
+        self.account.charge(reply.tokens or most, 0, reply.milliseconds)
+        return [normalize_vector(vector) for vector in reply.vectors]
 
 
 # The last question of each vault in this process: a search asks for facts, events and notes in turn, and the cache may

@@ -196,7 +196,7 @@ def _of_sentence(sentence: str) -> Named:
     """Return what a sentence names that the next asks to forget: "I told you where the key is. Forget the place"."""
     ways = [way for way in _cuts(re.sub(r"^.{0,20}?: ", "", sentence)) if _TELLING.search(way)]
     bare = (_RELATIVE.sub("", _I_TOLD.sub("", way)).strip(_STOPS) for way in ways)
-    return tuple(dict.fromkeys(one for one in (*bare, *ways, sentence) if one))
+    return tuple(dict.fromkeys(way for way in (*bare, *ways, sentence) if way))
 
 
 def _is_special(words: str) -> bool:

@@ -45,33 +45,39 @@ def limit_trust(event: Event, found: tuple[Proposition, ...], by_reader: bool = 
     if not found:
         return found
     if injection_in(event) is not None:
-        return tuple(one._replace(trust=EXTERNAL, doubt="its text gives instructions to a model") for one in found)
+        return tuple(
+            proposition._replace(trust=EXTERNAL, doubt="its text gives instructions to a model")
+            for proposition in found
+        )
     unclear = unclear_author_signs(event.text) if event.role == "user" else []
-    told = by_reader and _TOLD.match(event.text) is not None
+    flag = by_reader and _TOLD.match(event.text) is not None
     return tuple(
-        _limited(one, event, None if told and _is_of_speaker(one, event) else _sign_at(one, unclear)) for one in found
+        _limited(
+            proposition, event, None if flag and _is_of_speaker(proposition, event) else _sign_at(proposition, unclear)
+        )
+        for proposition in found
     )
 
 
-def _is_of_speaker(one: Proposition, event: Event) -> bool:
-    return normal(one.subject or "") in (normal(event.speaker or ""), normal(THE_USER))
+def _is_of_speaker(proposition: Proposition, event: Event) -> bool:
+    return normal(proposition.subject or "") in (normal(event.speaker or ""), normal(THE_USER))
 
 
-def _sign_at(one: Proposition, unclear: Sequence[tuple[Span, str]]) -> str | None:
+def _sign_at(proposition: Proposition, unclear: Sequence[tuple[Span, str]]) -> str | None:
     """Return why the words of a proposition may be another's, or None."""
-    first, last = one.span
+    first, last = proposition.span
     return next((sign for (start, end), sign in unclear if start < last and first < end), None)
 
 
-def _limited(one: Proposition, event: Event, sign: str | None) -> Proposition:
-    trust, doubt = _trust_of(one.trust, event), one.doubt
+def _limited(proposition: Proposition, event: Event, sign: str | None) -> Proposition:
+    trust, doubt = _trust_of(proposition.trust, event), proposition.doubt
     if trust == EXTERNAL and not doubt:
         doubt = "its event came from outside the conversation"
     if trust == "user" and sign:
         trust, doubt = EXTERNAL, sign
-    if is_low_trust(trust) and orders_in_text(one.source_text, outside=True):
+    if is_low_trust(trust) and orders_in_text(proposition.source_text, outside=True):
         trust, doubt = EXTERNAL, "its words are an order"
-    return one._replace(trust=trust, doubt=doubt)
+    return proposition._replace(trust=trust, doubt=doubt)
 
 
 def _trust_of(earned: str, event: Event) -> str:

@@ -57,9 +57,9 @@ def unclear_signs(text: str) -> list[tuple[Span, str]]:
     """Return the spans that may be the sender's own text or another's, each with the sign of that as a clause."""
     beside = "a short line beside it, such as a title, thanks or a signature, may be about a pasted text"
     return [
-        *((one, "it stands below a salutation, as in a letter") for one in _letter(text)),
-        *((one, beside) for one in _next_to_lead(text)),
-        *((one, "the label before it may name who says it") for one in _after_label(text)),
+        *((pair, "it stands below a salutation, as in a letter") for pair in _letter(text)),
+        *((pair, beside) for pair in _next_to_lead(text)),
+        *((pair, "the label before it may name who says it") for pair in _after_label(text)),
     ]
 
 

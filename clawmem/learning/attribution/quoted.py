@@ -69,7 +69,7 @@ def is_by_sender(text: str, start: int, end: int) -> bool:
 def unclear_author_signs(text: str) -> list[tuple[Span, str]]:
     """Return the spans that may hold another person's words, so that a person must decide, each with why."""
     below = "another's words without a closing mark stand above it"
-    return [*unclear_signs(text), *((one, below) for one in _after_another(text))]
+    return [*unclear_signs(text), *((pair, below) for pair in _after_another(text))]
 
 
 def _after_another(text: str) -> list[Span]:
@@ -195,14 +195,18 @@ def _end_of_block(text: str, at: int, end: int) -> int:
 
 def _quotations(text: str) -> list[Span]:
     """Return first-person quotations of more than one sentence, and unclosed ones."""
-    long = [one for one in _first_person_quotations(text) if re.search(r"[.!?]\s|\n", text[one[0] : one[1] - 1])]
-    return [*long, *(one for one in unclosed_quotations(text) if _FIRST_PERSON.search(text, *one))]
+    long = [
+        quotation
+        for quotation in _first_person_quotations(text)
+        if re.search(r"[.!?]\s|\n", text[quotation[0] : quotation[1] - 1])
+    ]
+    return [*long, *(quotation for quotation in unclosed_quotations(text) if _FIRST_PERSON.search(text, *quotation))]
 
 
 def _first_person_quotations(text: str) -> list[Span]:
     """Return the quotations in the first person."""
-    found = [*(one.span() for one in _QUOTE.finditer(text)), *quotations(text)]
-    return [one for one in found if _FIRST_PERSON.search(text, *one)]
+    found = [*(match.span() for match in _QUOTE.finditer(text)), *quotations(text)]
+    return [pair for pair in found if _FIRST_PERSON.search(text, *pair)]
 
 
 def _mails(text: str) -> list[Span]:

@@ -103,12 +103,12 @@ class ParsedAnswer(NamedTuple):
     @property
     def dropped(self) -> Mapping[str, int]:
         """Return the number of dropped facts by reason."""
-        return Counter(one.reason for one in self.rejected)
+        return Counter(fact.reason for fact in self.rejected)
 
     @property
     def doubtful(self) -> tuple[DroppedFact, ...]:
         """Return the dropped facts that are worth a second question."""
-        return tuple(one for one in self.rejected if one.doubtful)
+        return tuple(fact for fact in self.rejected if fact.doubtful)
 
 
 class _Unfit(Exception):
@@ -133,8 +133,10 @@ def parse_answer(
     read = frozenset(number for label in answer.get("read", ()) if (number := reader.number(label)) is not None)
     by_piece = tuple(map(tuple, reader.by_piece))
     facts = frozenset(number for number, found in enumerate(by_piece) if found)
-    dropped = frozenset(one.number for one in reader.rejected if one.number is not None)
-    rejected = tuple(one._replace(given=reader.without_numbers(one.given)) for one in reader.rejected)
+    dropped = frozenset(other_fact.number for other_fact in reader.rejected if other_fact.number is not None)
+    rejected = tuple(
+        other_fact._replace(given=reader.without_numbers(other_fact.given)) for other_fact in reader.rejected
+    )
     return ParsedAnswer(by_piece, rejected, reader.unmapped, more, more | read | facts | dropped)
 
 
@@ -146,7 +148,7 @@ class _AnswerReader:
         self._catalog = catalog
         self._affirmed = affirmed
         self._numbers = {task.label(number): number for number in range(len(task.shown))}
-        self._targets = {name: one.target for one in task.known for name in (one.label, one.target)}
+        self._targets = {name: fact.target for fact in task.known for name in (fact.label, fact.target)}
         self._count = 0
         self.by_piece: list[list[Proposition]] = [[] for _ in task.shown]
         self.rejected: list[DroppedFact] = []
@@ -158,13 +160,13 @@ class _AnswerReader:
         found = self._numbers.get(bare)
         return self._numbers.get(f"e{bare}") if found is None else found
 
-    def take(self, given: Any) -> None:
+    def take(self, record: Any) -> None:
         """Read one fact of the answer: a proposition, or a dropped fact."""
         self._count += 1
-        given = full_keys(given)
-        number = self._number_of(given) if isinstance(given, Mapping) else None
+        record = full_keys(record)
+        number = self._number_of(record) if isinstance(record, Mapping) else None
         try:
-            fact = _checked(given)
+            fact = _checked(record)
             if number is None:
                 raise _Unfit("no such event", one_line(fact["event"])[:60])
             made = _proposition(fact, self._task, number, self._catalog, number in self._affirmed)
@@ -172,25 +174,25 @@ class _AnswerReader:
             if any(known.statement == made.statement for known in self.by_piece[number]):
                 raise _Unfit("said twice")
         except _Unfit as unfit:
-            statement, quote = (_shown(given, key) for key in ("statement", "quote"))
-            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail, given))
+            statement, quote = (_shown(record, key) for key in ("statement", "quote"))
+            self.rejected.append(DroppedFact(number, statement, quote, unfit.reason, unfit.detail, record))
             return
         self.by_piece[number].append(made)
         self._targets[f"#{self._count}"] = made.key
         if made.predicate and made.predicate not in self._catalog.predicates:
             self.unmapped[made.predicate] += 1
 
-    def without_numbers(self, given: Any) -> Any:
+    def without_numbers(self, record: Any) -> Any:
         """Return a fact as given, with the keys of propositions in place of #1, #2, ..., which another answer lacks."""
-        if not isinstance(given, Mapping) or not isinstance(given.get("changes"), list):
-            return given
-        rows = given["changes"]
-        named = [{**one, "id": self._targets.get(one["id"].strip(), one["id"])} for one in rows if _is_change(one)]
-        return {**given, "changes": named}
+        if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
+            return record
+        rows = record["changes"]
+        named = [{**row, "id": self._targets.get(row["id"].strip(), row["id"])} for row in rows if _is_change(row)]
+        return {**record, "changes": named}
 
-    def _number_of(self, given: Mapping[str, Any]) -> int | None:
+    def _number_of(self, record: Mapping[str, Any]) -> int | None:
         """Return the number of the piece of a fact: that of its label, else the only one that has its quote."""
-        number, quote = self.number(given.get("event")), given.get("quote")
+        number, quote = self.number(record.get("event")), record.get("quote")
         if number is not None or not _is_text(quote):
             return number
         having = [n for n, piece in enumerate(self._task.shown) if find_quote(str(quote), piece.text)]
@@ -199,10 +201,10 @@ class _AnswerReader:
     def _changes(self, fact: Mapping[str, Any], made: Proposition) -> tuple[FactChange, ...]:
         """Return the changes of known facts. An id that was not shown is left out: the facts are then compared."""
         found = []
-        for one in fact["changes"]:
-            target = self._targets.get(one["id"].strip())
+        for change in fact["changes"]:
+            target = self._targets.get(change["id"].strip())
             if target and target != made.key:
-                found.append(FactChange(target, one["how"]))
+                found.append(FactChange(target, change["how"]))
         return tuple(dict.fromkeys(found))[:_MOST_CHANGES]
 
 
@@ -229,19 +231,22 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidInput(f"The answer has the unknown key '{one_line(unknown)[:40]}'.", hint)
     found = {key: value for key, value in answer.items() if value is not None}
     meant = found.get("forget")
-    if isinstance(meant, Mapping) and all(isinstance(one, list) for one in meant.values()):
-        found |= {"forget": list(meant), "meant": {str(key).strip(): list(map(str, one)) for key, one in meant.items()}}
+    if isinstance(meant, Mapping) and all(isinstance(other, list) for other in meant.values()):
+        found |= {
+            "forget": list(meant),
+            "meant": {str(key).strip(): list(map(str, other)) for key, other in meant.items()},
+        }
     for key in _MARKS:
         rows = found.get(key, [])
-        if not isinstance(rows, list) or not all(isinstance(one, str | int) for one in rows):
+        if not isinstance(rows, list) or not all(isinstance(row, str | int) for row in rows):
             raise InvalidInput(f"The key '{key}' of the answer is not a list of messages.", hint)
         if key in found:
-            found[key] = [str(one).strip() for one in rows]
+            found[key] = [str(row).strip() for row in rows]
     lines = found.get("lines", {})
-    if not isinstance(lines, Mapping) or not all(isinstance(one, str) for one in lines.values()):
+    if not isinstance(lines, Mapping) or not all(isinstance(line, str) for line in lines.values()):
         raise InvalidInput("The key 'lines' of the answer is not an object of texts.", hint)
-    found["lines"] = {str(key).strip(): one for key, one in lines.items()}
-    return {**found, "facts": [full_keys(one) for one in found["facts"]]}
+    found["lines"] = {str(key).strip(): line for key, line in lines.items()}
+    return {**found, "facts": [full_keys(fact) for fact in found["facts"]]}
 
 
 def usable_line(text: str, task: ReadingTask, number: int) -> str | None:
@@ -254,11 +259,11 @@ def usable_line(text: str, task: ReadingTask, number: int) -> str | None:
     return None if refused or find_injection(line) is not None or find_secret(line) is not None else line
 
 
-def full_keys(given: Any) -> Any:
+def full_keys(record: Any) -> Any:
     """Return a fact of an answer with the full names of its keys, its event as text, and its changes as a list."""
-    if not isinstance(given, Mapping):
-        return given
-    fact = {SHORT.get(key, key): value for key, value in given.items()}
+    if not isinstance(record, Mapping):
+        return record
+    fact = {SHORT.get(key, key): value for key, value in record.items()}
     if isinstance(fact.get("event"), int) and not isinstance(fact["event"], bool):
         fact["event"] = str(fact["event"])
     if isinstance(fact.get("changes"), Mapping):
@@ -269,14 +274,14 @@ def full_keys(given: Any) -> Any:
     return fact
 
 
-def _checked(given: Any) -> dict[str, Any]:
+def _checked(record: Any) -> dict[str, Any]:
     """Return the fact with every key. Raise _Unfit if it has the wrong form."""
-    if not isinstance(given, Mapping):
+    if not isinstance(record, Mapping):
         raise _Unfit("wrong form", "it is not an object")
-    unknown = next((key for key in given if key not in _DEFAULTS), None)
+    unknown = next((key for key in record if key not in _DEFAULTS), None)
     if unknown is not None:
         raise _Unfit("wrong form", f"the key '{one_line(str(unknown))[:40]}' is unknown")
-    fact = {**_DEFAULTS, **{key: value for key, value in given.items() if value is not None}}
+    fact = {**_DEFAULTS, **{key: value for key, value in record.items() if value is not None}}
     for key in _TEXTS:
         if not _is_text(fact[key]):
             raise _Unfit("wrong form", f"'{key}' is not a text")
@@ -288,7 +293,7 @@ def _checked(given: Any) -> dict[str, Any]:
     fact["ended"] = fact["ended"] is True
     fact["category"] = fact["category"] if fact["category"] in CATEGORIES else "fact"
     rows = fact["changes"] if isinstance(fact["changes"], list | tuple) else ()
-    fact["changes"] = [one for one in rows if _is_change(one)]
+    fact["changes"] = [row for row in rows if _is_change(row)]
     if not isinstance(fact["about"], Mapping):
         fact["about"] = {"id": fact["about"]} if _is_text(fact["about"]) else {}
     if not fact["subject"] and _is_text(fact["about"].get("title")):
@@ -305,8 +310,8 @@ def _is_change(value: Any) -> bool:
     return isinstance(value, Mapping) and _is_text(value.get("id")) and value.get("how") in CHANGES
 
 
-def _shown(given: Any, key: str) -> str:
-    value = given.get(key) if isinstance(given, Mapping) else None
+def _shown(record: Any, key: str) -> str:
+    value = record.get(key) if isinstance(record, Mapping) else None
     return one_line(value)[:300] if isinstance(value, str) else ""
 
 
@@ -457,24 +462,30 @@ def _begins_later(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> boo
     """Return whether what is given as a plan is a value that takes another's place from a day to come."""
     first, last = _span(fact["when"])
     coming = first is not None and last is None and first > _said(piece)
-    replaces = any(one["how"] == "replace" for one in fact["changes"])
+    replaces = any(change["how"] == "replace" for change in fact["changes"])
     begins = (fact["when"] or "").endswith("/") or (replaces and _BEGINS.search(quote) is not None)
     return coming and begins and fact["category"] in PLANS and not fact["ended"]
 
 
 def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
     """Return whether a fact gives a known one that names a coming day another day: "the release slips to 10 May"."""
-    said = _said(task.shown[number])
-    replaced = {one["id"] for one in fact["changes"] if one["how"] == "replace"}
-    olds = [one.statement for one in task.known if one.target in replaced or one.label in replaced]
-    coming = (any((day.day or "") > said.isoformat() for day in find_dates(one, said, ahead=True)) for one in olds)
-    return not fact["ended"] and any(coming) and bool(find_dates(fact["statement"], said, ahead=True))
+    message = _said(task.shown[number])
+    replaced = {change["id"] for change in fact["changes"] if change["how"] == "replace"}
+    olds = [
+        other_fact.statement
+        for other_fact in task.known
+        if other_fact.target in replaced or other_fact.label in replaced
+    ]
+    coming = (
+        any((day.day or "") > message.isoformat() for day in find_dates(old, message, ahead=True)) for old in olds
+    )
+    return not fact["ended"] and any(coming) and bool(find_dates(fact["statement"], message, ahead=True))
 
 
 def _stated_start(quote: str, piece: EventPiece) -> str | None:
     """Return the day since which the quote says that something comes again, or None."""
-    said = _said(piece)
-    return start_day([one for one in find_dates(quote, said) if one.since], "fact", said)
+    message = _said(piece)
+    return start_day([day for day in find_dates(quote, message) if day.since], "fact", message)
 
 
 def _span(when: str | None) -> tuple[date | None, date | None]:
@@ -489,37 +500,37 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     A month, a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in
     October, so we use the new one from now on". Of the years that a month or a date without one can mean, the model's
     is taken if it is near."""
-    said = _said(piece)
-    dates = [one for one in find_dates(quote, said) if fact["when"] or not is_bare_weekday(quote, one)]
-    found = start_day(dates, category, said)
+    message = _said(piece)
+    dates = [match for match in find_dates(quote, message) if fact["when"] or not is_bare_weekday(quote, match)]
+    found = start_day(dates, category, message)
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first
-    counted = any(one.since or (one.relative and not is_bare_weekday(quote, one)) for one in dates)
+    counted = any(match.since or (match.relative and not is_bare_weekday(quote, match)) for match in dates)
     far = found and day and abs(date.fromisoformat(found) - day) > _SLIP
-    other_year = found and day and found[5:] == day.isoformat()[5:] and abs(day - said) <= _NEAR
+    other_year = found and day and found[5:] == day.isoformat()[5:] and abs(day - message) <= _NEAR
     if far and (other_year or not counted):
         found = None
     if found or (piece.role == "user" and (fact["ended"] or fact["former"]) and not fact["when"]):
-        return found or said.isoformat()
+        return found or message.isoformat()
     if day is None:
         return None
     open_span = (fact["when"] or "").endswith("/")
-    if day > said and (open_span or any(one["how"] == "replace" for one in fact["changes"])):
+    if day > message and (open_span or any(change["how"] == "replace" for change in fact["changes"])):
         return day.isoformat()  # a change that is announced
     # A date that the quote calls due or future is not a start date, even if the model says so.
-    read = [one for one in find_dates(quote, said) if one.day == day.isoformat()]
-    return start_day(read or (DateMatch(0, 0, day.isoformat(), "", False),), category, said)
+    read = [date_match for date_match in find_dates(quote, message) if date_match.day == day.isoformat()]
+    return start_day(read or (DateMatch(0, 0, day.isoformat(), "", False),), category, message)
 
 
 def _last_day(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> str | None:
     """Return the last day of a plan or a deadline: what the quote names, else the model's date if it is to come."""
-    said = _said(piece)
-    named = last_coming_day(find_dates(quote, said, ahead=True), said)
+    message = _said(piece)
+    named = last_coming_day(find_dates(quote, message, ahead=True), message)
     first, last = _span(fact["when"])
     if not last and _BEGINS.search(quote):
         return None
     day = last or first
-    return named or (day.isoformat() if day and day >= said else None)
+    return named or (day.isoformat() if day and day >= message else None)
 
 
 def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str) -> tuple[EntityHint, ...]:
@@ -544,10 +555,10 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     if not title or normal(title) in _SPEAKER or normal(title) == normal(piece.speaker):
         return (speaker,)
     kind = about.get("kind") if about.get("kind") in KINDS else "resource"
-    said = set(re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names)))))
+    group = set(re.findall(r"\w+", normal(" ".join((*task.texts(number), *task.names)))))
     words = re.findall(r"\w+", normal(title))
-    part = kind == "project" and any(len(word) > 3 and word in said for word in words)
-    unsaid = not (part or said.issuperset(words))
+    part = kind == "project" and any(len(word) > 3 and word in group for word in words)
+    unsaid = not (part or group.issuperset(words))
     if (unsaid and kind not in _SUBJECTS) or len(title.split()) > _LONGEST_TITLE or find_injection(title) is not None:
         return (speaker,)
     return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)
@@ -559,7 +570,11 @@ def _person_talking(task: ReadingTask, number: int) -> str:
     names = {piece.speaker}
     if piece.role != "user":
         session = piece.event.session
-        names = {one.speaker for one in task.shown if one.role == "user" and one.event.session == session}
+        names = {
+            other_piece.speaker
+            for other_piece in task.shown
+            if other_piece.role == "user" and other_piece.event.session == session
+        }
     name = names.pop() if len(names) == 1 else ""
     return "User" if not name or normal(name) == normal("the user") else name
 
@@ -574,4 +589,4 @@ def _in_order(
 
 def _known_entity(about: Mapping[str, Any], entities: Sequence[Entity]) -> Entity | None:
     wanted = about.get("id")
-    return next((one for one in entities if one.name == wanted), None) if _is_text(wanted) else None
+    return next((entity for entity in entities if entity.name == wanted), None) if _is_text(wanted) else None

@@ -71,7 +71,11 @@ class Extraction(NamedTuple):
         """Return the propositions of the event. A model's proposition without exact evidence is left out."""
         if event.id not in self.found:
             return rules.extract(event, catalog, speakers)
-        found = (one for one in self.found[event.id] if event.text[slice(*one.span)] == one.source_text)
+        found = (
+            proposition
+            for proposition in self.found[event.id]
+            if event.text[slice(*proposition.span)] == proposition.source_text
+        )
         return limit_trust(event, tuple(found), by_reader=True)
 
 

@@ -156,35 +156,39 @@ def days_in(text: str) -> Iterator[Day]:
             yield Day(match.start(), match.end(), full, number, int(day) if day else None)
 
 
-def names_day(text: str, wanted: Day, said: date) -> bool:
+def names_day(text: str, wanted: Day, message: date) -> bool:
     """Return whether a text that was said on a day names the wanted day or month, in figures or in words."""
-    return any(_agrees(wanted, one, said) for one in days_in(text)) or _by_words(text, wanted, said)
+    return any(_agrees(wanted, day, message) for day in days_in(text)) or _by_words(text, wanted, message)
 
 
-def _agrees(wanted: Day, named: Day, said: date) -> bool:
+def _agrees(wanted: Day, named: Day, day: date) -> bool:
     if wanted.month != named.month or (wanted.day and named.day and wanted.day != named.day):
         return (named.day, named.month) == (wanted.month, wanted.day)  # day and month in the other order
     if wanted.day and not named.day:
         return False
-    return wanted.year is None or abs(wanted.year - (named.year or said.year)) <= (0 if named.year else 1)
+    return wanted.year is None or abs(wanted.year - (named.year or day.year)) <= (0 if named.year else 1)
 
 
-def _by_words(text: str, wanted: Day, said: date) -> bool:
-    year = wanted.year or said.year
+def _by_words(text: str, wanted: Day, message: date) -> bool:
+    year = wanted.year or message.year
     words = _words(text)
     months = {_MONTHS[word] for word in words if word in _MONTHS}
     if wanted.day is None:
-        near = abs((year - said.year) * 12 + wanted.month - said.month) <= 1 and _NEXT.search(text)
-        return wanted.month in months or bool(near) or wanted.month in {one.month for one in _read(text, said)}
+        near = abs((year - message.year) * 12 + wanted.month - message.month) <= 1 and _NEXT.search(text)
+        return (
+            wanted.month in months
+            or bool(near)
+            or wanted.month in {other_day.month for other_day in _read(text, message)}
+        )
     if wanted.month in months and str(wanted.day) in numbers_in(text):
         return True
     try:
         day = date(year, wanted.month, wanted.day)
     except ValueError:
         return False
-    away = (day - said).days
+    away = (day - message).days
     return (
-        day in _read(text, said)
+        day in _read(text, message)
         or (any(_WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS)
         or any(_NEAR.get(word) == away for word in words)
         or any(_part(match, day) for match in _PARTS.finditer(text))
@@ -192,9 +196,9 @@ def _by_words(text: str, wanted: Day, said: date) -> bool:
     )  # fmt: skip
 
 
-def _read(text: str, said: date) -> set[date]:
-    found = (*find_dates(text, said), *find_dates(text, said, ahead=True))
-    return {date.fromisoformat(one.day) for one in found if one.day and len(one.day) == 10}
+def _read(text: str, day: date) -> set[date]:
+    found = (*find_dates(text, day), *find_dates(text, day, ahead=True))
+    return {date.fromisoformat(match.day) for match in found if match.day and len(match.day) == 10}
 
 
 def _part(match: re.Match[str], day: date) -> bool:
@@ -217,7 +221,7 @@ def _both_halves(hour: int, minutes: int, half: str | None) -> set[str]:
         return set()
     if half:
         return {f"{hour % 12 + (12 if half.lower() == 'p' else 0):02}:{minutes:02}"}
-    return {f"{one % 24:02}:{minutes:02}" for one in (hour, hour + 12) if one == hour or hour <= 12}
+    return {f"{number % 24:02}:{minutes:02}" for number in (hour, hour + 12) if number == hour or hour <= 12}
 
 
 def _plain(number: str) -> str:

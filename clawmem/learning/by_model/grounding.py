@@ -76,7 +76,7 @@ class Heard(NamedTuple):
     german: bool
 
 
-def heard(texts: Iterable[str], known: Iterable[str], said: date, language: str = "") -> Heard:
+def heard(texts: Iterable[str], known: Iterable[str], day: date, language: str = "") -> Heard:
     """Return what was heard in some texts. `known` are names of entities, and `language` is the text whose language
     counts."""
     text = "\n".join(texts)
@@ -84,7 +84,7 @@ def heard(texts: Iterable[str], known: Iterable[str], said: date, language: str 
     short = {_SHORT[word] for word in words if word in _SHORT}
     long = frozenset(word for name in known for word in (_key(name), *map(_key, _WORD.findall(name))))
     return Heard(
-        text, words | short, _key(text) + "".join(sorted(short)), numbers_in(text), times_in(text), long, said,
+        text, words | short, _key(text) + "".join(sorted(short)), numbers_in(text), times_in(text), long, day,
         is_german(language or text),
     )  # fmt: skip
 
@@ -133,7 +133,7 @@ def unsaid(statement: str, known: Heard) -> str | None:
     left = "".join(rest)
     for match in _WORD.finditer(left):
         word = match[0]
-        if any(one.isdigit() for one in word):
+        if any(text.isdigit() for text in word):
             if not _number_said(word, known):
                 return word
         elif _looks_named(word) and not _name_said(word, left[: match.start()], known):
@@ -143,13 +143,13 @@ def unsaid(statement: str, known: Heard) -> str | None:
 
 def is_about(statement: str, quote: str, speaker: str) -> bool:
     """Return whether the statement has something in common with its quote besides the speaker's name."""
-    own, said = _content(statement) - _content(speaker), _content(quote)
-    if own & said or numbers_in(statement) & numbers_in(quote) or times_in(statement) & times_in(quote):
+    own, group = _content(statement) - _content(speaker), _content(quote)
+    if own & group or numbers_in(statement) & numbers_in(quote) or times_in(statement) & times_in(quote):
         return True
-    if any(_same_stem(one, other) for one in own for other in said):
+    if any(_same_stem(text, other) for text in own for other in group):
         return True
-    short = {_SHORT.get(one, one) for one in said}
-    return bool({_SHORT.get(one, one) for one in own} & short) or bool(_pairs(statement) & _pairs(quote))
+    short = {_SHORT.get(text, text) for text in group}
+    return bool({_SHORT.get(text, text) for text in own} & short) or bool(_pairs(statement) & _pairs(quote))
 
 
 def is_german(text: str) -> bool:
@@ -164,11 +164,11 @@ def _number_said(word: str, known: Heard) -> bool:
         return True
     own = numbers_in(word)
     years = {str(known.said.year + near) for near in (-1, 0, 1)}
-    return all(one in known.numbers or one in years for one in own) and bool(own)
+    return all(text in known.numbers or text in years for text in own) and bool(own)
 
 
 def _looks_named(word: str) -> bool:
-    return word[0].isupper() or word[0].istitle() or any(one.isupper() for one in word[1:])
+    return word[0].isupper() or word[0].istitle() or any(text.isupper() for text in word[1:])
 
 
 def _name_said(word: str, before: str, known: Heard) -> bool:
@@ -177,9 +177,9 @@ def _name_said(word: str, before: str, known: Heard) -> bool:
         return True
     if len(key) >= _SHORTEST_STEM and key in known.squeezed:
         return True
-    if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, one) for one in known.words):
+    if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, other_word) for other_word in known.words):
         return True
-    if key in known.known and any(_near(key, one) for one in known.words):
+    if key in known.known and any(_near(key, other_word) for other_word in known.words):
         return True
     return known.german and _is_common_noun(word, before)
 
@@ -196,18 +196,18 @@ def _is_common_noun(word: str, before: str) -> bool:
     )
 
 
-def _same_stem(one: str, other: str) -> bool:
+def _same_stem(text: str, other: str) -> bool:
     """Return whether two words have the same beginning: all but the last three letters, and at least four."""
-    least = max(_SHORTEST_STEM, max(len(one), len(other)) - 3)
-    return len(one) >= least and len(other) >= least and one[:least] == other[:least]
+    least = max(_SHORTEST_STEM, max(len(text), len(other)) - 3)
+    return len(text) >= least and len(other) >= least and text[:least] == other[:least]
 
 
-def _near(one: str, other: str) -> bool:
+def _near(text: str, other: str) -> bool:
     """Return whether two words differ by at most one letter: one more, one less, another, or two exchanged."""
-    if abs(len(one) - len(other)) > 1 or min(len(one), len(other)) < _SHORTEST_STEM:
+    if abs(len(text) - len(other)) > 1 or min(len(text), len(other)) < _SHORTEST_STEM:
         return False
-    start = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    a, b = one[start:], other[start:]
+    start = next((n for n, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
+    a, b = text[start:], other[start:]
     return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
@@ -225,7 +225,7 @@ def _pairs(text: str) -> frozenset[str]:
 def _key(text: str) -> str:
     """Return the letters and digits of a text without accents and case, and without the possessive."""
     bare = re.sub(r"['’]s\b", "", text.translate(_QUOTES))
-    return "".join(one for one in unicodedata.normalize("NFKD", bare).casefold() if one.isalnum())
+    return "".join(name for name in unicodedata.normalize("NFKD", bare).casefold() if name.isalnum())
 
 
 def _folded(text: str) -> tuple[str, list[int]]:
@@ -233,11 +233,11 @@ def _folded(text: str) -> tuple[str, list[int]]:
     letters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
-        for one in unicodedata.normalize("NFKD", character.translate(_SAME)).casefold():
-            kind = unicodedata.category(one)
+        for name in unicodedata.normalize("NFKD", character.translate(_SAME)).casefold():
+            kind = unicodedata.category(name)
             if kind in ("Mn", "Cf"):
                 continue
-            folded = " " if one.isspace() else one
+            folded = " " if name.isspace() else name
             if folded == " " and (not letters or letters[-1] == " "):
                 continue
             letters.append(folded)

@@ -62,7 +62,7 @@ def key_of(fact: Fact, entity: str) -> Key:
 
 def judging_tasks(candidates: Sequence[ScoredFact], on: str) -> dict[str, tuple[ModelTask, list[ScoredFact]]]:
     """Return the tasks to judge the candidates of a day, by their ids, each with what it shows."""
-    waiting, found = [one for one in candidates if _may_be_shown(one.fact)], {}
+    waiting, found = [candidate for candidate in candidates if _may_be_shown(candidate.fact)], {}
     while waiting:
         shown = waiting[: _batch_size(waiting)]
         task = judging_task(shown, on)
@@ -73,14 +73,14 @@ def judging_tasks(candidates: Sequence[ScoredFact], on: str) -> dict[str, tuple[
 
 def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFact]) -> Judgements:
     """Return what a reader's answer says of the facts that it was shown."""
-    labels = {f"f{number}": one for number, one in enumerate(shown, 1)}
+    labels = {f"f{number}": fact for number, fact in enumerate(shown, 1)}
     found: dict[Key, PromotionScore] = {}
     places: dict[Key, EntityHint] = {}
     dropped: Counter[str] = Counter()
     for judged in answer["judgements"]:
-        one = labels.get(judged["fact"].strip())
-        key = key_of(one.fact, one.entity) if one else ("", "")
-        if one is None:
+        other_fact = labels.get(judged["fact"].strip())
+        key = key_of(other_fact.fact, other_fact.entity) if other_fact else ("", "")
+        if other_fact is None:
             dropped["about no such fact"] += 1
         elif not 0 <= judged["worth"] <= 1:
             dropped["with a worth that is not 0 to 1"] += 1
@@ -92,8 +92,8 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
             places |= {key: EntityHint(place["kind"], place["title"], "asked")} if place else {}
     reasons = ", ".join(f"{count} {reason}" for reason, count in dropped.most_common())
     notices = (f"{counted(dropped.total(), 'judgement')} of {name} dropped: {reasons}.",) if dropped else ()
-    over = {one.strip().rpartition(" ")[2] for one in answer.get("finished", ())}  # with or without its class
-    finished = {one.entity for one in shown if one.entity in over and kind_of(one.entity) in _MAY_END}
+    over = {other.strip().rpartition(" ")[2] for other in answer.get("finished", ())}  # with or without its class
+    finished = {fact.entity for fact in shown if fact.entity in over and kind_of(fact.entity) in _MAY_END}
     return Judgements(name, found, places, notices, tuple(sorted(finished)))
 
 
@@ -116,15 +116,15 @@ def judging_task(shown: Sequence[ScoredFact], on: str) -> ModelTask:
 def render_candidates(shown: Sequence[ScoredFact]) -> str:
     """Return the candidates as JSON lines labelled f1, f2, ... No text can close the `<facts>` element."""
     lines = []
-    for number, one in enumerate(shown, 1):
+    for number, scored_fact in enumerate(shown, 1):
         record = {
             "id": f"f{number}",
-            "fact": one.fact.fact,
-            "about": f"{para_class(one.entity)} {one.entity}",
-            "category": one.fact.category,
-            "from": one.fact.trust or "user",
-            "true_from": one.fact.valid_from,
-            "true_until": one.fact.valid_to,
+            "fact": scored_fact.fact.fact,
+            "about": f"{para_class(scored_fact.entity)} {scored_fact.entity}",
+            "category": scored_fact.fact.category,
+            "from": scored_fact.fact.trust or "user",
+            "true_from": scored_fact.fact.valid_from,
+            "true_until": scored_fact.fact.valid_to,
         }
         present = {key: value for key, value in record.items() if value}
         lines.append(json.dumps(present, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e"))
@@ -133,8 +133,8 @@ def render_candidates(shown: Sequence[ScoredFact]) -> str:
 
 def _batch_size(waiting: Sequence[ScoredFact]) -> int:
     size = 0
-    for number, one in enumerate(waiting[:MAX_FACTS]):
-        size += len(one.fact.fact)
+    for number, scored_fact in enumerate(waiting[:MAX_FACTS]):
+        size += len(scored_fact.fact.fact)
         if number and size > MAX_BATCH_CHARACTERS:
             return number
     return min(len(waiting), MAX_FACTS)

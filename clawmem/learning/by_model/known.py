@@ -72,11 +72,11 @@ class Surroundings:
         if day not in self._days:
             path = ledger_path(day)
             events = parse_events(self._vault.read(path) or b"", path)
-            self._days[day] = [said_by_user(one, self._user) for one in events]
+            self._days[day] = [said_by_user(event, self._user) for event in events]
         return self._days[day]
 
     def task(
-        self, pieces: Sequence[EventPiece], labels: Sequence[str] = (), told: Sequence[str] = (), most: int = 0
+        self, pieces: Sequence[EventPiece], labels: Sequence[str] = (), items: Sequence[str] = (), most: int = 0
     ) -> ReadingTask:
         """Return the task to read some pieces."""
         index = open_index(self._vault)
@@ -85,8 +85,8 @@ class Surroundings:
         finally:
             index.close()
         before = turns_before(self.events_of(day_of(pieces[0].event.timestamp)), pieces[0])
-        before = shortened(before, sum(len(one.text) for one in pieces) // _PART_BEFORE)
-        return ReadingTask(tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(told), most)
+        before = shortened(before, sum(len(piece.text) for piece in pieces) // _PART_BEFORE)
+        return ReadingTask(tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(items), most)
 
 
 class Known(NamedTuple):
@@ -102,28 +102,28 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     Facts are labelled k1, k2, ... The two that touch each piece most come first, and then those that touch any. Facts
     of other agents, from outside, or with a credential are left out.
     """
-    text = "\n".join(f"{one.speaker}: {one.text}" for one in pieces)
-    speakers = list(dict.fromkeys(one.speaker for one in pieces if one.role == "user"))
+    text = "\n".join(f"{piece.speaker}: {piece.text}" for piece in pieces)
+    speakers = list(dict.fromkeys(piece.speaker for piece in pieces if piece.role == "user"))
     owners = frozenset(("", agent or ""))
     own = {entity: name for name in speakers for entity in entities_known_as(index, normal(name))}
     named = {**own, **entities_called(index, names_in(text))}
-    standing = [_of_fact(one) for one in reversed(_candidates(index, pieces, speakers, named, owners).values())]
+    standing = [_of_fact(placed) for placed in reversed(_candidates(index, pieces, speakers, named, owners).values())]
     score = _Relevance(text, speakers, named, catalog).score
-    ranked = sorted(((score(one), one) for one in standing), key=lambda pair: pair[0], reverse=True)
-    touched = [one for worth, one in ranked if worth >= _WORD]
-    best = (one for piece in pieces for one in _nearest(touched, _stems(piece.text)))
-    chosen = list(dict.fromkeys((*best, *(one for worth, one in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
-    labelled = [one._replace(label=f"k{number}") for number, one in enumerate(chosen, 1)]
-    wanted = {one.entity for one in chosen} - own.keys()
-    wanted |= entities_called(index, names_in("\n".join(one.text for one in pieces))).keys()
-    shown = [one for one in entities(index) if one.name in wanted and _owner(one.name) in owners]
+    ranked = sorted(((score(fact), fact) for fact in standing), key=lambda pair: pair[0], reverse=True)
+    touched = [fact for worth, fact in ranked if worth >= _WORD]
+    best = (fact for piece in pieces for fact in _nearest(touched, _stems(piece.text)))
+    chosen = list(dict.fromkeys((*best, *(fact for worth, fact in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
+    labelled = [fact._replace(label=f"k{number}") for number, fact in enumerate(chosen, 1)]
+    wanted = {fact.entity for fact in chosen} - own.keys()
+    wanted |= entities_called(index, names_in("\n".join(piece.text for piece in pieces))).keys()
+    shown = [entity for entity in entities(index) if entity.name in wanted and _owner(entity.name) in owners]
     return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
 
 
 def _nearest(known: Sequence[KnownFact], stems: frozenset[str]) -> list[KnownFact]:
     """Return the two known facts with most words in common with a piece."""
-    shared = [(len(stems & _stems(f"{one.statement} {one.object or ''}")), one) for one in known] if stems else []
-    return [one for number, one in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
+    shared = [(len(stems & _stems(f"{fact.statement} {fact.object or ''}")), fact) for fact in known] if stems else []
+    return [fact for number, fact in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
 
 
 def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...]:
@@ -132,10 +132,17 @@ def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...
     `events` are the events of its day in order. A later piece of a long event is preceded by the end of the one before.
     """
     event = first.event
-    place = next((n for n, one in enumerate(events) if one.id == event.id), 0)
-    same = [one for one in events[:place] if one.session == event.session]
-    shown = [one for one in same[-2 * MAX_BEFORE :] if is_readable(one) and injection_in(one) is None][-MAX_BEFORE:]
-    turns = [one._replace(text=mask_recalled(one.text, parts_of(one.metadata))) for one in shown]
+    place = next((n for n, other_event in enumerate(events) if other_event.id == event.id), 0)
+    same = [other_event for other_event in events[:place] if other_event.session == event.session]
+    shown = [
+        other_event
+        for other_event in same[-2 * MAX_BEFORE :]
+        if is_readable(other_event) and injection_in(other_event) is None
+    ][-MAX_BEFORE:]
+    turns = [
+        other_event._replace(text=mask_recalled(other_event.text, parts_of(other_event.metadata)))
+        for other_event in shown
+    ]
     if first.start:
         turns.append(event._replace(text=event.text[max(0, first.start - _TAIL) : first.start]))
     return tuple(turns)
@@ -148,7 +155,7 @@ def _candidates(
     named: Mapping[str, str],
     owners: Collection[str],
 ) -> dict[str, PlacedFact]:
-    words = list(dict.fromkeys(word for one in pieces for word in search_words(one.text)[:_SEARCHED_WORDS]))
+    words = list(dict.fromkeys(word for piece in pieces for word in search_words(piece.text)[:_SEARCHED_WORDS]))
     rows: set[int] = set()
     for start in range(0, min(len(words), _MOST_SEARCHED), _SEARCHED_WORDS):
         part = words[start : start + _SEARCHED_WORDS]
@@ -158,7 +165,7 @@ def _candidates(
     found = list(facts_in_rows(index, sorted(rows)).values())
     for entity in named:
         found += facts_of(index, entity)[-_OF_ENTITY:]
-    return {one.fact.id: one for one in found if _is_shown(one, owners)}
+    return {placed.fact.id: placed for placed in found if _is_shown(placed, owners)}
 
 
 def _is_shown(placed: PlacedFact, owners: Collection[str]) -> bool:
@@ -183,25 +190,25 @@ class _Relevance:
 
     def __init__(self, text: str, speakers: Sequence[str], named: Mapping[str, str], catalog: Catalog) -> None:
         self._stems = _stems(text)
-        self._speakers = {normal(one) for one in speakers}
+        self._speakers = {normal(speaker) for speaker in speakers}
         self._named = named
-        self._single = {name for name, one in catalog.predicates.items() if one.single}
+        self._single = {name for name, predicate in catalog.predicates.items() if predicate.single}
         plain = f" {normal(text)} "
         self._relations = {
             name
-            for name, one in catalog.predicates.items()
-            if any(f" {phrase} " in plain for phrase in (name.replace("_", " "), *one.phrases))
+            for name, predicate in catalog.predicates.items()
+            if any(f" {phrase} " in plain for phrase in (name.replace("_", " "), *predicate.phrases))
         }
 
-    def score(self, one: KnownFact) -> float:
+    def score(self, fact: KnownFact) -> float:
         """Return the worth of a fact; of equal ones, the later one comes first."""
-        shared = len(_stems(f"{one.statement} {one.object or ''}") & self._stems)
-        of_speaker = normal(one.subject or "") in self._speakers
+        shared = len(_stems(f"{fact.statement} {fact.object or ''}") & self._stems)
+        of_speaker = normal(fact.subject or "") in self._speakers
         return (
             _WORD * min(4, shared)
-            + _RELATION * (one.predicate in self._relations)
-            + _SINGLE * (one.predicate in self._single and of_speaker)
-            + _NAMED * (one.entity in self._named and not of_speaker)
+            + _RELATION * (fact.predicate in self._relations)
+            + _SINGLE * (fact.predicate in self._single and of_speaker)
+            + _NAMED * (fact.entity in self._named and not of_speaker)
         )
 
 

@@ -29,28 +29,28 @@ def narrative_of_answer(
 ) -> tuple[DayNarrative, tuple[str, ...]]:
     """Return the narrative of a day from an answer, and notices of what was left out."""
     found = grounded(answer, PARTS, _records(stated, withdrawn))
-    lines = tuple(narrative_line(one.part, one.text, one.cites) for one in found.sentences)
+    lines = tuple(narrative_line(sentence.part, sentence.text, sentence.cites) for sentence in found.sentences)
     return DayNarrative(lines, facts_checksum(stated, withdrawn)), found.notices
 
 
 def _records(stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> dict[str, Mapping[str, Any]]:
     """Return what the model is shown of the facts, by id."""
-    gone = {one.fact.id for one in withdrawn}
-    rows = [*withdrawn, *(one for one in stated if one.fact.id not in gone)][:MOST_FACTS]
+    gone = {day_fact.fact.id for day_fact in withdrawn}
+    rows = [*withdrawn, *(day_fact for day_fact in stated if day_fact.fact.id not in gone)][:MOST_FACTS]
     return {
-        one.fact.id: _record(one, "withdrawn" if one.fact.id in gone else "") for one in rows if _may_be_shown(one.fact)
+        row.fact.id: _record(row, "withdrawn" if row.fact.id in gone else "") for row in rows if _may_be_shown(row.fact)
     }
 
 
-def _record(one: DayFact, status: str) -> Mapping[str, Any]:
-    fact = one.fact
+def _record(other_fact: DayFact, status: str) -> Mapping[str, Any]:
+    fact = other_fact.fact
     return {
         "fact": fact.fact,
-        "about": one.entity,
+        "about": other_fact.entity,
         "category": fact.category,
         "from": fact.trust or "user",
         "status": status,
-        "before": " / ".join(one.before),
+        "before": " / ".join(other_fact.before),
         "true_from": fact.valid_from,
         "true_until": fact.valid_to,
     }

@@ -69,10 +69,10 @@ def read_by_model(
     rest = []
     if by_rules:
         rest = [learn_from(vault, caller, BY_RULES, False, days, report)]
-    elif not waiting_count(vault) and (silent := [one for one in after_cursor(vault) if not is_readable(one)]):
+    elif not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
         # What no model is shown counts as read, too.
-        unseen = Extraction(model.name, False, {one.id: () for one in silent}, by_caller=True)
-        rest = [learn_from(vault, caller, unseen, False, {day_of(one.timestamp) for one in silent}, report)]
+        unseen = Extraction(model.name, False, {event.id: () for event in silent}, by_caller=True)
+        rest = [learn_from(vault, caller, unseen, False, {day_of(event.timestamp) for event in silent}, report)]
     return run.result(problem, by_rules, rest)
 
 
@@ -115,7 +115,7 @@ class _ReadingRun:
         outcome = RULES if by_rules else problem.code if problem else "done"
         account, commit = self._account, None
         self._keep_failures()
-        readings = [one for one in self._runs if "task" not in one]
+        readings = [run for run in self._runs if "task" not in run]
         spent = self._since_recorded()
         if account and problem and is_worth_recording(spent, outcome, [*readings, *self._own_runs()]):
             priced = account.prices is not None
@@ -125,13 +125,13 @@ class _ReadingRun:
                     subject_line("learn", "ledger", f"the model stopped ({outcome})"), {}, trailers("learn")
                 )
                 commit = work.commit([add_event(change, event, work.read)])[-1]
-        done = [*self._done, *rest]
+        items = [*self._done, *rest]
         notices = list(self._notices())
         if by_rules and problem:
             notices.append(f"{problem.message} The rules read the rest, as llm.fallback says.")
         total = None
         if account is not None and (account.spent.calls or account.spent.cached):
-            events = sum(one.events for one in self._done)
+            events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,
                 self._dropped, {},
@@ -140,20 +140,20 @@ class _ReadingRun:
             self._model.name, by_rules and bool(rest), dict.fromkeys(map(str, range(bool(self._done))), ()), total,
             None if by_rules else problem, dict(self._dropped),
         )  # fmt: skip
-        commits = [one.commit for one in done if one.commit]
+        commits = [result.commit for result in items if result.commit]
         return LearnResult(
-            sum(one.events for one in done),
-            tuple(candidate for one in done for candidate in one.candidates),
-            tuple(sorted({entity for one in done for entity in one.entities})),
+            sum(result.events for result in items),
+            tuple(candidate for result in items for candidate in result.candidates),
+            tuple(sorted({entity for result in items for entity in result.entities})),
             commits[-1] if commits else commit,
             read.extractor,
-            tuple(dict.fromkeys((*(notice for one in done for notice in one.notices), *notices))),
-            tuple(proposal for one in done for proposal in one.proposals),
+            tuple(dict.fromkeys((*(notice for result in items for notice in result.notices), *notices))),
+            tuple(proposal for result in items for proposal in result.proposals),
             read,
         )
 
     def _own_runs(self) -> list[Mapping[str, Any]]:
-        return [one.extraction.run for one in self._done if one.extraction.run]
+        return [result.extraction.run for result in self._done if result.extraction.run]
 
     def _next(self) -> PendingTask:
         """Return the next task, with as few events as the last answers ask for."""
@@ -209,8 +209,8 @@ class _ReadingRun:
         self._answered = True
         assert task.reading is not None
         room = account.limits.facts - account.spent.facts
-        given = len(answer.value["facts"])
-        capped = answer.cut or given >= room or (given >= task.reading.most and not answer.value.get("more"))
+        number = len(answer.value["facts"])
+        capped = answer.cut or number >= room or (number >= task.reading.most and not answer.value.get("more"))
         result = self._apply(answer.value, task.key, account, room, capped)
         if capped:
             self._ask_less(task, lasting=True)

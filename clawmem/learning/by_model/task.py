@@ -73,21 +73,21 @@ class ReadingTask(NamedTuple):
 
     def texts(self, number: int) -> list[str]:
         """Return the texts from which a statement about a piece may have its names and numbers."""
-        pieces = [f"{one.speaker} {one.text}" for one in self.shown[: number + 1]]
-        turns = [f"{display_speaker(one)} {one.text}" for one in self.before]
-        known = [f"{one.statement} {one.object or ''}" for one in self.known]
+        pieces = [f"{piece.speaker} {piece.text}" for piece in self.shown[: number + 1]]
+        turns = [f"{display_speaker(event)} {event.text}" for event in self.before]
+        known = [f"{fact.statement} {fact.object or ''}" for fact in self.known]
         return [*turns, *known, *pieces, project_of_event(self.shown[number].event) or ""]
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names that are known: of entities, and the objects of facts."""
-        titles = [name for one in self.entities for name in (one.title, *one.aliases)]
-        return (*titles, *(one.object for one in self.known if one.object))
+        titles = [name for entity in self.entities for name in (entity.title, *entity.aliases)]
+        return (*titles, *(fact.object for fact in self.known if fact.object))
 
     @property
     def key(self) -> str:
         """Return the id of the task: the same for the same pieces, known facts and earlier finds."""
-        shown = repr((self.labels, [one.target for one in self.known], self.told))
+        shown = repr((self.labels, [fact.target for fact in self.known], self.told))
         return f"{_READING}-{sha256(shown.encode()).hexdigest()[:8]}"
 
 
@@ -101,7 +101,7 @@ class DoubtfulFact(NamedTuple):
 
 def instructions(catalog: Catalog, key: str = "read-0") -> str:
     """Return how to read events and the form of the answer: the same text for all tasks but for the id of the task."""
-    single = [name for name, one in catalog.predicates.items() if one.single]
+    single = [name for name, predicate in catalog.predicates.items() if predicate.single]
     return prompt("read").format(predicates=", ".join(single), categories=", ".join(CATEGORIES[1:]), task=key)
 
 
@@ -123,7 +123,7 @@ def task_data(task: ReadingTask, today: str) -> str:
     if task.before:
         parts.append("Said before; list no facts of it:")
         parts.append(
-            _element("before", (f"{display_speaker(one) or _NAME_OF_USER}: {one.text}" for one in task.before))
+            _element("before", (f"{display_speaker(event) or _NAME_OF_USER}: {event.text}" for event in task.before))
         )
     if task.told:
         parts.append("Found in the same messages before; list only others:")
@@ -144,25 +144,25 @@ def follow_up_text(task: ReadingTask, key: str, doubtful: Sequence[DoubtfulFact]
     rows: list[str] = []
     for place, number in enumerate(asked_again(doubtful), 1):
         piece = task.shown[number]
-        of_piece = [one for one in doubtful if one.number == number]
-        words = " ".join(str(one.given) for one in of_piece)
+        of_piece = [fact for fact in doubtful if fact.number == number]
+        words = " ".join(str(fact.given) for fact in of_piece)
         near = nearest_part(piece.text, words)
         rows.append(f"{place} {_speaker(piece)}, {day_of(piece.event.timestamp)}: {near}")
-        rows += [_given_line(one, place) for one in of_piece]
+        rows += [_given_line(fact, place) for fact in of_piece]
     return wrap_task(key, "\n".join((prompt("doubtful").format(task=key, today=today), _element("doubtful", rows))))
 
 
 def asked_again(doubtful: Iterable[DoubtfulFact]) -> list[int]:
     """Return the numbers of the pieces that doubtful facts are about, in the order in which a follow-up shows them."""
-    return sorted({one.number for one in doubtful})
+    return sorted({fact.number for fact in doubtful})
 
 
-def _given_line(one: DoubtfulFact, place: int) -> str:
-    given = {**one.given, "event": place} if isinstance(one.given, Mapping) else one.given
+def _given_line(fact: DoubtfulFact, place: int) -> str:
+    record = {**fact.given, "event": place} if isinstance(fact.given, Mapping) else fact.given
     short = {full: key for key, full in SHORT.items()}
-    if isinstance(given, Mapping):
-        given = {short.get(key, key): value for key, value in given.items() if value not in (None, "", [], False)}
-    return f"- {json.dumps(given, ensure_ascii=False)[:_LONGEST_GIVEN]}: {one_line(one.reason)}"
+    if isinstance(record, Mapping):
+        record = {short.get(key, key): value for key, value in record.items() if value not in (None, "", [], False)}
+    return f"- {json.dumps(record, ensure_ascii=False)[:_LONGEST_GIVEN]}: {one_line(fact.reason)}"
 
 
 def _element(name: str, rows: Iterable[str]) -> str:
@@ -199,16 +199,16 @@ def _speaker(piece: EventPiece) -> str:
     return piece.role if plain else f"{piece.role} ({name})"
 
 
-def _place_line(one: Entity) -> str:
+def _place_line(entity: Entity) -> str:
     """Return the path of an entity, with those of its names that the path does not say."""
-    last = one.name.rsplit("/", 1)[-1]
-    names = [name for name in (one.title, *one.aliases) if slug(name) != last]
-    return f"{one.name} {', '.join(names)}".strip()
+    last = entity.name.rsplit("/", 1)[-1]
+    names = [name for name in (entity.title, *entity.aliases) if slug(name) != last]
+    return f"{entity.name} {', '.join(names)}".strip()
 
 
-def _known_line(one: KnownFact) -> str:
-    since = f" ({one.since})" if one.since else ""
-    return f"{one.label} {one_line(one.statement)[:_LONGEST_KNOWN]}{since}"
+def _known_line(fact: KnownFact) -> str:
+    since = f" ({fact.since})" if fact.since else ""
+    return f"{fact.label} {one_line(fact.statement)[:_LONGEST_KNOWN]}{since}"
 
 
 def shortened(turns: Sequence[Event], room: int) -> tuple[Event, ...]:
@@ -326,13 +326,13 @@ def is_readable(event: Event) -> bool:
 
 
 def split_events(
-    events: Iterable[Event], speakers: Collection[str], done: Mapping[str, int] = MappingProxyType({})
+    events: Iterable[Event], speakers: Collection[str], record: Mapping[str, int] = MappingProxyType({})
 ) -> Iterator[EventPiece]:
     """Yield the pieces of the events, in order. `done` maps an event id to the number of characters read before."""
     for event in events:
         role, speaker = _role_and_speaker(event, speakers)
         text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
-        start = min(done.get(event.id, 0), len(text))
+        start = min(record.get(event.id, 0), len(text))
         while True:
             end = _cut(text, start)
             yield EventPiece(event, start, text[start:end], speaker, role, end >= len(text), orders)
@@ -361,7 +361,7 @@ def _role_and_speaker(event: Event, speakers: Collection[str]) -> tuple[str, str
         return AGENT, f"the agent {event.agent}" if event.agent else "an agent"
     person = name.lower() not in _PROGRAMS | _GENERIC
     # In a conversation among people the one who answers is a person, even with the role `assistant`.
-    among_people = len([one for one in speakers if one.lower() not in _PROGRAMS | _GENERIC]) > 1
+    among_people = len([speaker for speaker in speakers if speaker.lower() not in _PROGRAMS | _GENERIC]) > 1
     if event.role == "assistant" and not (person and among_people):
         return "assistant", name or "the assistant"
     return "user", name if person else THE_USER.replace("The", "the", 1)

@@ -59,7 +59,7 @@ def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapt
     with writing(vault, caller, "adapt", dry_run=dry_run) as work:
         base = _base(vault.settings)
         before = adapt_limits(base, _stored(work.read))
-        marked = [one.fact for one in facts_containing(work.index, f'"{MARK}"', '"supersedes"')]
+        marked = [placed.fact for placed in facts_containing(work.index, f'"{MARK}"', '"supersedes"')]
         seen = count_outcomes(counted_facts(work.index, marked), on, _rejected(work, on))
         after = adapt_limits(base, seen)
         if dry_run or after == before:
@@ -89,12 +89,12 @@ def _stored(read: Read) -> PromotionOutcomes:
 def _rejected(work: WriteScope, on: str) -> int:
     """Return the number of promotions that a person rejected within the window."""
     decisions = [
-        one.decided
-        for one in read_proposals(work.vault, work.read).proposals
-        if one.kind == "promotion" and one.status == REJECTED
+        proposal.decided
+        for proposal in read_proposals(work.vault, work.read).proposals
+        if proposal.kind == "promotion" and proposal.status == REJECTED
     ]
     end = moment_of(on)
-    return sum(1 for one in decisions if one and -1 <= days_between(day_of(one.at), end) <= WINDOW_DAYS)
+    return sum(1 for decision in decisions if decision and -1 <= days_between(day_of(decision.at), end) <= WINDOW_DAYS)
 
 
 def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:

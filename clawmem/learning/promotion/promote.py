@@ -103,12 +103,12 @@ class PromoteResult(NamedTuple):
     @property
     def kept(self) -> tuple[PromotionVerdict, ...]:
         """Return the verdicts that promote."""
-        return tuple(one for one in self.verdicts if one.promoted)
+        return tuple(verdict for verdict in self.verdicts if verdict.promoted)
 
     @property
     def waiting(self) -> tuple[PromotionVerdict, ...]:
         """Return the verdicts that wait for review."""
-        return tuple(one for one in self.verdicts if one.waits)
+        return tuple(verdict for verdict in self.verdicts if verdict.waits)
 
 
 class _PromotionDay(NamedTuple):
@@ -133,8 +133,8 @@ def promotion_tasks(
     for on in days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_JUDGE + 1)]:
         with writing(vault, caller, "promote", dry_run=True) as work:
             day = _day(work, on)
-        ranked = sorted(day.candidates, key=lambda one: -one.judgement.score)
-        open_ones = [one for one in ranked if one.judgement.refusal is None and one.settled is None]
+        ranked = sorted(day.candidates, key=lambda candidate: -candidate.judgement.score)
+        open_ones = [fact for fact in ranked if fact.judgement.refusal is None and fact.settled is None]
         found.update({key: (on, *task) for key, task in judging_tasks(open_ones, on).items()})
     return found
 
@@ -151,24 +151,24 @@ def apply_promotion(
         return None
     on, task, shown = asked
     judging = judged_facts(judge or caller.agent or "agent", checked_answer(task, answer), shown)
-    done = promote(vault, caller, on, judging=judging)
+    result = promote(vault, caller, on, judging=judging)
     state = read_reading_state(vault)
-    judged = (*state.judged, *(one.fact.id for one in shown))[-MOST_JUDGED:]
+    judged = (*state.judged, *(scored_fact.fact.id for scored_fact in shown))[-MOST_JUDGED:]
     keep_reading_state(vault, state._replace(judged=judged))
-    return done
+    return result
 
 
 def joined_results(results: Sequence[PromoteResult]) -> PromoteResult:
     """Return several runs of one day as one; of a fact that was decided about twice, the first verdict counts."""
     last = results[-1]
-    verdicts = {one.candidate.fact.id: one for result in reversed(results) for one in result.verdicts}
-    ranked = sorted(verdicts.values(), key=lambda one: (not one.promoted, -one.candidate.judgement.score))
+    verdicts = {verdict.candidate.fact.id: verdict for result in reversed(results) for verdict in result.verdicts}
+    ranked = sorted(verdicts.values(), key=lambda verdict: (not verdict.promoted, -verdict.candidate.judgement.score))
     return last._replace(
         verdicts=tuple(ranked),
-        commit=next((one.commit for one in reversed(results) if one.commit), None),
-        notices=tuple(dict.fromkeys(one for result in results for one in result.notices)),
-        proposals=tuple(one for result in results for one in result.proposals),
-        judge=next((one.judge for one in results if one.judge != RULES), RULES),
+        commit=next((result.commit for result in reversed(results) if result.commit), None),
+        notices=tuple(dict.fromkeys(notice for result in results for notice in result.notices)),
+        proposals=tuple(proposal for result in results for proposal in result.proposals),
+        judge=next((result.judge for result in results if result.judge != RULES), RULES),
     )
 
 
@@ -182,9 +182,11 @@ def promote(
     """
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on)
-        candidates = [one._replace(judgement=_score(one, judging)) for one in day.candidates]
+        candidates = [candidate._replace(judgement=_score(candidate, judging)) for candidate in day.candidates]
         placed = _place_elsewhere(day, judging, work.vault.settings.words("defaults.entity"))
-        verdicts = [_with_move(one, day.by_id[one.candidate.fact.id]) for one in decide(candidates, day.terms)]
+        verdicts = [
+            _with_move(verdict, day.by_id[verdict.candidate.fact.id]) for verdict in decide(candidates, day.terms)
+        ]
         proposals: list[Proposal] = []
         commit = None
         if not dry_run:
@@ -204,22 +206,25 @@ def promote(
 def _day(work: WriteScope, on: str) -> _PromotionDay:
     settings = work.vault.settings
     values, pending = current_adaptation(work.read, settings), PendingPromotions(work)
-    found = {one.fact.id: one for one in promotion_candidates(work, on)}
+    found = {candidate.fact.id: candidate for candidate in promotion_candidates(work, on)}
     terms = PromotionTerms(
         values.score,
         values.max_facts,
-        sum(1 for one in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(one.fact, on)),
+        sum(1 for placed in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(placed.fact, on)),
         settings.number("promotion.margin"),
         settings.whole("promotion.max_proposals"),
         pending.count(on),
     )
     scored = (
-        pending.scored(one, score_fact(counted_fact(work.index, one.fact), one.entity, on)) for one in found.values()
+        pending.scored(candidate, score_fact(counted_fact(work.index, candidate.fact), candidate.entity, on))
+        for candidate in found.values()
     )
     judged = frozenset(read_reading_state(work.vault).judged)
     candidates = (
-        one._replace(settled="a reader judged it before") if one.fact.id in judged and not one.settled else one
-        for one in scored
+        scored_fact._replace(settled="a reader judged it before")
+        if scored_fact.fact.id in judged and not scored_fact.settled
+        else scored_fact
+        for scored_fact in scored
     )
     return _PromotionDay(on, tuple(candidates), found, pending, terms)
 
@@ -230,26 +235,26 @@ def _promoted_alone(fact: Fact, on: str) -> bool:
     return mark is not None and day_of(mark["on"]) == on and "proposal" not in mark
 
 
-def _score(one: ScoredFact, judging: Judgements | None) -> PromotionScore:
+def _score(fact: ScoredFact, judging: Judgements | None) -> PromotionScore:
     """Return the score of the reader, but keep the refusal of the rules."""
-    found = judging.scores.get((one.entity, normal(one.fact.fact))) if judging else None
-    return found._replace(refusal=one.judgement.refusal) if found else one.judgement
+    found = judging.scores.get((fact.entity, normal(fact.fact.fact))) if judging else None
+    return found._replace(refusal=fact.judgement.refusal) if found else fact.judgement
 
 
 def _place_elsewhere(day: _PromotionDay, judging: Judgements | None, default: str) -> frozenset[str]:
     """Let candidates go where the reader says that they belong; what a person placed stays. Return the ids of those
     that go there whatever they are worth."""
     found: set[str] = set()
-    for one in day.candidates if judging and judging.places else ():
-        hint = judging.places.get((one.entity, normal(one.fact.fact))) if judging else None
+    for scored_fact in day.candidates if judging and judging.places else ():
+        hint = judging.places.get((scored_fact.entity, normal(scored_fact.fact.fact))) if judging else None
         entity = entity_name(hint) if hint else None
-        candidate = day.by_id[one.fact.id]
-        free = is_placed_by_learning(one.fact) or candidate.entity == default
+        candidate = day.by_id[scored_fact.fact.id]
+        free = is_placed_by_learning(scored_fact.fact) or candidate.entity == default
         if hint and entity and entity != candidate.entity and free:
             source = candidate.moves or candidate.entity
             why = f"it is about the {hint.kind} {hint.title}"
-            day.by_id[one.fact.id] = candidate._replace(entity=entity, title=hint.title, moves=source, why=why)
-            found |= set() if is_candidate_place(source) else {one.fact.id}
+            day.by_id[scored_fact.fact.id] = candidate._replace(entity=entity, title=hint.title, moves=source, why=why)
+            found |= set() if is_candidate_place(source) else {scored_fact.fact.id}
     return frozenset(found)
 
 
@@ -265,12 +270,12 @@ def _with_proposals(
 ) -> tuple[list[PromotionVerdict], list[Proposal]]:
     """Return the verdicts with the ids of their new proposals, and the proposals."""
     proposals, known = [], []
-    for one in verdicts:
-        if one.waits:
-            proposals.append(day.pending.proposal(day.by_id[one.candidate.fact.id], one, day.on))
-            known.append(one._replace(proposal=proposals[-1].id))
+    for verdict in verdicts:
+        if verdict.waits:
+            proposals.append(day.pending.proposal(day.by_id[verdict.candidate.fact.id], verdict, day.on))
+            known.append(verdict._replace(proposal=proposals[-1].id))
         else:
-            known.append(one)
+            known.append(verdict)
     return known, proposals
 
 
@@ -281,8 +286,12 @@ def _commit(
     proposals: Sequence[Proposal],
     placed: Collection[str],
 ) -> str | None:
-    kept = [one.candidate for one in verdicts if one.promoted]
-    moved = [one.candidate for one in verdicts if one.candidate.fact.id in placed and not (one.promoted or one.waits)]
+    kept = [verdict.candidate for verdict in verdicts if verdict.promoted]
+    moved = [
+        verdict.candidate
+        for verdict in verdicts
+        if verdict.candidate.fact.id in placed and not (verdict.promoted or verdict.waits)
+    ]
     change = _change(work, day, kept, proposals, moved)
     return work.commit([change])[-1] if kept or proposals or moved else None
 
@@ -294,20 +303,23 @@ def _change(
     proposals: Sequence[Proposal],
     moved: Sequence[ScoredFact],
 ) -> Change:
-    moves = [_move(day.by_id[one.fact.id], mark_promoted(one.fact, day.on, one.judgement)) for one in kept]
-    moves += [_move(day.by_id[one.fact.id], one.fact) for one in moved]
+    moves = [
+        _move(day.by_id[scored_fact.fact.id], mark_promoted(scored_fact.fact, day.on, scored_fact.judgement))
+        for scored_fact in kept
+    ]
+    moves += [_move(day.by_id[scored_fact.fact.id], scored_fact.fact) for scored_fact in moved]
     writes = move_writes(work, moves)
     facts = [move.fact for move in moves]
     touched = {place for move in moves for place in (move.target, move.source) if place}
-    said = trailers("promote", facts=[one.id for one in facts], entities=sorted(touched))
+    items = trailers("promote", facts=[fact.id for fact in facts], entities=sorted(touched))
     body = [
-        *(_body_line(one, day.by_id[one.fact.id]) for one in (*kept, *moved)),
-        *(f"- {one.id} waits for review: {one.says} ({one.why})" for one in proposals),
+        *(_body_line(scored_fact, day.by_id[scored_fact.fact.id]) for scored_fact in (*kept, *moved)),
+        *(f"- {proposal.id} waits for review: {proposal.says} ({proposal.why})" for proposal in proposals),
     ]
     return Change(
         subject_line("promote", day.on, _words(len(kept), len(proposals), len(moved))),
         {**writes, **proposal_writes(proposals)},
-        (*said, *proposal_trailers(proposals)),
+        (*items, *proposal_trailers(proposals)),
         body="\n".join(body),
     )
 
@@ -318,13 +330,13 @@ def _words(facts: int, proposals: int, moved: int) -> str:
     return ", ".join([kept, *rest] if facts or not rest else rest)
 
 
-def _move(one: PromotionCandidate, promoted: Fact) -> FactMove:
-    return FactMove(without_place(promoted), one.moves or one.entity, one.entity, one.title)
+def _move(candidate: PromotionCandidate, promoted: Fact) -> FactMove:
+    return FactMove(without_place(promoted), candidate.moves or candidate.entity, candidate.entity, candidate.title)
 
 
-def _body_line(one: ScoredFact, candidate: PromotionCandidate) -> str:
-    why = f"{one.judgement.score:.2f}: {'; '.join(one.judgement.reasons)}"
-    line = f"- {para_class(candidate.entity)} {candidate.entity}: {one_line(one.fact.fact)} ({why})"
+def _body_line(fact: ScoredFact, candidate: PromotionCandidate) -> str:
+    why = f"{fact.judgement.score:.2f}: {'; '.join(fact.judgement.reasons)}"
+    line = f"- {para_class(candidate.entity)} {candidate.entity}: {one_line(fact.fact.fact)} ({why})"
     return f"{line}; moved from {candidate.moves}: {candidate.why}" if candidate.moves else line
 
 
@@ -337,27 +349,31 @@ class PendingPromotions:
     def __init__(self, work: WriteScope) -> None:
         filed = read_proposals(work.vault, work.read)
         self._work = work
-        self._promotions = [one for one in filed.proposals if one.kind == KIND]
-        self._taken = {one.id for one in filed.proposals}
-        self._archived = {one.entity for one in filed.proposals if one.kind == ARCHIVE and one.status != APPROVED}
-        self._earlier = {key: one for one in self._promotions if one.status != APPROVED for key in _keys(one)}
+        self._promotions = [proposal for proposal in filed.proposals if proposal.kind == KIND]
+        self._taken = {proposal.id for proposal in filed.proposals}
+        self._archived = {
+            proposal.entity for proposal in filed.proposals if proposal.kind == ARCHIVE and proposal.status != APPROVED
+        }
+        self._earlier = {
+            key: promotion for promotion in self._promotions if promotion.status != APPROVED for key in _keys(promotion)
+        }
         self._contradictions = _contradictions(work, filed.open)
         self.notices = tuple(f"left alone: {problem}" for problem in filed.unreadable)
 
     def count(self, on: str) -> int:
         """Return how many promotions were proposed for a day, decided ones included."""
-        return sum(1 for one in self._promotions if one.worth and one.worth.on == on)
+        return sum(1 for promotion in self._promotions if promotion.worth and promotion.worth.on == on)
 
-    def scored(self, one: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
+    def scored(self, candidate: PromotionCandidate, judgement: PromotionScore) -> ScoredFact:
         """Return the candidate with its score, its doubt and any earlier decision."""
-        earlier = self._earlier.get((one.fact.id,))
-        doubt = promotion_doubt(one.fact, self._contradictions.get(one.fact.id, ()))
+        earlier = self._earlier.get((candidate.fact.id,))
+        doubt = promotion_doubt(candidate.fact, self._contradictions.get(candidate.fact.id, ()))
         settled = _settled(earlier) if earlier else None
-        return ScoredFact(one.fact, one.entity, judgement, doubt, earlier.id if earlier else None, settled)
+        return ScoredFact(candidate.fact, candidate.entity, judgement, doubt, earlier.id if earlier else None, settled)
 
-    def proposal(self, one: PromotionCandidate, verdict: PromotionVerdict, on: str) -> Proposal:
+    def proposal(self, candidate: PromotionCandidate, verdict: PromotionVerdict, on: str) -> Proposal:
         """Return a proposal with a new id for a promotion that waits for review."""
-        judgement, fact = verdict.candidate.judgement, one.fact
+        judgement, fact = verdict.candidate.judgement, candidate.fact
         return Proposal(
             self._new_id(),
             KIND,
@@ -366,8 +382,8 @@ class PendingPromotions:
             stamp(self._work.caller.now),
             PROMOTE,
             targets=(ProposalTarget(fact.id, fact.fact),),
-            entity=one.entity,
-            title=one.title,
+            entity=candidate.entity,
+            title=candidate.title,
             worth=PromotionWorth(on, judgement.score, judgement.reasons),
             source_event=fact.source_event,
             agent=fact.agent,
@@ -386,7 +402,7 @@ class PendingPromotions:
 
 
 def _keys(proposal: Proposal) -> Iterable[tuple[str, ...]]:
-    yield from ((one.id,) for one in proposal.targets)
+    yield from ((target.id,) for target in proposal.targets)
     if proposal.fact:
         yield topic(ADD, proposal.fact)
 
@@ -401,12 +417,16 @@ def _settled(earlier: Proposal) -> str:
 def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, list[str]]:
     """Return by fact id the facts that contradict it in either direction, and open conflict proposals."""
     contradictions: dict[str, list[str]] = defaultdict(list)
-    for one in waiting:
-        if one.kind == "conflict":
-            for target in one.targets:
-                contradictions[target.id].append(one.id)
-    links = [(one.fact, link.to) for one in facts_containing(work.index, '"contradicts"') for link in one.fact.links
-             if link.type == "contradicts" and one.fact.is_current]  # fmt: skip
+    for proposal in waiting:
+        if proposal.kind == "conflict":
+            for target in proposal.targets:
+                contradictions[target.id].append(proposal.id)
+    links = [
+        (placed.fact, link.to)
+        for placed in facts_containing(work.index, '"contradicts"')
+        for link in placed.fact.links
+        if link.type == "contradicts" and placed.fact.is_current
+    ]
     current = _current(work, (to for _, to in links))
     for fact, to in links:
         if to in current:
@@ -416,7 +436,7 @@ def _contradictions(work: WriteScope, waiting: Sequence[Proposal]) -> dict[str, 
 
 
 def _current(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
-    return {key: one.fact for key, one in by_ids(work.index, set(ids)).items() if one.fact.is_current}
+    return {key: placed.fact for key, placed in by_ids(work.index, set(ids)).items() if placed.fact.is_current}
 
 
 class PromotionCandidate(NamedTuple):
@@ -448,13 +468,13 @@ class _KnownPlaces:
     """What placing a fact asks of the vault: titles, mentions, people close to the speaker, and kinds of things."""
 
     def __init__(self, work: WriteScope) -> None:
-        self._titles = EntityTitles({one.name: (one.title, *one.aliases) for one in entities(work.index)})
+        self._titles = EntityTitles({entity.name: (entity.title, *entity.aliases) for entity in entities(work.index)})
         self._mentions = parse_cursor(work.read(CURSOR)).mentions
         self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
         catalog = work.vault.catalog_or_none() or Catalog({})
-        self._close = close_people(one.fact for one in standing_facts_with(work.index, RELATION_PREDICATES))
+        self._close = close_people(placed.fact for placed in standing_facts_with(work.index, RELATION_PREDICATES))
         things = standing_facts_with(work.index, predicates_of_things(catalog))
-        self._kinds = kinds_of_objects((one.fact for one in things), catalog)
+        self._kinds = kinds_of_objects((placed.fact for placed in things), catalog)
 
     def place(self, proposition: Proposition) -> Placement:
         """Return where the fact of a proposition goes."""

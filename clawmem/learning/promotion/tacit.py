@@ -38,7 +38,7 @@ class TacitResult(NamedTuple):
 def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitResult:
     """File a proposal for each new pattern."""
     with writing(vault, caller, "tacit", dry_run=dry_run) as work:
-        facts = [one.fact for one in facts_containing(work.index, '"agent": ')]
+        facts = [placed.fact for placed in facts_containing(work.index, '"agent": ')]
         found = find_patterns(facts, vault.settings.whole("tacit.repeats"))
         fresh = _proposals(work, found) if found else []
         if dry_run or not fresh:
@@ -53,13 +53,13 @@ def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitR
 
 
 def _agents(proposals: list[Proposal]) -> list[str]:
-    return sorted({one.agent for one in proposals if one.agent})
+    return sorted({proposal.agent for proposal in proposals if proposal.agent})
 
 
 def _proposals(work: WriteScope, found: tuple[Pattern, ...]) -> list[Proposal]:
     filed = read_proposals(work.vault, work.read).proposals
-    known = {(one.agent, one.extra.get(KEY)) for one in filed if one.kind == KIND}
-    taken = {one.id for one in filed}
+    known = {(proposal.agent, proposal.extra.get(KEY)) for proposal in filed if proposal.kind == KIND}
+    taken = {proposal.id for proposal in filed}
     fresh = []
     for pattern in found:
         if (pattern.agent, pattern.key) not in known:
@@ -107,7 +107,7 @@ class Pattern(NamedTuple):
 def find_patterns(facts: Iterable[Fact], least: int) -> tuple[Pattern, ...]:
     """Return the patterns in facts of agents, each with at least `least` facts."""
     by_agent: dict[str, list[Fact]] = defaultdict(list)
-    for fact in sorted(facts, key=lambda one: (one.timestamp, one.id)):
+    for fact in sorted(facts, key=lambda other_fact: (other_fact.timestamp, other_fact.id)):
         if fact.agent:
             by_agent[fact.agent].append(fact)
     found: list[Pattern] = []

@@ -70,11 +70,11 @@ class EntityTitles:
 
     def of_subject(self, subject: str) -> str | None:
         """Return the entity, not a person, whose title is or begins a subject: Atlas for "the Atlas launch"."""
-        given = _PART_OF.sub("", subject).removeprefix("the ").removeprefix("The ").split()
-        for last in range(min(len(given), _LONGEST_TITLE), 0, -1):
-            found = self._names.get(("", normal(" ".join(given[:last]))))
-            whole = last == len(given) or given[last][0].islower()
-            if found and whole and owner_of(found) is None and (last == len(given) or kind_of(found) in _WITH_PARTS):
+        items = _PART_OF.sub("", subject).removeprefix("the ").removeprefix("The ").split()
+        for last in range(min(len(items), _LONGEST_TITLE), 0, -1):
+            found = self._names.get(("", normal(" ".join(items[:last]))))
+            whole = last == len(items) or items[last][0].islower()
+            if found and whole and owner_of(found) is None and (last == len(items) or kind_of(found) in _WITH_PARTS):
                 return found if kind_of(found) != "person" else None
         part = _PART.fullmatch(subject)
         whole_of = self._names.get(("", normal(part["whole"]))) if part else None
@@ -83,7 +83,7 @@ class EntityTitles:
     def named_in(self, text: str) -> list[str]:
         """Return the entities of the vault, not of an agent, whose titles a text contains, in the order of the text."""
         found = (self._names.get(("", name)) for name in names_in(text))
-        return [one for one in dict.fromkeys(found) if one and owner_of(one) is None]
+        return [name for name in dict.fromkeys(found) if name and owner_of(name) is None]
 
     def __contains__(self, title: object) -> bool:
         return ("", title) in self._names
@@ -107,7 +107,7 @@ def place(
     stated += [hint for hint in proposition.entity_hints if hint.role in _ABOUT and hint not in stated]
     entity = None if stated else titles.of_subject(proposition.subject or "")
     if not (stated or entity) and proposition.category in OF_PROJECTS:
-        named = [one for one in titles.named_in(proposition.statement) if kind_of(one) == "project"]
+        named = [text for text in titles.named_in(proposition.statement) if kind_of(text) == "project"]
         entity = named[0] if len(named) == 1 else None
         if entity:
             return Placement(entity, False, "", f"The {proposition.category} is about {entity} alone.")
@@ -121,8 +121,8 @@ def place(
     order = [*speakers, *others] if _speaker_first(proposition) else [*others, *speakers]
     subject = proposition.subject or ""
     person = [EntityHint("person", subject, "mention")] if titles.get("person", normal(subject)) else []
-    for given in (*stated, *subject_hints(proposition, kinds), *person, *order):
-        hint = given if _known(given, titles) else _as_relation(given, relations)
+    for subject_hint in (*stated, *subject_hints(proposition, kinds), *person, *order):
+        hint = subject_hint if _known(subject_hint, titles) else _as_relation(subject_hint, relations)
         entity = _known(hint, titles)
         if entity:
             return Placement(entity, False, hint.title, f"{hint.title} is known as {entity}.")
@@ -140,17 +140,17 @@ def _is_of(proposition: Proposition, speaker: str) -> bool:
 
 
 def _speaker_first(proposition: Proposition) -> bool:
-    hints = [one for one in proposition.entity_hints if one.role != HERE]
-    return bool(hints) and hints[0].role == "speaker" and any(_is_of(proposition, one.title) for one in hints[:1])
+    hints = [entity_hint for entity_hint in proposition.entity_hints if entity_hint.role != HERE]
+    return bool(hints) and hints[0].role == "speaker" and any(_is_of(proposition, hint.title) for hint in hints[:1])
 
 
 def related_entities(proposition: Proposition, entity: str, titles: EntityTitles) -> tuple[str, ...]:
     """Return the other known entities that a fact of this entity names, at most `MOST_RELATED`."""
     texts = dict.fromkeys((proposition.statement, proposition.subject or "", proposition.object or ""))
-    found = dict.fromkeys(one for text in texts for one in titles.named_in(text))
+    found = dict.fromkeys(name for text in texts for name in titles.named_in(text))
     around = (_known(hint, titles) for hint in proposition.entity_hints if hint.role in ("speaker", HERE))
-    every = dict.fromkeys((*found, *(one for one in around if one)))
-    return tuple(one for one in every if one != entity)[:MOST_RELATED]
+    every = dict.fromkeys((*found, *(text for text in around if text)))
+    return tuple(text for text in every if text != entity)[:MOST_RELATED]
 
 
 def close_people(facts: Iterable[Fact]) -> dict[str, str]:

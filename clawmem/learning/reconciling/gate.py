@@ -237,8 +237,8 @@ def adds_nothing(new: str, known: Iterable[str]) -> bool:
         return False
     all_names: set[str] = set()
     all_rest: set[str] = set()
-    for one in known:
-        old_names, old_rest = _named(one)
+    for text in known:
+        old_names, old_rest = _named(text)
         all_names |= old_names
         all_rest |= old_rest
     versioned = any(letter.isdigit() for name in names for letter in name) and len(rest) <= _SAID_ASIDE

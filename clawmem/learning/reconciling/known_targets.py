@@ -92,9 +92,9 @@ def _may_be_meant(fact: Fact, proposition: Proposition) -> bool:
 
 def _is_ahead(fact: Fact, proposition: Proposition) -> bool:
     """Return whether a fact in the present tense names no day before the news."""
-    said = (proposition.said_at or "")[:10]
+    text = (proposition.said_at or "")[:10]
     days = [found.day for found in find_dates(fact.object or "", _recorded(fact)) if found.day]
-    return _PRESENT.match(fact.relation_phrase or "have") is not None and all(day >= said for day in days)
+    return _PRESENT.match(fact.relation_phrase or "have") is not None and all(day >= text for day in days)
 
 
 def _appointment(fact: Fact) -> frozenset[str]:
@@ -104,8 +104,8 @@ def _appointment(fact: Fact) -> frozenset[str]:
 
 
 def _recorded(fact: Fact) -> date:
-    said = (fact.metadata or {}).get("said_at") or fact.timestamp
-    return date.fromisoformat(str(said)[:10])
+    message = (fact.metadata or {}).get("said_at") or fact.timestamp
+    return date.fromisoformat(str(message)[:10])
 
 
 def _words(text: str | None) -> frozenset[str]:

@@ -30,8 +30,8 @@ class Namesakes:
         self._users = {"user", normal(user)}
         self._anyone: set[str] = set()
         self._known: dict[str, dict[str, _Acquainted]] = {}
-        for one in entities:
-            self.add(one)
+        for entity in entities:
+            self.add(entity)
 
     def add(self, entity: Entity) -> None:
         """Add an entity; one that is not a person has no namesakes."""
@@ -55,20 +55,20 @@ class Namesakes:
         to whom; else "NAME (known to OTHER)".
         """
         key = normal(name)
-        others = {normal(one): one for one in sorted(people) if normal(one) != key}
+        others = {normal(person): person for person in sorted(people) if normal(person) != key}
         if key in self._users or not others:
             return name
-        speaks = any(normal(one) == key for one in people)
+        speaks = any(normal(person) == key for person in people)
         known = self._known.get(key, {})
-        for one in known.values():
-            enough = 1 if speaks else min(2, len(others), len(one.known_to))
-            if len(one.known_to & others.keys()) >= enough:
-                return one.title
+        for acquainted in known.values():
+            enough = 1 if speaks else min(2, len(others), len(acquainted.known_to))
+            if len(acquainted.known_to & others.keys()) >= enough:
+                return acquainted.title
         return known_to(name, next(iter(others.values()))) if known and key not in self._anyone else name
 
     def here(self, proposition: Proposition, people: Collection[str]) -> Proposition:
         """Return a proposition with the names that tell its people from their namesakes in other conversations."""
-        hinted = (one.title for one in proposition.entity_hints if one.kind == "person")
+        hinted = (entity_hint.title for entity_hint in proposition.entity_hints if entity_hint.kind == "person")
         named = {name: self.title_here(name, people) for name in dict.fromkeys((*people, *hinted))}
         named = {name: title for name, title in named.items() if title != name}
         return _renamed(proposition, named) if named else proposition
@@ -86,24 +86,24 @@ def session_of(event: Event) -> str:
 
 def people_of(events: Iterable[Event]) -> dict[str, frozenset[str]]:
     """Return the people who speak in each conversation, and in each of its sessions."""
-    said: dict[str, list[Event]] = {}
+    record: dict[str, list[Event]] = {}
     for event in events:
         for part in dict.fromkeys((conversation_of(event), session_of(event))):
-            said.setdefault(part, []).append(event)
-    return {name: people_in(each) for name, each in said.items()}
+            record.setdefault(part, []).append(event)
+    return {name: people_in(each) for name, each in record.items()}
 
 
 def acquaintances(title: str, people: Collection[str]) -> tuple[str, ...]:
     """Return the aliases of a new person in a session of a conversation: the name as each of the others knows it."""
     name = name_and_other(title)[0]
-    others = [one for one in sorted(people) if normal(one) != normal(name)][:MOST_KNOWN]
-    aliases = [known_to(name, one) for one in others]
-    return tuple(one for one in ([name, *aliases] if name != title else aliases) if one != title)
+    others = [person for person in sorted(people) if normal(person) != normal(name)][:MOST_KNOWN]
+    aliases = [known_to(name, other) for other in others]
+    return tuple(alias for alias in ([name, *aliases] if name != title else aliases) if alias != title)
 
 
 def _spelled(name: str, entity: Entity) -> str:
     """Return a name that an entity has, in the spelling of its page."""
-    return next((one for one in (entity.title, *entity.aliases) if normal(one) == name), entity.title)
+    return next((alias for alias in (entity.title, *entity.aliases) if normal(alias) == name), entity.title)
 
 
 def _renamed(proposition: Proposition, named: Mapping[str, str]) -> Proposition:
@@ -117,7 +117,9 @@ def _renamed(proposition: Proposition, named: Mapping[str, str]) -> Proposition:
         subject=with_names(proposition.subject) if proposition.subject else None,
         object=with_names(proposition.object) if proposition.object else None,
         entity_hints=tuple(
-            EntityHint(one.kind, named.get(one.title, one.title), one.role) if one.kind == "person" else one
-            for one in proposition.entity_hints
+            EntityHint(entity_hint.kind, named.get(entity_hint.title, entity_hint.title), entity_hint.role)
+            if entity_hint.kind == "person"
+            else entity_hint
+            for entity_hint in proposition.entity_hints
         ),
     )

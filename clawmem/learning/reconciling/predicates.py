@@ -75,7 +75,7 @@ class UnknownPredicates:
         found = []
         for (predicate, phrase), fresh in self._seen.items():
             facts = list(
-                {normal(one.fact): one for one in (*current_facts_with(index, predicate, phrase), *fresh)}.values()
+                {normal(fact.fact): fact for fact in (*current_facts_with(index, predicate, phrase), *fresh)}.values()
             )
             name = predicate or predicate_name(phrase or "")
             if len(facts) >= MIN_FACTS and name == predicate_name(name):
@@ -92,8 +92,8 @@ def predicate_name(phrase: str) -> str:
 
 def predicate_entry(name: str, facts: Sequence[Fact]) -> CatalogEntry:
     """Return a new entry derived from facts. It is single-valued if at least five subjects have one value each."""
-    phrases = dict.fromkeys(one.relation_phrase for one in facts if one.relation_phrase)
-    words = tuple(one for one in phrases if one and predicate_name(one) != name)
+    phrases = dict.fromkeys(fact.relation_phrase for fact in facts if fact.relation_phrase)
+    words = tuple(phrase for phrase in phrases if phrase and predicate_name(phrase) != name)
     questions = tuple(f"* {word}" for word in dict.fromkeys((name.replace("_", " "), *words)))
     predicate = Predicate(name, words, single=_has_one_value_each(facts), questions=questions)
     return CatalogEntry(predicate, _example(facts))
@@ -106,16 +106,16 @@ def phrase_entry(known: Predicate, phrase: str, facts: Sequence[Fact]) -> Catalo
 
 def describe_entry(entry: CatalogEntry, catalog: Catalog) -> str:
     """Return a sentence that says what an entry adds to the catalog."""
-    one = entry.predicate
-    if one.name in catalog.predicates:
-        return f"Add the phrase '{', '.join(one.phrases)}' to the relation '{one.name}'."
-    return f"Add the relation '{one.name}', which takes {'one value' if one.single else 'many values'}."
+    predicate = entry.predicate
+    if predicate.name in catalog.predicates:
+        return f"Add the phrase '{', '.join(predicate.phrases)}' to the relation '{predicate.name}'."
+    return f"Add the relation '{predicate.name}', which takes {'one value' if predicate.single else 'many values'}."
 
 
 def entry_key(entry: CatalogEntry) -> tuple[str, ...]:
     """Return the key of an entry: its name, and its phrases if the predicate is already known."""
-    one = entry.predicate
-    return (one.name,) if one.questions else (one.name, *one.phrases)
+    predicate = entry.predicate
+    return (predicate.name,) if predicate.questions else (predicate.name, *predicate.phrases)
 
 
 def _example(facts: Sequence[Fact]) -> str:
@@ -123,6 +123,6 @@ def _example(facts: Sequence[Fact]) -> str:
 
 
 def _has_one_value_each(facts: Iterable[Fact]) -> bool:
-    values = {(normal(one.subject or ""), normal(one.object or "")) for one in facts}
+    values = {(normal(fact.subject or ""), normal(fact.object or "")) for fact in facts}
     counts = Counter(subject for subject, _ in values)
     return len(counts) >= MIN_SUBJECTS and max(counts.values()) == 1

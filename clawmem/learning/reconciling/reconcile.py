@@ -130,7 +130,9 @@ def reconcile_named(
             hows.setdefault(fact.id, "same" if again else change.how)
     for how, outcome, reason in _NAMED_CHANGES:
         if how in hows.values():
-            targets = [key for key, one in hows.items() if one != "same"] if how != "same" else list(hows)[:1]
+            targets = (
+                [key for key, other_how in hows.items() if other_how != "same"] if how != "same" else list(hows)[:1]
+            )
             return ReconcileDecision(outcome, tuple(targets), reason)
     return None
 
@@ -148,7 +150,7 @@ def only_named_changes(
     if proposition.predicate == _NAME:
         reason = "Another name is known, and the answer does not say that it changed."
         return ReconcileDecision(ADD, (), reason, decision.targets)
-    older = tuple(one for one in decision.targets if known[one].source_event != proposition.event_id)
+    older = tuple(target for target in decision.targets if known[target].source_event != proposition.event_id)
     if older == decision.targets:
         return decision
     if older:
@@ -189,16 +191,16 @@ def _ended(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
     return ReconcileDecision(ADD, (), "It says that something unknown ended; the ending itself is kept.")
 
 
-def _names_part(known: str | None, said: str) -> bool:
+def _names_part(known: str | None, text: str) -> bool:
     """Return whether the text gives only names that a known value contains ("the Skoda" for "a blue Skoda Octavia")."""
-    words = _ARTICLES.sub("", said).split()
+    words = _ARTICLES.sub("", text).split()
     return bool(words) and all(word[0].isupper() for word in words) and set(words) <= set((known or "").split())
 
 
 def _ceased(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
     """Retract the facts that the text ends in other words, or that have no predicate."""
-    about, said = proposition.subject or "", proposition.statement
-    over = [fact for fact in standing if ends(said, fact.fact, about, fact.category in ("plan", "decision"))]
+    about, text = proposition.subject or "", proposition.statement
+    over = [fact for fact in standing if ends(text, fact.fact, about, fact.category in ("plan", "decision"))]
     over = [fact for fact in over if not _is_older(proposition, fact)]
     return ReconcileDecision(RETRACT, _ids(over), "The text says that this is over.") if over else None
 
@@ -228,11 +230,11 @@ def _restated(
 
 def _denied(proposition: Proposition, standing: Sequence[Fact]) -> ReconcileDecision | None:
     """Update facts that say something never happened, or contradict facts that say it did."""
-    about, said = proposition.subject or "", proposition.statement
-    until_now = [fact for fact in standing if denies(fact.fact, said, about) and not _is_older(proposition, fact)]
+    about, text = proposition.subject or "", proposition.statement
+    until_now = [fact for fact in standing if denies(fact.fact, text, about) and not _is_older(proposition, fact)]
     if until_now:
         return ReconcileDecision(UPDATE, _ids(until_now), "Something that had never happened has now happened.")
-    known = [fact for fact in standing if denies(said, fact.fact, about)]
+    known = [fact for fact in standing if denies(text, fact.fact, about)]
     reason = "It says that this never happened, but a known fact says it did."
     return ReconcileDecision(ADD, (), reason, _ids(known)) if known else None
 
@@ -371,12 +373,12 @@ def _is_older(proposition: Proposition, fact: Fact) -> bool:
     if proposition.valid_from and fact.valid_from and proposition.valid_from != fact.valid_from:
         return proposition.valid_from < fact.valid_from
     # A remembered fact has no event: it was said when it was recorded.
-    said = (fact.metadata or {}).get("said_at") or (None if fact.source_event else fact.timestamp)
-    return bool(said and proposition.said_at) and str(proposition.said_at) < str(said)
+    message = (fact.metadata or {}).get("said_at") or (None if fact.source_event else fact.timestamp)
+    return bool(message and proposition.said_at) and str(proposition.said_at) < str(message)
 
 
-def _is_same(one: str | None, other: str | None) -> bool:
-    return bool(one and other) and plain(one or "") == plain(other or "")
+def _is_same(text: str | None, other: str | None) -> bool:
+    return bool(text and other) and plain(text or "") == plain(other or "")
 
 
 def _without_article(text: str) -> str:
@@ -387,8 +389,8 @@ def _overlap(known: str | None, named: str) -> bool:
     """Return whether the words of one object contain those of the other."""
     if not known:
         return False
-    one, other = content_words(known), content_words(named)
-    return bool(one and other) and (one <= other or other <= one)
+    group, other = content_words(known), content_words(named)
+    return bool(group and other) and (group <= other or other <= group)
 
 
 def _ids(facts: Iterable[Fact]) -> tuple[str, ...]:

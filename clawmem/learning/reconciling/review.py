@@ -37,7 +37,7 @@ def review_reason(
 
     A fact with a confidence above `confident` is not replaced by a less confident one without a person.
     """
-    opposed = [known[one] for one in affected_ids(decision) if one in known]
+    opposed = [known[affected_id] for affected_id in affected_ids(decision) if affected_id in known]
     return (
         _untrusted(proposition, verdict, opposed)
         or _contradiction(decision)
@@ -65,24 +65,24 @@ def by_strategy(
     What comes from a source of low trust, and what the text itself states as a change, is not settled by a strategy."""
     entry = catalog.predicates.get(proposition.predicate or "")
     strategy = entry.conflict if entry else None
-    opposed = [known[one] for one in affected_ids(decision) if one in known]
+    opposed = [known[affected_id] for affected_id in affected_ids(decision) if affected_id in known]
     conflict = wait is not None and wait.kind == "conflict"
     replaced = wait is None and decision.outcome == reconcile.UPDATE and not _is_explicit_change(proposition, opposed)
     if strategy is None or not opposed or is_low_trust(proposition.trust) or not (conflict or replaced):
         return SettledChange(decision, wait)
-    said = f"{proposition.predicate} settles conflicts by `{strategy}`"
-    names = ", ".join(one.id for one in opposed)
+    text = f"{proposition.predicate} settles conflicts by `{strategy}`"
+    names = ", ".join(fact.id for fact in opposed)
     if strategy == ASK:
-        return SettledChange(decision, wait or ReviewReason("conflict", f"It would replace {names}, and {said}."))
+        return SettledChange(decision, wait or ReviewReason("conflict", f"It would replace {names}, and {text}."))
     if strategy == CONFIDENCE:
-        sure = [one.confidence for one in opposed if one.confidence is not None]
+        sure = [fact.confidence for fact in opposed if fact.confidence is not None]
         if len(sure) < len(opposed) or (conflict and proposition.confidence == max(sure)):
             return SettledChange(decision, wait)
         if proposition.confidence < max(sure):
-            less = f"It is less confident ({proposition.confidence:.2f}) than {names} ({max(sure):.2f}), and {said}"
+            less = f"It is less confident ({proposition.confidence:.2f}) than {names} ({max(sure):.2f}), and {text}"
             return SettledChange(decision, None, f"{less}: {names} stays.")
     never = is_single(catalog, proposition.predicate) and not is_replaced(catalog, proposition.predicate)
-    why = f"{decision.reason} The new fact wins against {names}: {said}."
+    why = f"{decision.reason} The new fact wins against {names}: {text}."
     return SettledChange(ReconcileDecision(reconcile.UPDATE, affected_ids(decision), why, never=never))
 
 
@@ -110,9 +110,9 @@ def _untrusted(proposition: Proposition, verdict: GateVerdict, opposed: Sequence
     better = [fact for fact in opposed if not is_low_trust(fact.trust)]
     if not is_low_trust(proposition.trust) or not better:
         return None
-    said = better[0].trust or "user"
+    text = better[0].trust or "user"
     return ReviewReason(
-        kind, f"A source with low trust ({proposition.trust}) would change {better[0].id}, which comes from the {said}."
+        kind, f"A source with low trust ({proposition.trust}) would change {better[0].id}, which comes from the {text}."
     )
 
 
@@ -138,14 +138,14 @@ def _is_explicit_change(proposition: Proposition, opposed: Sequence[Fact]) -> bo
     """Return whether the text itself states a change. Then it wins even over a confident fact."""
     named = any(fact.id in proposition.source_text for fact in opposed)
     later = proposition.valid_from is not None and all(_began(fact) < proposition.valid_from for fact in opposed)
-    chosen = {one.target for one in proposition.changes}
+    chosen = {change.target for change in proposition.changes}
     named = named or (bool(opposed) and all(fact.id in chosen for fact in opposed))
     return named or later or proposition.corrects or bool(proposition.former)
 
 
 def _began(fact: Fact) -> str:
-    said = (fact.metadata or {}).get("said_at")
-    return fact.valid_from or (said if isinstance(said, str) else fact.timestamp)[:10]
+    text = (fact.metadata or {}).get("said_at")
+    return fact.valid_from or (text if isinstance(text, str) else fact.timestamp)[:10]
 
 
 def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
@@ -154,21 +154,25 @@ def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets
     It was made for the same event, or waits and has the same `targets`, or was rejected and nothing newer was said. A
     repetition by a source with low trust stays rejected.
     """
-    for one in same:
-        if one.source_event == fact.source_event:
-            return one
-        if one.status == OPEN and {target.id for target in one.targets} == set(targets):
-            return one
-        if one.status == REJECTED and one.decided and (is_low_trust(fact.trust) or said_at <= one.decided.at):
-            return one
+    for earlier in same:
+        if earlier.source_event == fact.source_event:
+            return earlier
+        if earlier.status == OPEN and {target.id for target in earlier.targets} == set(targets):
+            return earlier
+        if (
+            earlier.status == REJECTED
+            and earlier.decided
+            and (is_low_trust(fact.trust) or said_at <= earlier.decided.at)
+        ):
+            return earlier
     return None
 
 
-def earlier_outcome(one: Proposal) -> tuple[str, str]:
+def earlier_outcome(proposal: Proposal) -> tuple[str, str]:
     """Return the outcome (noop or refused) and the reason for a candidate that an earlier proposal settles."""
-    if one.status == OPEN:
-        return "noop", f"It already waits for review as {one.id}."
-    if one.status == APPROVED:
-        return "noop", f"It was already approved as {one.id}."
-    because = f": {one.decided.reason}" if one.decided and one.decided.reason else "."
-    return "refused", f"It was rejected in review as {one.id}{because}"
+    if proposal.status == OPEN:
+        return "noop", f"It already waits for review as {proposal.id}."
+    if proposal.status == APPROVED:
+        return "noop", f"It was already approved as {proposal.id}."
+    because = f": {proposal.decided.reason}" if proposal.decided and proposal.decided.reason else "."
+    return "refused", f"It was rejected in review as {proposal.id}{because}"

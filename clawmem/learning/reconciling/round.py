@@ -128,14 +128,14 @@ class LearningRound:
         before = self._learned_before(event)
         for number, proposition in enumerate(self._extractor.extract(readable, self._catalog, speakers)):
             unfit = self._unfit(proposition, event, number, before)
-            done = unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event)
-            if done.fact:
-                self._made[proposition.key] = done.fact.id
-            self.candidates.append(done)
+            candidate = unfit or self._decide(map_predicate(proposition, self._catalog, by_model), event)
+            if candidate.fact:
+                self._made[proposition.key] = candidate.fact.id
+            self.candidates.append(candidate)
 
     def propose_predicates(self, entries: Sequence[tuple[CatalogEntry, Fact, int]]) -> None:
         """Propose new catalog entries for review. Each entry is proposed only once."""
-        asked = {entry_key(one) for one in self._state.filed.entries} if entries else set()
+        asked = {entry_key(other_entry) for other_entry in self._state.filed.entries} if entries else set()
         for entry, fact, count in entries:
             if entry_key(entry) not in asked:
                 self._state.file(self._predicate(entry, fact, count))
@@ -181,12 +181,12 @@ class LearningRound:
         if event.id in self._extractor.by_model:
             proposition = self._in_place_of_rules(proposition, event)
         known = self._state.known_facts(proposition)
-        named = self._state.facts_named(self._made.get(one.target, one.target) for one in proposition.changes)
-        told = (
+        named = self._state.facts_named(self._made.get(change.target, change.target) for change in proposition.changes)
+        message = (
             reconcile_named(self._with_ids(proposition), named, self._place_of(proposition, event)) if named else None
         )
-        if told:
-            return self._apply(proposition, told, {**known, **named}, event)
+        if message:
+            return self._apply(proposition, message, {**known, **named}, event)
         changed = states_change(proposition) and find_changed(
             proposition, (around := {**self._state.facts_of_entity(proposition), **known}).values()
         )
@@ -200,17 +200,19 @@ class LearningRound:
     def _in_place_of_rules(self, proposition: Proposition, event: Event) -> Proposition:
         """Return a reader's proposition that replaces what the rules made of the same words, or what it calls the same
         as a fact of the rules: a reader words it better."""
-        by_rules = {one.id for one in self._state.facts_of_rules(event.id, proposition.span)}
-        same = [one.target for one in proposition.changes if one.how == "same"]
-        by_rules |= {key for key, one in self._state.facts_named(same).items() if one.workflow == BY_RULES}
-        kept = [one for one in proposition.changes if one.target not in by_rules or one.how != "same"]
-        named = {one.target for one in kept}
+        by_rules = {fact.id for fact in self._state.facts_of_rules(event.id, proposition.span)}
+        same = [change.target for change in proposition.changes if change.how == "same"]
+        by_rules |= {key for key, fact in self._state.facts_named(same).items() if fact.workflow == BY_RULES}
+        kept = [change for change in proposition.changes if change.target not in by_rules or change.how != "same"]
+        named = {change.target for change in kept}
         fresh = [FactChange(key, "refine") for key in sorted(by_rules - named)]
         return proposition._replace(changes=(*kept, *fresh))
 
     def _with_ids(self, proposition: Proposition) -> Proposition:
         """Return the proposition with the ids of the facts that it changes, also of those of this round."""
-        changes = (one._replace(target=self._made.get(one.target, one.target)) for one in proposition.changes)
+        changes = (
+            change._replace(target=self._made.get(change.target, change.target)) for change in proposition.changes
+        )
         return proposition._replace(changes=tuple(changes))
 
     def _place_of(self, proposition: Proposition, event: Event) -> Callable[[Fact], bool]:
@@ -233,8 +235,8 @@ class LearningRound:
     def forget(self, event: Event, ids: Collection[str] = (), asked: Proposition | None = None) -> LearningCandidate:
         """Hide what an event asks to forget, and file it for a person: what a reader names by `ids`, which are those of
         facts and messages, or else words; or what the event's own words name."""
-        named = [one for one in ids if one.startswith(("fact_", "evt_"))]
-        targets: tuple[Named, ...] = tuple((one,) for one in ids if one not in named)
+        named = [identifier for identifier in ids if identifier.startswith(("fact_", "evt_"))]
+        targets: tuple[Named, ...] = tuple((identifier,) for identifier in ids if identifier not in named)
         if not ids:
             targets = asked_to_forget(event.text)
         if not ids and not targets and len(telling_words(event.text)) > 1:
@@ -346,18 +348,18 @@ class LearningRound:
         return LearningCandidate(proposition, _OUTCOMES[decision.outcome], "reconcile", reason, fact, entity)
 
     def _replace(
-        self, fact: Fact, decision: ReconcileDecision, known: Mapping[str, Fact], entity: str, said: str
+        self, fact: Fact, decision: ReconcileDecision, known: Mapping[str, Fact], entity: str, text: str
     ) -> Fact:
         link = "merges" if decision.outcome == MERGE else "supersedes"
-        olds = [known[one] for one in decision.targets]
+        olds = [known[target] for target in decision.targets]
         if decision.never:
-            done = correct(fact, olds, decision.reason, self._state.now)
+            succession = correct(fact, olds, decision.reason, self._state.now)
         else:
-            done = succeed(fact, olds, link, decision.reason, self._state.now, said)
-        for old in done.closed:
+            succession = succeed(fact, olds, link, decision.reason, self._state.now, text)
+        for old in succession.closed:
             self._state.put(old, self._state.entity_of(old.id))
-        self._state.put(done.new, entity)
-        return done.new
+        self._state.put(succession.new, entity)
+        return succession.new
 
     def _propose(
         self,
@@ -368,12 +370,12 @@ class LearningRound:
         event: Event,
     ) -> LearningCandidate:
         fact, does = self._learned(proposition, event, UNSET_ID), proposal_action(decision)
-        same, said = self._state.filed.about(does, fact), proposition.said_at or event.timestamp
-        earlier = earlier_proposal(same, fact, said, affected_ids(decision))
+        same, text = self._state.filed.about(does, fact), proposition.said_at or event.timestamp
+        earlier = earlier_proposal(same, fact, text, affected_ids(decision))
         if earlier:
             outcome, reason = earlier_outcome(earlier)
             return LearningCandidate(proposition, outcome, "review", reason, proposal=earlier.id)
-        targets = [known[one] for one in affected_ids(decision)]
+        targets = [known[affected_id] for affected_id in affected_ids(decision)]
         placement = self._state.place(proposition)
         made = Proposal(
             "",
@@ -382,7 +384,7 @@ class LearningRound:
             wait.why,
             self._state.now,
             does,
-            targets=tuple(ProposalTarget(one.id, one.fact) for one in targets),
+            targets=tuple(ProposalTarget(target.id, target.fact) for target in targets),
             fact=fact,
             entity=self._state.entity_of(targets[0].id) if targets else placement.entity,
             title=placement.title if placement.create and not targets else None,

@@ -78,8 +78,8 @@ class _ProposalIndex:
         self.entries: list[CatalogEntry] = []
         self.candidates: dict[str, list[Proposal]] = {}
         self._things: dict[tuple[str, ...], list[Proposal]] = {}
-        for one in filed.proposals:
-            self.add(one)
+        for proposal in filed.proposals:
+            self.add(proposal)
 
     def add(self, proposal: Proposal) -> None:
         """Add a proposal."""
@@ -107,7 +107,7 @@ class RoundState:
         self._entities: dict[str, str] = {}
         self._created: dict[str, Entity] = {}
         known = entities(work.index)
-        self._titles = EntityTitles({one.name: _own_titles(one) for one in known})
+        self._titles = EntityTitles({entity.name: _own_titles(entity) for entity in known})
         self._namesakes = Namesakes(known, work.vault.settings.words("user.name"))
         self._mentions: Counter[str] = Counter(cursor.mentions)
         self._min_mentions = work.vault.settings.whole("heartbeat.mentions_for_entity")
@@ -140,7 +140,7 @@ class RoundState:
         named = by_ids(self._work.index, _FACT_ID.findall(proposition.source_text))
         for fact_id, found in named.items():
             self._entities.setdefault(fact_id, found.entity)
-        return {**{key: self._latest(one.fact) for key, one in named.items()}, **known}
+        return {**{key: self._latest(placed.fact) for key, placed in named.items()}, **known}
 
     def facts_named(self, ids: Iterable[str]) -> dict[str, Fact]:
         """Return the current facts with these ids, also those of this round. Unknown ids are left out."""
@@ -174,24 +174,24 @@ class RoundState:
 
     def spans_of(self, event_id: str) -> set[tuple[int, int] | None]:
         """Return the spans of an event from which facts were learned in earlier rounds."""
-        return {one.fact.source_span for one in facts_from_event(self._work.index, event_id)}
+        return {placed.fact.source_span for placed in facts_from_event(self._work.index, event_id)}
 
     def facts_of_rules(self, event_id: str, span: tuple[int, int]) -> list[Fact]:
         """Return the standing facts that the rules made of a part of an event that overlaps a span."""
-        found = (self._latest(one.fact) for one in facts_from_event(self._work.index, event_id))
+        found = (self._latest(placed.fact) for placed in facts_from_event(self._work.index, event_id))
         return [
-            one
-            for one in found
-            if one.is_current
-            and one.workflow == "heartbeat/rules"
-            and one.source_span is not None
-            and one.source_span[0] < span[1]
-            and span[0] < one.source_span[1]
+            fact
+            for fact in found
+            if fact.is_current
+            and fact.workflow == "heartbeat/rules"
+            and fact.source_span is not None
+            and fact.source_span[0] < span[1]
+            and span[0] < fact.source_span[1]
         ]
 
     def statements_of(self, event_id: str) -> set[str]:
         """Return the normalised statements that were learned from an event in earlier rounds."""
-        return {normal(one.fact.fact) for one in facts_from_event(self._work.index, event_id)}
+        return {normal(placed.fact.fact) for placed in facts_from_event(self._work.index, event_id)}
 
     def new_id(self) -> str:
         """Return an unused fact id."""
@@ -232,7 +232,7 @@ class RoundState:
 
     def waits(self, replaced: Iterable[str]) -> bool:
         """Return whether a learned fact waits for promotion: a setting says so, and it replaces nothing in `life/`."""
-        return self._waits and all(is_candidate_place(self._entities[one]) for one in replaced)
+        return self._waits and all(is_candidate_place(self._entities[text]) for text in replaced)
 
     def waiting(self, fact: Fact, placement: Placement) -> tuple[Fact, str]:
         """Return a fact that waits, with the entity that it will go to, and its place among the day's candidates."""
@@ -265,9 +265,9 @@ class RoundState:
         )  # fmt: skip
         if found is None or found.proposal is None:
             return None
-        for one in found.facts:
-            self._entities[one.fact.id] = one.entity
-            self.put(one.fact, one.entity)
+        for placed in found.facts:
+            self._entities[placed.fact.id] = placed.entity
+            self.put(placed.fact, placed.entity)
         self.filed.add(found.proposal)
         self.hidden.append(found.change)
         return found.proposal
@@ -329,9 +329,9 @@ class RoundState:
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""
         if self._relations is None:
-            found = [one.fact for one in standing_facts_with(self._work.index, RELATION_PREDICATES)]
+            found = [placed.fact for placed in standing_facts_with(self._work.index, RELATION_PREDICATES)]
             fresh = (fact for facts in self._subjects.values() for fact in facts.values())
-            self._relations = {one.id: one for one in (*found, *fresh) if one.predicate in RELATION_PREDICATES}
+            self._relations = {fact.id: fact for fact in (*found, *fresh) if fact.predicate in RELATION_PREDICATES}
         if self._close is None:
             self._close = close_people(self._relations.values())
         return self._close
@@ -339,7 +339,9 @@ class RoundState:
     def _kinds_of_things(self) -> dict[str, str]:
         """Return the kinds of the things that standing facts name, read where a fact is about an unknown thing."""
         if self._kinds is None:
-            found = [one.fact for one in standing_facts_with(self._work.index, predicates_of_things(self._catalog))]
+            found = [
+                placed.fact for placed in standing_facts_with(self._work.index, predicates_of_things(self._catalog))
+            ]
             fresh = (fact for facts in self._subjects.values() for fact in facts.values())
             self._kinds = kinds_of_objects((*found, *fresh), self._catalog)
         return self._kinds
@@ -348,9 +350,9 @@ class RoundState:
         key = normal(subject)
         if key not in self._subjects:
             self._subjects[key] = {}
-            for one in facts_about(self._work.index, subject) if key else ():
-                self._subjects[key][one.fact.id] = one.fact
-                self._entities[one.fact.id] = one.entity
+            for placed in facts_about(self._work.index, subject) if key else ():
+                self._subjects[key][placed.fact.id] = placed.fact
+                self._entities[placed.fact.id] = placed.entity
         return self._subjects[key]
 
     def _latest(self, fact: Fact) -> Fact:
@@ -365,7 +367,7 @@ class RoundState:
 def _own_titles(entity: Entity) -> tuple[str, ...]:
     """Return the titles that mean this entity: a person with a namesake is not meant by the name alone."""
     name, other = name_and_other(entity.title)
-    return (entity.title, *(one for one in entity.aliases if other is None or normal(one) != normal(name)))
+    return (entity.title, *(alias for alias in entity.aliases if other is None or normal(alias) != normal(name)))
 
 
 def _with_mentions(page: str, day: str, lines: Iterable[str]) -> str:

@@ -99,8 +99,8 @@ def is_additional(proposition: Proposition, fact: Fact) -> bool:
 def adds_value(proposition: Proposition, catalog: Catalog) -> bool:
     """Return whether the text says that this is not the only home, employer or job."""
     several = _kind(proposition, catalog) in ("place", "organisation") or proposition.predicate == "job"
-    said = proposition.source_text
-    return several and bool(_BESIDE.search(said)) and not _AWAY.search(said)
+    text = proposition.source_text
+    return several and bool(_BESIDE.search(text)) and not _AWAY.search(text)
 
 
 def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:

@@ -49,7 +49,7 @@ def read_clauses(sentence: TextSpan, reader: EventReader) -> Iterator[Propositio
         corrects = begins or reader.language.patterns["wrong"].match(clause.text) is not None
         bare = _without_edges(clause, reader.language)
         if 5 <= len(bare.text) <= LONGEST_CLAUSE:
-            yield from (one._replace(corrects=corrects) for one in _statement(bare, bare.text, reader))
+            yield from (proposition._replace(corrects=corrects) for proposition in _statement(bare, bare.text, reader))
 
 
 def _split(piece: TextSpan, joint: re.Pattern[str]) -> Iterator[TextSpan]:
@@ -78,11 +78,11 @@ def _statement(piece: TextSpan, text: str, reader: EventReader) -> list[Proposit
 
     A coming day must be named as the start ("from Monday"); anything else about it is planned.
     """
-    said = said_day(reader.event)
-    dates = find_dates(text, said) if reader.language.reads_dates else ()
+    day = said_day(reader.event)
+    dates = find_dates(text, day) if reader.language.reads_dates else ()
     for date in dates:
         rest = text[: date.start] if date.end == len(text) else text[date.end :] if date.start == 0 else ""
-        coming = date.day is not None and date.day > said.isoformat()
+        coming = date.day is not None and date.day > day.isoformat()
         if rest and (date.since or not coming) and not date.until:
             found = _matched(piece, rest.strip(EDGES), reader, (date,))
             if found:
@@ -117,16 +117,16 @@ def _proposed(
     reader: EventReader,
     dates: tuple[DateMatch, ...],
 ) -> Iterator[Proposition]:
-    said = said_day(reader.event)
+    day = said_day(reader.event)
     own = found.groupdict().get("own") is not None
     slots = {name: text for name, text in values_of(found, reader.language).items() if name != "own"}
     values = {name: told for name, text in slots.items() if (told := in_third_person(text, reader))}
     if len(values) < len(slots):
         return
     if "date" in values and reader.language.reads_dates:
-        if rule.of != "thing" and not names_day(values["date"], said):
+        if rule.of != "thing" and not names_day(values["date"], day):
             return
-        values["date"] = full_date(values["date"], said) if rule.of == "thing" else values["date"]
+        values["date"] = full_date(values["date"], day) if rule.of == "thing" else values["date"]
     team = template_filled(reader.language.say["team"], {"whose": reader.whose})
     who = {"who": reader.who, "whose": reader.whose, "user": reader.who if own else team}
     former = values.get("former")
@@ -136,7 +136,7 @@ def _proposed(
     if predicate is None or not is_complete(words, reader.language) or (former and normal(former) == normal(value)):
         return
     changed = rule.ended or former
-    start = start_day(dates, rule.category, said)
+    start = start_day(dates, rule.category, day)
     proposition = Proposition(
         statement=words,
         event_id=reader.event.id,

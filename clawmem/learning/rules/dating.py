@@ -22,7 +22,7 @@ def said_day(event: Event) -> date:
         return date(1970, 1, 1)
 
 
-def start_day(dates: Iterable[DateMatch], category: str, said: date, holds: bool = False) -> str | None:
+def start_day(dates: Iterable[DateMatch], category: str, day: date, holds: bool = False) -> str | None:
     """Return the day from which a statement is true, or None.
 
     These dates are ignored: an end date, a date that only names a thing, and the future date of a plan, decision or
@@ -31,7 +31,7 @@ def start_day(dates: Iterable[DateMatch], category: str, said: date, holds: bool
     for found in dates:
         if not found.day or found.until or found.names:
             continue
-        if found.day <= said.isoformat() or (category in _STATES and (found.since or not holds)):
+        if found.day <= day.isoformat() or (category in _STATES and (found.since or not holds)):
             return found.day
     return None
 
@@ -43,26 +43,26 @@ def without_value_as_start(proposition: Proposition, catalog: Catalog) -> Propos
     return proposition._replace(valid_from=None) if dated else proposition
 
 
-def without_any_date(text: str, said: date) -> str:
+def without_any_date(text: str, day: date) -> str:
     """Return the text without its dates. `said` is the day it was said."""
-    for found in reversed(find_dates(text, said)):
+    for found in reversed(find_dates(text, day)):
         text = f"{text[: found.start].rstrip(' ,')} {text[found.end :].lstrip(' ,')}"
     return text
 
 
-def names_day(text: str, said: date) -> bool:
+def names_day(text: str, day: date) -> bool:
     """Return whether a text names a day of its own, which means the same on any day it is said."""
-    return any(found.day and not found.relative for found in find_dates(text, said)) or text[:4].isdigit()
+    return any(found.day and not found.relative for found in find_dates(text, day)) or text[:4].isdigit()
 
 
-def full_date(text: str, said: date) -> str:
+def full_date(text: str, day: date) -> str:
     """Return a coming date as it is understood on any day: "Friday" as the day itself, "3 May" with its year."""
-    for found in reversed(find_dates(text, said, ahead=True)):
+    for found in reversed(find_dates(text, day, ahead=True)):
         if found.relative and found.label:
             text = f"{text[: found.start]} {found.label} {text[found.end :]}".strip()
         elif (
             found.label[:4].isdigit()
-            and found.label > said.isoformat()
+            and found.label > day.isoformat()
             and not any(word.isdigit() and len(word) == 4 for word in text.split())
         ):
             text = f"{text[: found.end]} {found.label[:4]}{text[found.end :]}"

@@ -28,7 +28,7 @@ def matched_form(rule: Rule, text: str) -> tuple[Form, re.Match[str]] | None:
 def tail_match(rule: Rule, rest: str, owned: bool) -> re.Match[str] | None:
     """Return the match of what a statement says of its subject, or None."""
     found = (tail.pattern.fullmatch(rest) for tail in rule.tails if tail.owned == owned)
-    return next((one for one in found if one), None)
+    return next((match for match in found if match), None)
 
 
 def values_of(found: re.Match[str], language: Language) -> dict[str, str]:

@@ -101,7 +101,7 @@ def language(code: str) -> Language:
         _relations(data),
         {name: parts.compiled(source) for name, source in data["guards"].items()},
         {name: parts.compiled(source) for name, source in data["patterns"].items()},
-        tuple((parts.compiled(one), put) for one, put in data["third_person"]),
+        tuple((parts.compiled(other), put) for other, put in data["third_person"]),
         {kind: parts.all_compiled(requests.get(kind, ())) for kind in REQUESTS},
         data["say"],
         tuple(rule for entry in data["rules"] for rule in _rules(entry, parts)),
@@ -158,7 +158,7 @@ class _Parts:
     def tails(self, templates: Iterable[str], hears: str) -> Iterator[Tail]:
         """Yield the patterns of statements without their subject: each template, read backwards."""
         for says in templates:
-            lead = next((one for one in _LEADS if says.startswith(one)), None)
+            lead = next((_lead for _lead in _LEADS if says.startswith(_lead)), None)
             if lead:
                 yield Tail(self._tail(says[len(lead) :], hears), lead == _LEADS[0])
 
@@ -177,8 +177,8 @@ class _Parts:
         source = _group(hears, name) if f"(?P<{name}>" in hears else slot
         if source is None:
             return ""
-        given = f"(?P<{name}>{source})?" in hears
-        optional = "?" if given or source.startswith("(?: ") else ""
+        flag = f"(?P<{name}>{source})?" in hears
+        optional = "?" if flag or source.startswith("(?: ") else ""
         return f"(?P<{name}>{self.filled(source)}){optional}"
 
 
@@ -201,10 +201,10 @@ def _rules(entry: Mapping[str, Any], parts: _Parts) -> Iterator[Rule]:
 def _rule(entry: Mapping[str, Any], parts: _Parts) -> Rule:
     says = entry["says"]
     # A form with a statement of its own is a mapping of the one to the other.
-    forms = [next(iter(one.items())) if isinstance(one, dict) else (one, says) for one in entry["hears"]]
+    forms = [next(iter(hear.items())) if isinstance(hear, dict) else (hear, says) for hear in entry["hears"]]
     hears = " ".join(source for source, _ in forms)
     name, predicate, category, importance, *of = entry["rule"].split()
-    lead = next((one for one in _LEADS if says.startswith(one)), "")
+    lead = next((_lead for _lead in _LEADS if says.startswith(_lead)), "")
     slots = [found["name"] for found in _PART.finditer(says[len(lead) :])]
     return Rule(
         name,

@@ -87,10 +87,10 @@ def _reader_of(event: Event, catalog: Catalog, speakers: Collection[str]) -> Eve
 
 def _distinct(found: list[Proposition]) -> Iterator[Proposition]:
     seen = set()
-    for one in found:
-        if one.statement not in seen:
-            seen.add(one.statement)
-            yield one
+    for proposition in found:
+        if proposition.statement not in seen:
+            seen.add(proposition.statement)
+            yield proposition
 
 
 def _in_message(reader: EventReader) -> list[Proposition]:
@@ -103,7 +103,7 @@ def _in_message(reader: EventReader) -> list[Proposition]:
         if reader.language.patterns["cancels"].match(plain.text):
             found = found[: len(found) - len(last)]
         last = list(_in_sentence(plain, reader)) if len(plain.text) <= LONGEST_SENTENCE else []
-        last = [one._replace(corrects=True) for one in last] if wrong and len(last) == 1 else last
+        last = [proposition._replace(corrects=True) for proposition in last] if wrong and len(last) == 1 else last
         wrong = reader.language.patterns["wrong"].fullmatch(plain.text.rstrip(STOPS)) is not None
         found += last
     return found
@@ -159,8 +159,8 @@ def _forgotten(sentence: TextSpan, reader: EventReader) -> list[Proposition] | N
     what = next((target[0] for target in asked_to_forget(sentence.text) if target), None)
     if what is None:
         return None
-    told = in_third_person(what, reader) or what
-    says = sentence_of(template_filled(reader.language.say["forget"], {"who": reader.who, "words": told}))
+    text = in_third_person(what, reader) or what
+    says = sentence_of(template_filled(reader.language.say["forget"], {"who": reader.who, "words": text}))
     return [_asked(sentence, reader, says, None, what, RETRACTION, 0.3)]
 
 
@@ -172,8 +172,11 @@ def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list
         return order
     sure = not any(reader.language.guards[name].search(inner.text) for name in ("unsure", "reported", "untrue"))
     read = list(read_clauses(inner, reader)) if sure else []
-    if sum(len(one.source_text) for one in read) * 3 > len(inner.text) * 2:
-        return [one._replace(confidence=0.95, importance=max(one.importance, 0.8), asked=True) for one in read]
+    if sum(len(proposition.source_text) for proposition in read) * 3 > len(inner.text) * 2:
+        return [
+            proposition._replace(confidence=0.95, importance=max(proposition.importance, 0.8), asked=True)
+            for proposition in read
+        ]
     return _noted(inner, reader, "kept", None, _KEPT)
 
 
@@ -201,13 +204,13 @@ def _noted(
     words = inner.text.rstrip(STOPS)
     if not is_complete(words, reader.language) or reader.language.guards["vague"].match(words):
         return []
-    told = in_third_person(words, reader)
-    template = reader.language.say[kind if told else quoted]
-    say = template_filled(template, {"who": reader.who, "words": told or words})
+    text = in_third_person(words, reader)
+    template = reader.language.say[kind if text else quoted]
+    say = template_filled(template, {"who": reader.who, "words": text or words})
     dates = find_dates(words, said_day(reader.event), ahead=True) if reader.language.reads_dates else ()
-    labels = ", ".join(one.label for one in dates if one.relative and one.label)
+    labels = ", ".join(day.label for day in dates if day.relative and day.label)
     say = f"{sentence_of(say).rstrip('.')} ({labels})." if labels else sentence_of(say)
-    return [_asked(inner, reader, say, predicate, told or words, category, 0.8)]
+    return [_asked(inner, reader, say, predicate, text or words, category, 0.8)]
 
 
 def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition] | None:
@@ -220,11 +223,11 @@ def _ordered(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> l
         return None
     if not is_complete(rule, reader.language):
         return None
-    told = in_third_person(rule, reader)
-    if told is None:
+    text = in_third_person(rule, reader)
+    if text is None:
         return None
-    order = template_filled(reader.language.say["order"], {"who": reader.who, "words": with_small_initial(told)})
-    return [_asked(sentence, reader, sentence_of(order), "instructed", told, _RULED, 0.85)]
+    order = template_filled(reader.language.say["order"], {"who": reader.who, "words": with_small_initial(text)})
+    return [_asked(sentence, reader, sentence_of(order), "instructed", text, _RULED, 0.85)]
 
 
 def read_correction(sentence: TextSpan, reader: EventReader) -> Proposition | None:

@@ -56,11 +56,11 @@ class EntityNames:
     def __init__(self, known: Iterable[Entity], default: str, user: str = "user") -> None:
         self._default = default
         self.user = "the user" if normal(user) == "user" else user
-        self._known = {one.name: one for one in known}
+        self._known = {entity.name: entity for entity in known}
         self._names: dict[str, set[str]] = defaultdict(set)
-        for one in self._known.values():
-            for name in (one.title, *one.aliases, title_of(one.name)):
-                self._names[normal(name)].add(one.name)
+        for entity in self._known.values():
+            for name in (entity.title, *entity.aliases, title_of(entity.name)):
+                self._names[normal(name)].add(entity.name)
         self._names["user"] |= self._names[normal(user)]
 
     def whose(self, text: str, entity: str) -> SubjectPhrase | None:
@@ -91,7 +91,7 @@ class EntityNames:
             return self._known[entity]
         if entity not in self._known and name == normal(title_of(entity)):
             return Entity(entity, title_of(entity), (), kind_of(entity))
-        shared = [one for one in named if owner_of(one) is None]
+        shared = [text for text in named if owner_of(text) is None]
         return self._known[shared[0]] if entity == self._default and len(shared) == 1 else None
 
 
@@ -138,10 +138,19 @@ def _first_person(text: str, user: str, fact: Fact, catalog: Catalog) -> Stateme
     found = statements(Event(fact.id, fact.timestamp, "user", text), catalog)
     if len(found) != 1 or found[0].span != (0, len(text)) or found[0].ended or found[0].former:
         return None
-    one = found[0]
-    if not (one.subject and one.predicate and one.object) or one.valid_from or one.predicate in _FLEETING:
+    proposition = found[0]
+    if (
+        not (proposition.subject and proposition.predicate and proposition.object)
+        or proposition.valid_from
+        or proposition.predicate in _FLEETING
+    ):
         return None
-    return StatementTriple(one.subject.replace("the user", user, 1), one.predicate, one.object, one.relation_phrase)
+    return StatementTriple(
+        proposition.subject.replace("the user", user, 1),
+        proposition.predicate,
+        proposition.object,
+        proposition.relation_phrase,
+    )
 
 
 def _of_named(whose: SubjectPhrase, language: Language, catalog: Catalog) -> StatementTriple | None:

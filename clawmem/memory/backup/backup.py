@@ -158,7 +158,7 @@ def _adopt_edits(vault: Vault, caller: Caller) -> tuple[tuple[str, ...], dict[st
     try:
         with transaction(vault, caller.now, "backup", caller=caller) as txn:
             txn.adopt()
-            notices = tuple(one for one in txn.notices if not one.startswith("left alone: "))
+            notices = tuple(notice for notice in txn.notices if not notice.startswith("left alone: "))
             return notices, {path: problem.message for path, problem in txn.unreadable.items()}
     except Locked:
         raise

@@ -76,8 +76,16 @@ def _restore_journal(vault: Vault, part: Path) -> None:
 
 def _count_errors(vault: Vault, caller: Caller) -> int:
     """Return the number of errors that doctor finds. Raise DamagedBackup for an error that the restore made."""
-    found = [one for one in doctor(vault, caller).problems if one.severity == ERROR and one.check != OWN_CHECK]
-    ours = [one for one in found if one.check in _RESTORE_CHECKS and not one.message.startswith("HEAD is detached")]
+    found = [
+        problem
+        for problem in doctor(vault, caller).problems
+        if problem.severity == ERROR and problem.check != OWN_CHECK
+    ]
+    ours = [
+        problem
+        for problem in found
+        if problem.check in _RESTORE_CHECKS and not problem.message.startswith("HEAD is detached")
+    ]
     if ours:
         raise DamagedBackup(f"doctor finds in the restored vault: {ours[0].message.rstrip('.')}")
     return len(found)

@@ -98,8 +98,8 @@ def create_entity(
     refuse_order(caller, "title", heading)
     refuse_order(caller, "alias", *words)
     with writing(vault, caller, "entity create") as work:
-        for one in (wanted, *filter(is_entity_name, map(str.lower, words))):
-            _refuse_taken(work.index, one)
+        for text in (wanted, *filter(is_entity_name, map(str.lower, words))):
+            _refuse_taken(work.index, text)
         files = new_entity_files(wanted, caller, heading, words)
         commits = work.commit([entity_change(caller, "create", wanted, heading or title_of(wanted), files)])
         return EntityChange(wanted, None, commits[-1], work.notices)
@@ -125,7 +125,9 @@ def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
     shown = run_query(vault, lambda index: _show(vault, index, name, caller))
     if not shown.facts or not vault.settings.flag("access.entity_show"):
         return shown
-    problem = record_access(vault, stamp(caller.now), [one.fact.id for one in shown.facts if one.fact.is_current])
+    problem = record_access(
+        vault, stamp(caller.now), [placed.fact.id for placed in shown.facts if placed.fact.is_current]
+    )
     return shown._replace(notices=(*shown.notices, problem)) if problem else shown
 
 
@@ -240,7 +242,7 @@ def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
     created = str(known.pop("created", None) or today)
     kind = str(known.pop("kind", None) or kind_of(old))
     kind = kind_of(new) if kind == kind_of(old) else kind
-    others = dict.fromkeys(one for one in (*aliases, old) if one != title)
+    others = dict.fromkeys(alias for alias in (*aliases, old) if alias != title)
     entity = Entity(new, title, tuple(others), kind)
     return with_other_keys(front_matter(entity, created), known) + rest, title
 
@@ -298,7 +300,7 @@ def merge_writes(work: WriteScope, old: str, new: str) -> dict[str, bytes | None
     before, after = _described(old, gone), _described(new, kept)
     moved = [_renamed(fact, before.title, after.title) for fact in work.facts(old)]
     known = dict.fromkeys((*after.aliases, before.title, *before.aliases, old))
-    joint = after._replace(aliases=tuple(one for one in known if one not in (after.title, new)))
+    joint = after._replace(aliases=tuple(text for text in known if text not in (after.title, new)))
     writes = {
         **items_write(new, [*work.facts(new), *moved]),
         summary_path(new): with_own_text(_with_entity(kept, joint, work), own_text(gone)).encode(),
@@ -318,7 +320,7 @@ def _page(work: WriteScope, name: str) -> str:
 
 def _described(name: str, page: str) -> Entity:
     known = _keys(name, page)
-    aliases = tuple(str(one) for one in known.get("aliases") or ())
+    aliases = tuple(str(alias) for alias in known.get("aliases") or ())
     return Entity(name, str(known.get("title") or title_of(name)), aliases, str(known.get("kind") or kind_of(name)))
 
 
@@ -377,6 +379,6 @@ def _known(index: Index, name: str, target: str) -> str | None:
         return None
     if entity_exists(index, target):
         return target
-    people = [one for one in entities_known_as(index, name) if kind_of(one) == "person" and owner_of(one) is None]
-    others = [one for one in people if one != UNNAMED]
+    people = [text for text in entities_known_as(index, name) if kind_of(text) == "person" and owner_of(text) is None]
+    others = [person for person in people if person != UNNAMED]
     return others[0] if len(others) == 1 else ""

@@ -31,7 +31,7 @@ def move_writes(work: WriteScope, moves: Iterable[FactMove]) -> dict[str, bytes 
 
     def of(entity: str) -> dict[str, Fact]:
         if entity not in facts:
-            facts[entity] = {one.id: one for one in work.facts(entity)}
+            facts[entity] = {fact.id: fact for fact in work.facts(entity)}
         return facts[entity]
 
     for move in moves:

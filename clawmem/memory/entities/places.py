@@ -105,22 +105,22 @@ def _find_known(index: Index, text: str, caller: Caller) -> str | None:
 
 def _visible_candidates(candidates: Sequence[str], caller: Caller) -> list[str]:
     """Return the candidates of the calling agent, or the global ones if it has none."""
-    own = [one for one in candidates if owner_of(one) == caller.agent]
-    return own or [one for one in candidates if owner_of(one) is None]
+    own = [candidate for candidate in candidates if owner_of(candidate) == caller.agent]
+    return own or [candidate for candidate in candidates if owner_of(candidate) is None]
 
 
 def _similar_names(index: Index, text: str, caller: Caller) -> list[str]:
     """Return the visible entities with similar names."""
     from difflib import get_close_matches  # only for hints
 
-    described = {one.name: one for one in entities(index)}
+    described = {entity.name: entity for entity in entities(index)}
     called: dict[str, str] = {}
     for name in entity_names(index):
         if owner_of(name) in (None, caller.agent):
             others = (described[name].title, *described[name].aliases) if name in described else ()
-            called.update(dict.fromkeys((_last_part(one) for one in (*others, name)), name))
+            called.update(dict.fromkeys((_last_part(other) for other in (*others, name)), name))
     near = get_close_matches(_last_part(text), called, n=_MAX_SUGGESTIONS)
-    return list(dict.fromkeys(called[one] for one in near))
+    return list(dict.fromkeys(called[word] for word in near))
 
 
 def _last_part(text: str) -> str:
@@ -132,13 +132,13 @@ def _former_name(past: Vault, present: Vault, text: str, caller: Caller) -> str 
 
     def names(index: Index) -> list[str]:
         found = find_entity(index, text, caller)
-        return [found, *(alias for one in entities(index) if one.name == found for alias in one.aliases)]
+        return [found, *(alias for entity in entities(index) if entity.name == found for alias in entity.aliases)]
 
     try:
         later = run_query(present, names)
     except ClawmemError:
         return None  # it is in neither vault: the caller raises
-    return run_query(past, lambda index: next((one for one in later if entity_exists(index, one)), None))
+    return run_query(past, lambda index: next((name for name in later if entity_exists(index, name)), None))
 
 
 def expand_own(text: str, caller: Caller) -> str:
@@ -157,7 +157,7 @@ def entity_for_draft(index: Index, draft: Draft, caller: Caller, default: str) -
         return resolve_entity(index, draft.entity, caller)
     if draft.fact.subject:
         candidates = [
-            one for one in entities_known_as(index, draft.fact.subject) if owner_of(one) in (None, caller.agent)
+            text for text in entities_known_as(index, draft.fact.subject) if owner_of(text) in (None, caller.agent)
         ]
         if len(candidates) == 1:
             return candidates[0]
@@ -186,7 +186,7 @@ def entities_in_statement(index: Index, statement: str, agent: str | None = None
         of_user = name != "user" or normal(words[0]) == "the"
         if owner_of(entity) in (None, agent) and of_user:
             found[entity] = (named[name] if name != "user" else 0, -len(name))
-    return {entity: start for entity, (start, _) in sorted(found.items(), key=lambda one: one[1])}
+    return {entity: start for entity, (start, _) in sorted(found.items(), key=lambda item: item[1])}
 
 
 def _bare(name: str) -> str:

@@ -30,7 +30,7 @@ def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
         _refuse_taken(catalog, entry.predicate.name, (entry.predicate.name, *entry.predicate.phrases))
         described = entry.predicate._replace(description=one_line(entry.description))
         return _check_result(with_section(text, described.name, _entries(entry)), catalog, described)
-    missing = [one for one in entry.predicate.phrases if canonical_predicate(catalog, one) is None]
+    missing = [phrase for phrase in entry.predicate.phrases if canonical_predicate(catalog, phrase) is None]
     _refuse_taken(catalog, known.name, entry.predicate.phrases)
     if not missing:
         raise Refused(
@@ -62,11 +62,11 @@ def _check_result(text: str, before: Catalog, wanted: Predicate) -> str:
 
 
 def _entries(entry: CatalogEntry) -> dict[str, Any]:
-    one = entry.predicate
-    rows: dict[str, Any] = {"description": entry.description, "phrases": list(one.phrases)}
-    rows |= {"value": one.value} if one.value != "text" else {}
-    rows |= {"cardinality": "single"} if one.single else {}
-    rows |= {"replaces": True} if one.replaces else {}
-    rows |= {"conflict": one.conflict} if one.conflict else {}
-    rows["questions"] = list(one.questions)
+    predicate = entry.predicate
+    rows: dict[str, Any] = {"description": entry.description, "phrases": list(predicate.phrases)}
+    rows |= {"value": predicate.value} if predicate.value != "text" else {}
+    rows |= {"cardinality": "single"} if predicate.single else {}
+    rows |= {"replaces": True} if predicate.replaces else {}
+    rows |= {"conflict": predicate.conflict} if predicate.conflict else {}
+    rows["questions"] = list(predicate.questions)
     return {key: value for key, value in rows.items() if value != []}

@@ -51,9 +51,9 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
     with writing(vault, caller, "fold") as work:
         counted = count_accesses(take_journal(vault))
         entities = {fact_id: placed.entity for fact_id, placed in by_ids(work.index, counted).items()}
-        waiting = {one: counted[one] for one, entity in entities.items() if not work.is_readable(entity)}
+        waiting = {text: counted[text] for text, entity in entities.items() if not work.is_readable(entity)}
         if unreadable_fact_files(work.index):
-            waiting.update((one, access) for one, access in counted.items() if one not in entities)
+            waiting.update((text, access) for text, access in counted.items() if text not in entities)
         facts_by_entity = {
             entity: work.facts(entity) for entity in sorted(set(entities.values())) if work.is_readable(entity)
         }
@@ -61,42 +61,48 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
             vault.disk.remove(vault.state / FOLDING)
             return FoldResult(0, notices=(*work.notices, *_return_to_journal(vault, waiting)))
         counts = parse_accesses(work.read(ACCESSES_PATH))
-        facts_by_id = {one.id: one for facts in facts_by_entity.values() for one in facts}
+        facts_by_id = {fact.id: fact for facts in facts_by_entity.values() for fact in facts}
         found = facts_by_id.keys() & counted.keys()
-        counts.update({one: _sum(counts.get(one), counted[one], facts_by_id[one]) for one in found})
+        counts.update({text: _sum(counts.get(text), counted[text], facts_by_id[text]) for text in found})
         number = len(entities.keys() - waiting)
         words = f"{number} fact{'' if number == 1 else 's'} used"
         changes = [
             Change(subject_line("access", "facts", words), {ACCESSES_PATH: render_accesses(counts)}, trailers("access"))
         ]
         restored = [
-            one for facts in facts_by_entity.values() for one in facts if one.id in counted and one.status == ARCHIVED
+            fact
+            for facts in facts_by_entity.values()
+            for fact in facts
+            if fact.id in counted and fact.status == ARCHIVED
         ]
         if restored:
             changes.append(_restore_change(facts_by_entity, restored))
         changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
         commits = work.commit(changes)
         notices = (*work.notices, *_return_to_journal(vault, waiting))
-        return FoldResult(number, tuple(one.id for one in restored), commits, notices)
+        return FoldResult(number, tuple(fact.id for fact in restored), commits, notices)
 
 
 def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list[str]:
-    problems = [record_access(vault, one.last, [fact_id] * one.count) for fact_id, one in waiting.items()]
+    problems = [
+        record_access(vault, access_count.last, [fact_id] * access_count.count)
+        for fact_id, access_count in waiting.items()
+    ]
     return [problem for problem in problems if problem]
 
 
 def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Sequence[Fact]) -> Change:
-    ids = {one.id for one in restored}
-    entities = [name for name, facts in facts_by_entity.items() if any(one.id in ids for one in facts)]
+    ids = {fact.id for fact in restored}
+    entities = [name for name, facts in facts_by_entity.items() if any(fact.id in ids for fact in facts)]
     active = {
-        name: [one._replace(status=ACTIVE) if one.id in ids else one for one in facts_by_entity[name]]
+        name: [fact._replace(status=ACTIVE) if fact.id in ids else fact for fact in facts_by_entity[name]]
         for name in entities
     }
     return Change(
         subject_line("restore", "facts", f"{len(restored)} archived and used again"),
         {path: data for name, facts in active.items() for path, data in items_write(name, facts).items()},
         trailers("restore", facts=ids, entities=entities),
-        body="\n".join(f"- {one.fact}" for one in restored[:100]),
+        body="\n".join(f"- {fact.fact}" for fact in restored[:100]),
     )
 
 

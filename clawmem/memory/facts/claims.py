@@ -72,7 +72,7 @@ class ClaimTests(NamedTuple):
     @property
     def failed(self) -> bool:
         """Return whether a check failed."""
-        return any(one.outcome == FAILS for one in self.tests)
+        return any(test.outcome == FAILS for test in self.tests)
 
 
 def confirm(
@@ -121,26 +121,32 @@ def deprecate(
         if caller.agent is not None and trust_rank(old.trust) > trust_rank("agent"):
             return _proposed(work, placed, instead, day, reason)
         resting = len(resting_on(work.index, [old.id]))
-        done = _revised(work, "deprecate", placed, _deprecated(old, instead.fact.id, day, reason), reason, "")
+        result = _revised(work, "deprecate", placed, _deprecated(old, instead.fact.id, day, reason), reason, "")
         if not resting:
-            return done
-        said = f"{counted(resting, 'fact')} named it as a premise: `clawmem impact {old.id}` shows them"
-        return done._replace(notices=(*done.notices, said))
+            return result
+        text = f"{counted(resting, 'fact')} named it as a premise: `clawmem impact {old.id}` shows them"
+        return result._replace(notices=(*result.notices, text))
 
 
 def _deprecated(old: Fact, new: str, day: str, reason: str | None) -> Fact:
-    held = {"for": new, "until": day, **({"reason": reason} if reason else {})}
-    return with_metadata(old, DEPRECATED, held)
+    record = {"for": new, "until": day, **({"reason": reason} if reason else {})}
+    return with_metadata(old, DEPRECATED, record)
 
 
 def _proposed(work: WriteScope, placed: PlacedFact, instead: PlacedFact, day: str, reason: str | None) -> ReviseResult:
     old, new = placed.fact, instead.fact
     filed = read_proposals(work.vault, work.read).proposals
     details = {"for": new.id, "until": day, **({"reason": reason} if reason else {})}
-    same = [one for one in filed if one.kind == "deprecation" and _is_about(one, old.id) and one.details == details]
-    known = next((one for one in same if one.status in (OPEN, REJECTED)), None)
+    same = [
+        other_proposal
+        for other_proposal in filed
+        if other_proposal.kind == "deprecation"
+        and _is_about(other_proposal, old.id)
+        and other_proposal.details == details
+    ]
+    known = next((other_proposal for other_proposal in same if other_proposal.status in (OPEN, REJECTED)), None)
     proposal = known or Proposal(
-        new_proposal_id(work.caller.entropy, {one.id for one in filed}),
+        new_proposal_id(work.caller.entropy, {other_proposal.id for other_proposal in filed}),
         "deprecation",
         f"{old.fact} (deprecated until {day}, then: {new.fact})",
         f"The agent {work.caller.agent} would deprecate what the {old.trust or 'user'} said.",
@@ -177,26 +183,31 @@ def run_checks(
     passes. A command runs in `folder`, and only if a person allowed it there. Raise InvalidInput if the named claim has
     no check."""
     tests = [
-        _tested(vault, one, answer, folder) for one in run_query(vault, lambda index: _held(index, reference, caller))
+        _tested(vault, placed, answer, folder)
+        for placed in run_query(vault, lambda index: _held(index, reference, caller))
     ]
     notices = tuple(
-        IncompleteAnswer(f"the check of {one.placed.fact.id} did not run: {one.why}")
-        for one in tests
-        if one.outcome == SKIPPED
+        IncompleteAnswer(f"the check of {test.placed.fact.id} did not run: {test.why}")
+        for test in tests
+        if test.outcome == SKIPPED
     )
-    changed = [one for one in tests if one.outcome != SKIPPED and _flag(one) != failure_of(one.placed.fact)]
+    changed = [test for test in tests if test.outcome != SKIPPED and _flag(test) != failure_of(test.placed.fact)]
     if dry_run or not changed:
         return ClaimTests(tuple(_with_known_proposals(vault, tests)), None, notices)
     with writing(vault, caller, "claim test") as work:
         commit = _record(work, changed)
-        said = work.notices
-    return ClaimTests(tuple(_with_known_proposals(vault, tests)), commit, (*said, *notices))
+        items = work.notices
+    return ClaimTests(tuple(_with_known_proposals(vault, tests)), commit, (*items, *notices))
 
 
 def _held(index: Index, reference: str | None, caller: Caller) -> list[PlacedFact]:
     if reference is None:
-        held = facts_containing(index, f'"{CHECK}": {{')
-        return [one for one in held if one.fact.is_current and check_of(one.fact) and may_read(caller, one.entity)]
+        items = facts_containing(index, f'"{CHECK}": {{')
+        return [
+            other_placed
+            for other_placed in items
+            if other_placed.fact.is_current and check_of(other_placed.fact) and may_read(caller, other_placed.entity)
+        ]
     placed = find_fact(index, reference)
     check_may_read(caller, placed.entity)
     if check_of(placed.fact) is None:
@@ -217,19 +228,19 @@ def _tested(vault: Vault, placed: PlacedFact, answer: Answer, folder: Path) -> C
         found = f"the best answer is: {texts[0]}" if texts else "nothing is found"
         return ClaimTest(placed, FAILS, f"'{check.question}' should give '{check.expect}', and {found}")
     try:
-        done = run_command(vault, check.command or "", folder)
+        run = run_command(vault, check.command or "", folder)
     except Refused as problem:
         return ClaimTest(placed, SKIPPED, f"{problem.message} {problem.hint}".strip())
-    if done.ended or done.code != 0:
-        why = done.ended or f"it ended with exit code {done.code}"
+    if run.ended or run.code != 0:
+        why = run.ended or f"it ended with exit code {run.code}"
         return ClaimTest(placed, FAILS, f"the command `{check.command}` failed: {why}")
-    if check.expect is not None and not answers_question(check.expect, done.output.splitlines()):
+    if check.expect is not None and not answers_question(check.expect, run.output.splitlines()):
         return ClaimTest(placed, FAILS, f"the output of `{check.command}` does not contain '{check.expect}'")
     return ClaimTest(placed, PASSED)
 
 
-def _flag(one: ClaimTest) -> str | None:
-    return one.why if one.outcome == FAILS else None
+def _flag(test: ClaimTest) -> str | None:
+    return test.why if test.outcome == FAILS else None
 
 
 def _record(work: WriteScope, tests: Sequence[ClaimTest]) -> str | None:
@@ -238,25 +249,25 @@ def _record(work: WriteScope, tests: Sequence[ClaimTest]) -> str | None:
     now = stamp(work.caller.now)
     facts: dict[str, list[Fact]] = {}
     changed, new = list[PlacedFact](), list[Proposal]()
-    latest = by_ids(work.index, [one.placed.fact.id for one in tests])
-    for one in tests:
-        placed = latest.get(one.placed.fact.id)
-        if placed is None or not placed.fact.is_current or check_of(placed.fact) != check_of(one.placed.fact):
+    latest = by_ids(work.index, [test.placed.fact.id for test in tests])
+    for test in tests:
+        placed = latest.get(test.placed.fact.id)
+        if placed is None or not placed.fact.is_current or check_of(placed.fact) != check_of(test.placed.fact):
             continue
-        flag: dict[str, Any] | None = {"at": now, "why": one.why} if one.outcome == FAILS else None
+        flag: dict[str, Any] | None = {"at": now, "why": test.why} if test.outcome == FAILS else None
         flagged = with_metadata(placed.fact, FAILED, flag)
-        held = facts.setdefault(placed.entity, work.facts(placed.entity))
-        facts[placed.entity] = with_fact(held, flagged)
+        items = facts.setdefault(placed.entity, work.facts(placed.entity))
+        facts[placed.entity] = with_fact(items, flagged)
         changed.append(PlacedFact(flagged, placed.entity))
         if flag is not None and not any(_is_filed(each, placed.fact) for each in filed):
-            new.append(_withdrawal(work, placed, one.why or "", {each.id for each in filed}))
+            new.append(_withdrawal(work, placed, test.why or "", {each.id for each in filed}))
             filed.append(new[-1])
     if not changed:
         return None
     writes: dict[str, bytes | None] = {}
-    for entity, held in facts.items():
-        writes.update(items_write(entity, held))
-    failing = sum(one.outcome == FAILS for one in tests)
+    for entity, items in facts.items():
+        writes.update(items_write(entity, items))
+    failing = sum(test.outcome == FAILS for test in tests)
     words = f"{counted(failing, 'check')} failed" if failing else f"{counted(len(changed), 'check')} passed again"
     change = _change(work, "claim-test", changed[0].entity if len(facts) == 1 else "facts", words, writes, changed)
     return work.commit([_with_proposals(change, new)])[-1]
@@ -278,29 +289,39 @@ def _withdrawal(work: WriteScope, placed: PlacedFact, why: str, taken: set[str])
     )
 
 
-def _is_about(one: Proposal, fact_id: str) -> bool:
-    return any(target.id == fact_id for target in one.targets)
+def _is_about(proposal: Proposal, fact_id: str) -> bool:
+    return any(target.id == fact_id for target in proposal.targets)
 
 
-def _is_filed(one: Proposal, fact: Fact) -> bool:
+def _is_filed(proposal: Proposal, fact: Fact) -> bool:
     """Return whether a proposal about this check of a fact is open or was rejected."""
     check = check_of(fact)
-    same = check is not None and all((one.details or {}).get(key) == value for key, value in check._asdict().items())
-    return one.kind == "check" and _is_about(one, fact.id) and (one.status == OPEN or (one.status == REJECTED and same))
+    same = check is not None and all(
+        (proposal.details or {}).get(key) == value for key, value in check._asdict().items()
+    )
+    return (
+        proposal.kind == "check"
+        and _is_about(proposal, fact.id)
+        and (proposal.status == OPEN or (proposal.status == REJECTED and same))
+    )
 
 
 def _with_known_proposals(vault: Vault, tests: Sequence[ClaimTest]) -> list[ClaimTest]:
-    if not any(one.outcome == FAILS for one in tests):
+    if not any(test.outcome == FAILS for test in tests):
         return list(tests)
-    waiting = [one for one in read_proposals(vault).open if one.kind == "check"]
-    by_fact = {target.id: one.id for one in waiting for target in one.targets}
-    return [one._replace(proposal=by_fact.get(one.placed.fact.id)) if one.outcome == FAILS else one for one in tests]
+    waiting = [proposal for proposal in read_proposals(vault).open if proposal.kind == "check"]
+    by_fact = {target.id: proposal.id for proposal in waiting for target in proposal.targets}
+    return [
+        test._replace(proposal=by_fact.get(test.placed.fact.id)) if test.outcome == FAILS else test for test in tests
+    ]
 
 
 def _current(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
     check_may_read(work.caller, placed.entity)
-    fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
+    fact = next(
+        (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
+    )
     if not fact.is_current:
         raise Refused(f"{fact.id} is {fact.status}.", f"`clawmem why {fact.id}` shows what happened to it.")
     return PlacedFact(fact, placed.entity)
@@ -316,7 +337,7 @@ def _revised(
     words = new.fact + (f" (because: {reason})" if reason else "")
     change = _change(work, verb, placed.entity, words, writes, [PlacedFact(new, placed.entity)])
     commit = work.commit([change])[-1]
-    marked = {one.fact.id: one for one in work.marked}
+    marked = {other_placed.fact.id: other_placed for other_placed in work.marked}
     own = marked.pop(new.id, PlacedFact(new, placed.entity))
     return ReviseResult((own,), ("updated",), commit, work.notices, tuple(marked.values()))
 
@@ -329,11 +350,11 @@ def _change(
     writes: dict[str, bytes | None],
     facts: Sequence[PlacedFact],
 ) -> Change:
-    return fact_change(work.caller, verb, entity, words, writes, [one.fact for one in facts])
+    return fact_change(work.caller, verb, entity, words, writes, [placed.fact for placed in facts])
 
 
 def _with_proposals(change: Change, proposals: Sequence[Proposal]) -> Change:
-    rows = tuple((TRAILER, one.id) for one in proposals)
+    rows = tuple((TRAILER, proposal.id) for proposal in proposals)
     return change._replace(writes={**change.writes, **proposal_writes(proposals)}, trailers=(*change.trailers, *rows))
 
 

@@ -20,9 +20,9 @@ def check_daily_limit(work: WriteScope, lessons: int) -> None:
     most = int(work.vault.settings.agent_value(agent, "lessons_per_day"))
     stored = facts_of_day(work.index, LESSON, agent, stamp(work.caller.now)[:10])
     if stored + lessons > most:
-        said = f"The agent {agent} may store {counted(most, 'lesson')} a day"
+        text = f"The agent {agent} may store {counted(most, 'lesson')} a day"
         key = f"agents.{agent}.lessons_per_day"
         raise Refused(
-            f"{said}; {stored} are stored, and {lessons} more came.",
+            f"{text}; {stored} are stored, and {lessons} more came.",
             f"Keep the most important ones. A person sets the limit: `clawmem config get {key}`.",
         )

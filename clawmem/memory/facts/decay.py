@@ -33,22 +33,22 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
         score = vault.settings.number("decay.archive_score")
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
-        decayed = (one for one in unused if should_archive(one.fact, caller.now, score, days))
-        due = [one for one in decayed if work.is_readable(one.entity)]
+        decayed = (placed for placed in unused if should_archive(placed.fact, caller.now, score, days))
+        due = [placed for placed in decayed if work.is_readable(placed.entity)]
         if dry_run or not due:
             return DecayResult(tuple(due), notices=work.notices)
         by_entity: dict[str, set[str]] = defaultdict(set)
-        for one in due:
-            by_entity[one.entity].add(one.fact.id)
+        for placed in due:
+            by_entity[placed.entity].add(placed.fact.id)
         writes: dict[str, bytes | None] = {}
         for entity, fact_ids in by_entity.items():
-            facts = [one._replace(status=ARCHIVED) if one.id in fact_ids else one for one in work.facts(entity)]
+            facts = [fact._replace(status=ARCHIVED) if fact.id in fact_ids else fact for fact in work.facts(entity)]
             writes.update(items_write(entity, facts))
         change = Change(
             subject_line("archive", "facts", f"{len(due)} not used for {counted(days, 'day')}"),
             writes,
-            trailers("decay", facts=[one.fact.id for one in due], entities=sorted(by_entity)),
-            body="\n".join(f"- {one.entity}: {one.fact.fact}" for one in due[:100]),
+            trailers("decay", facts=[placed.fact.id for placed in due], entities=sorted(by_entity)),
+            body="\n".join(f"- {placed.entity}: {placed.fact.fact}" for placed in due[:100]),
         )
         return DecayResult(tuple(due), work.commit([change])[-1], work.notices)
 
@@ -60,7 +60,7 @@ def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
     with writing(vault, caller, "restore") as work:
         placed = find_fact(work.index, reference)
         facts = work.facts(placed.entity)
-        fact = next((one for one in facts if one.id == placed.fact.id), placed.fact)
+        fact = next((other_fact for other_fact in facts if other_fact.id == placed.fact.id), placed.fact)
         if fact.status == ACTIVE:
             return DecayResult((), notices=(*work.notices, f"{fact.id} is not archived"))
         if fact.status != ARCHIVED:

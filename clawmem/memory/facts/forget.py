@@ -85,7 +85,7 @@ def means(words: Sequence[str], text: str) -> bool:
 def _places(word: str, text: str, words: Sequence[str]) -> list[int]:
     """Return where a text has one of the words that name something."""
     found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
-    asked = {one.casefold() for one in words}
+    asked = {other_word.casefold() for other_word in words}
     return [
         token[1]
         for place, token in enumerate(found)
@@ -94,10 +94,10 @@ def _places(word: str, text: str, words: Sequence[str]) -> list[int]:
 
 
 def _same(word: str, other: str) -> bool:
-    one, two = word.casefold(), other.casefold()
-    if one == two or _SPECIAL.search(one + two):
-        return one == two
-    return min(len(one), len(two)) > 2 and max(len(one), len(two)) > 3 and _stem(one) == _stem(two)
+    text, two = word.casefold(), other.casefold()
+    if text == two or _SPECIAL.search(text + two):
+        return text == two
+    return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
 
 
 def _stem(word: str) -> str:
@@ -109,8 +109,8 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     word, start, end = found[place]
     beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
     beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
-    names = (one[0] for one in beside if one[0][0].isupper() and one[0].casefold() not in _PLAIN)
-    return word[0].isupper() and any(one.casefold() not in asked for one in names)
+    names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
+    return word[0].isupper() and any(name.casefold() not in asked for name in names)
 
 
 def plan_forgetting(
@@ -130,47 +130,52 @@ def plan_forgetting(
     `read` reads a file of the vault. With `everywhere`, what is no longer current or was hidden before is meant, too.
     """
     if request and any(
-        one.kind == KIND and one.source_event == request.id for one in read_proposals(work.vault).proposals
+        other_proposal.kind == KIND and other_proposal.source_event == request.id
+        for other_proposal in read_proposals(work.vault).proposals
     ):
         return None
     ledgers = _ledgers(work, read or work.read)
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
-    said = {one.id for events in ledgers.values() for one in events if own and one.speaker == own}
-    known = [one for one in (*all_facts(work.index), *fresh) if everywhere or one.fact.is_current]
-    known = [one for one in known if not own or one.fact.source_event in said]
-    events = [one for many in ledgers.values() for one in many if not one.recalled and (not own or one.id in said)]
+    group = {event.id for events in ledgers.values() for event in events if own and event.speaker == own}
+    known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.is_current]
+    known = [placed for placed in known if not own or placed.fact.source_event in group]
+    events = [
+        event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
+    ]
     ids = {*ids, *(_just_said(events, request) if request and JUST_SAID in targets else ())}
     wordings = [words for target in targets if (words := _telling(target, known, events, request))]
-    meant = [*by_ids(work.index, ids).values(), *(one for one in known if one.fact.source_event in ids)]
-    meant += [one for one in known if any(_is_meant(words, one.fact) for words in wordings)]
-    meant = list({one.fact.id: one for one in meant if everywhere or one.fact.is_current}.values())
+    meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
+    meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
+    meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
-    messages = tuple(_going(one, mark) for many in hidden.values() for one in many.values())
-    if not meant and not [one for one in messages if not request or one.id != request.id]:
+    messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
+    if not meant and not [message for message in messages if not request or message.id != request.id]:
         return None
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     gone = tuple(
-        one._replace(
-            fact=one.fact._replace(status=RETRACTED, metadata={**(one.fact.metadata or {}), "retracted": remark})
+        placed._replace(
+            fact=placed.fact._replace(status=RETRACTED, metadata={**(placed.fact.metadata or {}), "retracted": remark})
         )
-        for one in meant
+        for placed in meant
     )
     proposal = _proposal(work, identity, request, meant, messages) if request else None
     writes: dict[str, bytes | None] = {
         **_items(work, gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
         **pages_after(work, gone),
-        **daily_pages_without(work, {one.fact.id for one in gone}, lambda agent, day, text: False),
+        **daily_pages_without(work, {placed.fact.id for placed in gone}, lambda agent, day, text: False),
         **(proposal_writes([proposal]) if proposal else {}),
     }
-    told = f"{counted(len(gone), 'fact')} and {counted(len(messages), 'message')}"
-    rows = trailers(KIND, facts=[one.fact.id for one in gone], entities=sorted({one.entity for one in gone}))
-    subject = subject_line(KIND, "vault", f"{told} hidden{' until a person decides' if proposal else ''}")
+    other_text = f"{counted(len(gone), 'fact')} and {counted(len(messages), 'message')}"
+    rows = trailers(
+        KIND, facts=[placed.fact.id for placed in gone], entities=sorted({placed.entity for placed in gone})
+    )
+    subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     return Forgetting(gone, messages, proposal, Change(subject, writes, rows, author=agent_author(work.caller.agent)))
 
@@ -184,8 +189,8 @@ def _telling(
         every = telling_words(wording)
         rest = tuple(word for word in every if word.casefold() not in _ASPECT)
         for words in dict.fromkeys((every, rest)):
-            found = [one for one in known if _is_meant(words, one.fact)]
-            others = [one for one in events if (not request or one.id != request.id) and means(words, one.text)]
+            found = [placed for placed in known if _is_meant(words, placed.fact)]
+            others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]
             common = request and len(words) == 1 and not (words[0][0].isupper() or _SPECIAL.search(words[0]))
             if (found or others) and not (common and len(found) + len(others) > _MOST_BY_ONE_WORD):
                 return words
@@ -195,11 +200,11 @@ def _telling(
 def _just_said(events: Sequence[Event], request: Event) -> set[str]:
     """Return the last message of whoever asks, before the request, in the same conversation."""
     mine = [
-        one
-        for one in events
-        if (one.session, one.role, one.speaker) == (request.session, request.role, request.speaker)
+        event
+        for event in events
+        if (event.session, event.role, event.speaker) == (request.session, request.role, request.speaker)
     ]
-    earlier = list(takewhile(lambda one: one.id != request.id, sorted(mine, key=lambda one: one.timestamp)))
+    earlier = list(takewhile(lambda event: event.id != request.id, sorted(mine, key=lambda event: event.timestamp)))
     return {earlier[-1].id} if earlier else set()
 
 
@@ -221,10 +226,10 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     """Return the writes that show again what a rejected request has hidden."""
     if proposal.status != REJECTED:
         return {}
-    hidden = by_ids(work.index, [one.id for one in proposal.targets]).values()
-    back = [one._replace(fact=_shown(one.fact)) for one in hidden if one.fact.status == RETRACTED]
+    hidden = by_ids(work.index, [target.id for target in proposal.targets]).values()
+    back = [placed._replace(fact=_shown(placed.fact)) for placed in hidden if placed.fact.status == RETRACTED]
     events = {
-        path: {one.id: shown for one in many if (shown := _brought_back(one, proposal.id)) is not one}
+        path: {event.id: shown for event in many if (shown := _brought_back(event, proposal.id)) is not event}
         for path, many in _ledgers(work, work.read).items()
     }
     return {
@@ -247,16 +252,16 @@ def _is_meant(words: Sequence[str], fact: Fact) -> bool:
 def _proposal(
     work: WriteScope, identity: str, request: Event, meant: Sequence[PlacedFact], messages: Sequence[Event]
 ) -> Proposal:
-    told = "; ".join(one.fact.fact for one in meant) or counted(len(messages), "message")
-    shown = [f'"{one_line(one.text)[:_LONGEST_SHOWN]}" ({one.id})' for one in messages[:_MOST_SHOWN]]
+    text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
+    shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
     more = f", and {len(messages) - _MOST_SHOWN} more" if len(messages) > _MOST_SHOWN else ""
     why = "It was asked for, and is hidden until you decide. Approve to forget it, reject to show it again."
     why += f" Messages: {', '.join(shown)}{more}."
     return Proposal(
-        identity, KIND, f"Forget: {told}", why, stamp(work.caller.now), DECIDE,
-        targets=tuple(ProposalTarget(one.fact.id, one.fact.fact) for one in meant),
+        identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
+        targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
         entity=meant[0].entity if meant else None, source_event=request.id, agent=request.agent,
-        details={"events": [one.id for one in messages]},
+        details={"events": [message.id for message in messages]},
     )  # fmt: skip
 
 
@@ -278,16 +283,16 @@ def _hidden(
     as a whole, and of the others what taught the facts and what says the same."""
     whole = set(ids) | ({request.id} if request else set())
     taught: dict[str | None, list[Fact]] = {}
-    for one in meant:
-        taught.setdefault(one.fact.source_event, []).append(one.fact)
-    said = [words for words in (telling_words(one.fact.fact) for one in meant) if len(words) > 1]
-    able = {one.id for one in events}
+    for placed in meant:
+        taught.setdefault(placed.fact.source_event, []).append(placed.fact)
+    items = [words for words in (telling_words(placed.fact.fact) for placed in meant) if len(words) > 1]
+    able = {other_event.id for other_event in events}
     found: dict[str, dict[str, Event]] = {}
     for path, many in ledgers.items():
         for event in many:
             if event.id not in able:
                 continue
-            spans = [] if event.id in whole else _spans(event.text, [*said, *wordings], taught.get(event.id, ()))
+            spans = [] if event.id in whole else _spans(event.text, [*items, *wordings], taught.get(event.id, ()))
             if event.id in whole or event.id in taught or spans:
                 found.setdefault(path, {})[event.id] = _without(event, spans, mark)
     return found
@@ -302,7 +307,7 @@ def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) 
     for fact in facts:
         start = text.find(fact.source_text) if fact.source_text else -1
         ranges += [(start, start + len(fact.source_text or ""))] if start >= 0 else []
-    pieces = [one.span() for one in _SENTENCE.finditer(text)]
+    pieces = [match.span() for match in _SENTENCE.finditer(text)]
     return [(start, end) for start, end in pieces if any(start < last and first < end for first, last in ranges)]
 
 
@@ -361,7 +366,7 @@ def _with_events(path: str, read: Callable[[str], bytes | None], changed: Mappin
 
 def _items(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
     shelves: dict[str, tuple[Fact, ...]] = {}
-    for one in changed:
-        facts = shelves.get(one.entity) or tuple(work.facts(one.entity))
-        shelves[one.entity] = tuple(with_fact(facts, one.fact))
+    for placed in changed:
+        facts = shelves.get(placed.entity) or tuple(work.facts(placed.entity))
+        shelves[placed.entity] = tuple(with_fact(facts, placed.fact))
     return {path: data for entity, facts in shelves.items() for path, data in items_write(entity, list(facts)).items()}

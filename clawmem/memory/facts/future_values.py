@@ -33,10 +33,10 @@ def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> 
     If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         planner = _FutureValuePlanner(work)
-        for one in sorted(
-            facts_containing(work.index, f'"{PENDING_SUCCESSION}"'), key=lambda one: one.fact.valid_to or ""
+        for other_placed in sorted(
+            facts_containing(work.index, f'"{PENDING_SUCCESSION}"'), key=lambda placed: placed.fact.valid_to or ""
         ):
-            planner.plan(one)
+            planner.plan(other_placed)
         if dry_run or not any(planner.changed.values()):
             return FutureValuesResult(tuple(planner.effective.values()), tuple(planner.reopened), notices=work.notices)
         commit = work.commit([planner.change()])[-1]
@@ -67,19 +67,19 @@ class _FutureValuePlanner:
         elif not self._work.is_readable(new.entity):
             return
         elif self._begins(new.fact) <= self._now:
-            done = succeed(new.fact, [old.fact], "supersedes", why, self._now, self._now)
-            self.effective[done.new.id] = done.new
-            self._put(done.new, new.entity)
-            self._put(done.closed[0], old.entity)
+            succession = succeed(new.fact, [old.fact], "supersedes", why, self._now, self._now)
+            self.effective[succession.new.id] = succession.new
+            self._put(succession.new, new.entity)
+            self._put(succession.closed[0], old.entity)
         elif new.fact.id != named:
             self._put(ending_later(old.fact, new.fact.id, self._begins(new.fact), why), old.entity)
 
     def _coming(self, named: str) -> PlacedFact | None:
         """Return the announced fact, or the fact that replaced it; None if the announcement was withdrawn."""
-        one = self._fact(named)
-        if one is None or one.fact.is_current:
-            return one
-        instead = one.fact.superseded_by or (announced_successor(one.fact) or (None,))[0]
+        placed = self._fact(named)
+        if placed is None or placed.fact.is_current:
+            return placed
+        instead = placed.fact.superseded_by or (announced_successor(placed.fact) or (None,))[0]
         later = self._fact(instead) if instead else None
         return later if later and later.fact.is_current and self._begins(later.fact) > self._now else None
 
@@ -87,8 +87,8 @@ class _FutureValuePlanner:
         found = by_ids(self._work.index, [fact_id]).get(fact_id)
         return self._latest(found) if found else None
 
-    def _latest(self, one: PlacedFact) -> PlacedFact:
-        return PlacedFact(self.changed[one.entity].get(one.fact.id, one.fact), one.entity)
+    def _latest(self, placed: PlacedFact) -> PlacedFact:
+        return PlacedFact(self.changed[placed.entity].get(placed.fact.id, placed.fact), placed.entity)
 
     def _begins(self, fact: Fact) -> str:
         return sortable(fact.valid_from) or self._now
@@ -103,7 +103,7 @@ class _FutureValuePlanner:
         """Return all planned facts as one change."""
         writes: dict[str, bytes | None] = {}
         for entity, facts_by_id in self._changed_entities():
-            writes.update(items_write(entity, [facts_by_id.get(one.id, one) for one in self._work.facts(entity)]))
+            writes.update(items_write(entity, [facts_by_id.get(fact.id, fact) for fact in self._work.facts(entity)]))
         facts = [fact for _, facts_by_id in self._changed_entities() for fact in facts_by_id.values()]
         words = ", ".join(
             [f"{counted(len(self.effective), 'fact')} announced earlier took effect"] * bool(self.effective)
@@ -111,9 +111,9 @@ class _FutureValuePlanner:
         )
         rows = trailers(
             "settle",
-            facts=[one.id for one in facts],
+            facts=[fact.id for fact in facts],
             entities=sorted(entity for entity, _ in self._changed_entities()),
-            supersedes=[one.id for one in facts if one.superseded_by],
+            supersedes=[fact.id for fact in facts if fact.superseded_by],
         )
-        body = "\n".join(f"- {one.fact}" for one in (*self.effective.values(), *self.reopened))
+        body = "\n".join(f"- {fact.fact}" for fact in (*self.effective.values(), *self.reopened))
         return Change(subject_line("settle", "facts", words or "a later day is announced"), writes, rows, body=body)

@@ -62,7 +62,7 @@ def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateCo
 def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
     """Return the verdicts of the gates about some facts."""
     moment = stamp(context.caller.now)
-    facts = [one.fact for one in placed]
+    facts = [other_placed.fact for other_placed in placed]
     rows = rows_of_ids(index, {fact.id for fact in facts if fact.status == ACTIVE})
     against = conflicting_ids(index, ("",), context.catalog, moment, rows)
     premises = {link.to for fact in facts for link in fact.links if link.type in PREMISES}
@@ -86,9 +86,9 @@ def _confirming(index: Index, facts: Sequence[Fact]) -> dict[str, tuple[str, ...
     linked = {fact.id: [link.to for link in fact.links if link.type in (SUPPORTS, MERGES)] for fact in asking}
     for target, placed in facts_linking_to(index, SUPPORTS, linked):
         linked[target].append(placed.fact.id)
-    found = by_ids(index, sorted({one for ids in linked.values() for one in ids}))
-    cited = {one.fact.source_event for one in found.values()} | {fact.source_event for fact in asking}
+    found = by_ids(index, sorted({identifier for ids in linked.values() for identifier in ids}))
+    cited = {other_placed.fact.source_event for other_placed in found.values()} | {fact.source_event for fact in asking}
     cited |= {event for fact in asking for event in further_events(fact)}
     events = events_by_id(index, {event for event in cited if event is not None})
-    others_by_id = {fact.id: [found[one].fact for one in set(linked[fact.id]) & found.keys()] for fact in asking}
+    others_by_id = {fact.id: [found[key].fact for key in set(linked[fact.id]) & found.keys()] for fact in asking}
     return {fact.id: confirming(fact, others_by_id[fact.id], events) for fact in asking}

@@ -13,18 +13,18 @@ _NAMED = 5
 
 def marked_notices(marked: Sequence[PlacedFact]) -> list[str]:
     """Return a sentence on the facts that are in doubt now, and one on those that are not any more."""
-    doubted = [one.fact.id for one in marked if in_doubt(one.fact)]
-    cleared = [one.fact.id for one in marked if not in_doubt(one.fact)]
-    said = []
+    doubted = [placed.fact.id for placed in marked if in_doubt(placed.fact)]
+    cleared = [placed.fact.id for placed in marked if not in_doubt(placed.fact)]
+    items = []
     if doubted:
         rest = "rests" if len(doubted) == 1 else "rest"
-        said.append(
+        items.append(
             f"{counted(len(doubted), 'fact')} {rest} on what changed, now in doubt: {_some(doubted)};"
             " `clawmem stale` lists them, `clawmem claim confirm ID` clears one that still holds"
         )
     if cleared:
-        said.append(f"not in doubt any more: {_some(cleared)}")
-    return said
+        items.append(f"not in doubt any more: {_some(cleared)}")
+    return items
 
 
 def _some(ids: Sequence[str]) -> str:

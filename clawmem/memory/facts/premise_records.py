@@ -45,10 +45,10 @@ class PremiseView:
 
     def load(self, ids: Collection[str]) -> None:
         """Read some facts from the index in one query."""
-        missing = [one for one in ids if one not in self._known]
+        missing = [identifier for identifier in ids if identifier not in self._known]
         if missing:
             found = placed_facts(self._index, missing)
-            self._known.update({one: found.get(one) for one in missing})
+            self._known.update({text: found.get(text) for text in missing})
 
     def placed(self, fact_id: str) -> PlacedFact | None:
         self.load([fact_id])
@@ -71,8 +71,8 @@ class PremiseView:
 
     def _own_edges(self) -> dict[str, list[str]]:
         edges: dict[str, list[str]] = defaultdict(list)
-        for held in self._known.values():
-            fact = held.fact if held else None
+        for placed in self._known.values():
+            fact = placed.fact if placed else None
             for link in fact.links if fact else ():
                 if fact and link.type in PREMISES:
                     edges[link.to].append(fact.id)
@@ -91,7 +91,7 @@ def with_records(work: WriteScope, changes: Sequence[Change]) -> list[Change]:
     """Return the changes, each with the records of the facts whose premises it changes, and note these facts.
 
     An unreadable file is left as it is; the heartbeat corrects it when it can be read again."""
-    done: list[Change] = []
+    items: list[Change] = []
     later: dict[str, dict[str, Fact]] = defaultdict(dict)
     view: PremiseView | None = None
     for change in changes:
@@ -104,8 +104,8 @@ def with_records(work: WriteScope, changes: Sequence[Change]) -> list[Change]:
             if has_dependents(work.index, ids) or any(kind in data for _, data in _items(change) for kind in _LINKED):
                 _read_change(view, change, ids)
                 change = _recorded(work, view, change, view.recomputed(ids), later)
-        done.append(change)
-    return done
+        items.append(change)
+    return items
 
 
 def _items(change: Change) -> Iterator[tuple[str, bytes]]:
@@ -116,7 +116,7 @@ def _items(change: Change) -> Iterator[tuple[str, bytes]]:
 
 def _read_change(view: PremiseView, change: Change, ids: Collection[str]) -> None:
     """Read the facts of a change that it names or that rest on others. Only their lines are parsed."""
-    wanted = (*_LINKED, *(f'"{one}"'.encode() for one in ids))
+    wanted = (*_LINKED, *(f'"{identifier}"'.encode() for identifier in ids))
     for path, data in _items(change):
         entity = name_of_path(path)
         for line in data.split(b"\n") if entity else ():
@@ -136,15 +136,15 @@ def _recorded(
         if placed is not None and work.is_readable(placed.entity):
             by_entity[placed.entity].append(fact)
     marked: list[PlacedFact] = []
-    for entity, held in by_entity.items():
+    for entity, items in by_entity.items():
         path = items_path(entity)
         if path in writes and writes[path] is None:
             continue
         now = parse_items(writes[path] or b"", path) if path in writes else work.facts(entity)
-        new = {fact.id: fact for fact in held}
-        writes[path] = render_items(new.get(one.id, one) for one in now)
+        new = {fact.id: fact for fact in items}
+        writes[path] = render_items(new.get(other_fact.id, other_fact) for other_fact in now)
         later[path].update(new)
-        for fact in held:
+        for fact in items:
             view.put(fact, entity)
             marked.append(PlacedFact(fact, entity))
     if not marked:
@@ -155,9 +155,9 @@ def _recorded(
 
 
 def described(marked: Sequence[PlacedFact]) -> Iterator[str]:
-    for one in marked[:MOST_SHOWN]:
-        words = doubt_words(one.fact)
-        yield f"- {one.fact.id} {f'is in doubt ({words})' if words else 'is not in doubt any more'}: {one.fact.fact}"
+    for hit in marked[:MOST_SHOWN]:
+        words = doubt_words(hit.fact)
+        yield f"- {hit.fact.id} {f'is in doubt ({words})' if words else 'is not in doubt any more'}: {hit.fact.fact}"
     if len(marked) > MOST_SHOWN:
         yield f"- and {len(marked) - MOST_SHOWN:,} more"
 
@@ -165,12 +165,12 @@ def described(marked: Sequence[PlacedFact]) -> Iterator[str]:
 def _with_earlier(change: Change, later: Mapping[str, Mapping[str, Fact]]) -> Change:
     """Return the change with the records that earlier changes of the same act made in its files."""
     writes = dict(change.writes)
-    for path, held in later.items():
+    for path, record in later.items():
         data = writes.get(path)
         if data is not None:
             now = parse_items(data, path)
             writes[path] = render_items(
-                one._replace(metadata=_joined(one, held[one.id])) if one.id in held else one for one in now
+                fact._replace(metadata=_joined(fact, record[fact.id])) if fact.id in record else fact for fact in now
             )
     return change._replace(writes=writes)
 

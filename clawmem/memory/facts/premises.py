@@ -40,7 +40,9 @@ def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> Pre
     today = stamp(caller.now)[:10]
 
     def planned(index: Index) -> tuple[list[PlacedFact], list[PlacedFact]]:
-        archived = [PlacedFact(one.fact._replace(status=ARCHIVED), one.entity) for one in _expired(index, today)]
+        archived = [
+            PlacedFact(placed.fact._replace(status=ARCHIVED), placed.entity) for placed in _expired(index, today)
+        ]
         return _wrong_records(index, today, archived), archived
 
     marked, archived = run_query(vault, planned)
@@ -49,23 +51,25 @@ def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> Pre
     # The vault itself corrects the records: they follow from the facts, whoever runs the command.
     with writing(vault, caller, OP) as work:
         marked, archived = planned(work.index)
-        new = {one.fact.id: one for one in (*archived, *marked)}
+        new = {placed.fact.id: placed for placed in (*archived, *marked)}
         by_entity: dict[str, dict[str, Fact]] = defaultdict(dict)
-        for one in new.values():
-            if work.is_readable(one.entity):
-                by_entity[one.entity][one.fact.id] = one.fact
+        for placed in new.values():
+            if work.is_readable(placed.entity):
+                by_entity[placed.entity][placed.fact.id] = placed.fact
         if not by_entity:
             return PremisesResult(notices=work.notices)
         writes: dict[str, bytes | None] = {}
-        for entity, held in by_entity.items():
-            writes.update(items_write(entity, [held.get(one.id, one) for one in work.facts(entity)]))
-        told = [f"{counted(len(archived), 'deprecated fact')} archived"] * bool(archived)
-        told += [f"{counted(len(marked), 'record')} of changed premises corrected"] * bool(marked)
-        body = [f"- {one.fact.id} is archived, as deprecated: {one.fact.fact}" for one in archived[:MOST_SHOWN]]
+        for entity, record in by_entity.items():
+            writes.update(items_write(entity, [record.get(fact.id, fact) for fact in work.facts(entity)]))
+        items = [f"{counted(len(archived), 'deprecated fact')} archived"] * bool(archived)
+        items += [f"{counted(len(marked), 'record')} of changed premises corrected"] * bool(marked)
+        body = [
+            f"- {placed.fact.id} is archived, as deprecated: {placed.fact.fact}" for placed in archived[:MOST_SHOWN]
+        ]
         change = Change(
-            subject_line(OP, "facts", ", ".join(told)),
+            subject_line(OP, "facts", ", ".join(items)),
             writes,
-            trailers(OP, facts=[one.fact.id for one in archived], entities=sorted(by_entity)),
+            trailers(OP, facts=[placed.fact.id for placed in archived], entities=sorted(by_entity)),
             body="\n".join([*body, *described(marked)]),
         )
         commit = work.commit([change], OP)[-1]
@@ -73,18 +77,18 @@ def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> Pre
 
 
 def _expired(index: Index, today: str) -> list[PlacedFact]:
-    held = facts_containing(index, f'"{DEPRECATED}"')
+    items = facts_containing(index, f'"{DEPRECATED}"')
     return [
-        one for one in held
-        if one.fact.status == ACTIVE and (found := deprecation(one.fact)) is not None and found[1] < today
+        placed for placed in items
+        if placed.fact.status == ACTIVE and (found := deprecation(placed.fact)) is not None and found[1] < today
     ]  # fmt: skip
 
 
 def _wrong_records(index: Index, today: str, archived: Sequence[PlacedFact]) -> list[PlacedFact]:
     view = PremiseView(index, today)
     resting = facts_with_premises(index)
-    for one in (*resting, *archived):
-        view.put(one.fact, one.entity)
-    view.load({link.to for one in resting for link in one.fact.links})
-    changed = recomputed([one.fact.id for one in resting], view.find, today)
+    for other_placed in (*resting, *archived):
+        view.put(other_placed.fact, other_placed.entity)
+    view.load({link.to for other_placed in resting for link in other_placed.fact.links})
+    changed = recomputed([other_placed.fact.id for other_placed in resting], view.find, today)
     return [PlacedFact(fact, placed.entity) for fact in changed.values() if (placed := view.placed(fact.id))]

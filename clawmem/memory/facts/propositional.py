@@ -43,20 +43,20 @@ def linked_to_premises(index: Index, fact: Fact, caller: Caller) -> LinkedStatem
     named = named_premises(fact.fact)
     premises: dict[str, str] = {}
     notices = list[str]()
-    for one in named[:MOST_PREMISES]:
+    for premise in named[:MOST_PREMISES]:
         try:
-            placed = _premise(index, one.words, caller)
+            placed = _premise(index, premise.words, caller)
         except _Unresolved as problem:
-            notices.append(f"[[{one.words}]] names no premise: {problem}; it stays as text")
+            notices.append(f"[[{premise.words}]] names no premise: {problem}; it stays as text")
             continue
-        premises[one.words] = placed.fact.id
+        premises[premise.words] = placed.fact.id
     if len(named) > MOST_PREMISES:
         notices.append(f"only the first {MOST_PREMISES} premises are linked; the others stay as text")
-    reason = with_references(fact.fact, lambda one: premises.get(one.words))
-    text = conclusion_of(fact.fact, lambda one: premises.get(one.words))
+    reason = with_references(fact.fact, lambda premise: premises.get(premise.words))
+    text = conclusion_of(fact.fact, lambda premise: premises.get(premise.words))
     known = {link.to for link in fact.links if link.type == "depends_on"}
-    added = [one for one in dict.fromkeys(premises.values()) if one not in known]
-    links = (*fact.links, *(FactLink("depends_on", one, reason, stamp(caller.now)) for one in added))
+    added = [premise for premise in dict.fromkeys(premises.values()) if premise not in known]
+    links = (*fact.links, *(FactLink("depends_on", name, reason, stamp(caller.now)) for name in added))
     return LinkedStatement(fact._replace(fact=text, links=links), tuple(notices))
 
 
@@ -77,13 +77,15 @@ def _stated(index: Index, words: str, caller: Caller) -> PlacedFact | None:
     forms = [form for word in search_words(words) for form in forms_of(word)]
     wanted = FactFilter(owners=visible_owners(caller.agent, None))
     rows = keyword_channel(index, forms, wanted, _CANDIDATES).scores
-    placed = [one for one in facts_in_rows(index, sorted(rows)).values() if one.fact.is_current]
+    placed = [
+        other_placed for other_placed in facts_in_rows(index, sorted(rows)).values() if other_placed.fact.is_current
+    ]
     text = normal(words)
-    same = [one for one in placed if normal(one.fact.fact) == text]
-    containing = [one for one in placed if f" {text} " in f" {normal(one.fact.fact)} "]
+    same = [other_placed for other_placed in placed if normal(other_placed.fact.fact) == text]
+    containing = [other_placed for other_placed in placed if f" {text} " in f" {normal(other_placed.fact.fact)} "]
     found = same or containing
     if len(found) > 1:
-        ids = ", ".join(sorted(one.fact.id for one in found)[:5])
+        ids = ", ".join(sorted(other_placed.fact.id for other_placed in found)[:5])
         raise _Unresolved(f"{len(found)} facts say it ({ids})")
     return found[0] if found else None
 
@@ -93,7 +95,7 @@ def _only_fact_of(index: Index, words: str, caller: Caller) -> PlacedFact:
         entity = find_entity(index, words, caller)
     except ClawmemError:
         raise _Unresolved("no fact and no entity is called that") from None
-    held = [one for one in facts_of(index, entity) if one.fact.is_current and may_read(caller, one.entity)]
-    if len(held) != 1:
-        raise _Unresolved(f"{entity} has {len(held)} facts, so name one of them")
-    return held[0]
+    items = [placed for placed in facts_of(index, entity) if placed.fact.is_current and may_read(caller, placed.entity)]
+    if len(items) != 1:
+        raise _Unresolved(f"{entity} has {len(items)} facts, so name one of them")
+    return items[0]

@@ -97,9 +97,9 @@ def redact(
     with transaction(vault, caller.now, "redact") as txn:
         txn.adopt()
         redaction.check_can_redact(vault)
-        texts, held = _find_affected(vault, what)
+        texts, records = _find_affected(vault, what)
         wanted = compile_needles(tuple(texts))
-        without = partial(redacted, wanted=wanted, quoting=_quoting(held, texts), stated=what.stated)
+        without = partial(redacted, wanted=wanted, quoting=_quoting(records, texts), stated=what.stated)
         refs = redaction.list_refs(vault)
         would = preview_rewrite(vault, _rewritten_refs(refs), without)
         heads = (vault.head().commit or "", None)
@@ -107,9 +107,9 @@ def redact(
             left = redaction.find_remains(vault, partial(contains_text, texts=texts)) if not would.held else []
             if not would.held and not left:
                 raise NotFound("No commit and no file contains that text.", "Give it exactly as it was written.")
-            if dry_run or not any(one.startswith(".git") for one in left):
-                return _result(vault, would, held, wanted, heads, left, txn)
-        return _rewrite_history(txn, texts, held, refs, caller, reason, without)
+            if dry_run or not any(text.startswith(".git") for text in left):
+                return _result(vault, would, records, wanted, heads, left, txn)
+        return _rewrite_history(txn, texts, records, refs, caller, reason, without)
 
 
 def _find_affected(vault: Vault, what: RedactTarget) -> tuple[tuple[str, ...], _AffectedRecords]:
@@ -129,7 +129,11 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         if event is None:
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         day = ledger_path(day_of(event.timestamp))
-        lines = [one.text for one in parse_events(vault.read(day) or b"", day) if line_of(one) == event.id]
+        lines = [
+            other_event.text
+            for other_event in parse_events(vault.read(day) or b"", day)
+            if line_of(other_event) == event.id
+        ]
         found = secrets_in([event.text, *lines])
     elif what.fact is not None:
         fact = find_fact(index, what.fact).fact
@@ -154,7 +158,7 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
 
 
 def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _AffectedRecords:
-    facts = tuple(one for one in all_facts(index) if contains(fact_to_line(one.fact).encode(), wanted))
+    facts = tuple(placed for placed in all_facts(index) if contains(fact_to_line(placed.fact).encode(), wanted))
     events: dict[str, str] = {}
     for path in sorted((vault.root / "ledger").glob("*.jsonl")):
         name = f"ledger/{path.name}"
@@ -162,14 +166,14 @@ def _affected_records(vault: Vault, index: Index, wanted: Sequence[Needle]) -> _
         for event in parse_events(data, name) if contains(data, wanted) else ():
             if contains(event_to_line(event).encode(errors="surrogatepass"), wanted):
                 events[event.id] = event_day(index, event.id) or path.stem
-    known = {one.fact.id for one in facts}
-    citing = (one for event in events for one in facts_from_event(index, event) if one.fact.id not in known)
+    known = {placed.fact.id for placed in facts}
+    citing = (placed for event in events for placed in facts_from_event(index, event) if placed.fact.id not in known)
     return _AffectedRecords(facts, events, tuple(citing))
 
 
-def _quoting(held: _AffectedRecords, texts: Sequence[str]) -> frozenset[str]:
+def _quoting(records: _AffectedRecords, texts: Sequence[str]) -> frozenset[str]:
     """Return the ids of facts that quote a part of a text."""
-    quotes = {one.fact.id: one.fact.source_text for one in held.citing}
+    quotes = {placed.fact.id: placed.fact.source_text for placed in records.citing}
     return frozenset(key for key, quote in quotes.items() if quote and any(quote in text for text in texts))
 
 
@@ -181,7 +185,7 @@ def _rewritten_refs(refs: Sequence[redaction.RepositoryRef]) -> list[str]:
 def _rewrite_history(
     txn: Transaction,
     texts: Sequence[str],
-    held: _AffectedRecords,
+    records: _AffectedRecords,
     refs: Sequence[redaction.RepositoryRef],
     caller: Caller,
     reason: str | None,
@@ -194,7 +198,7 @@ def _rewrite_history(
     txn.notices += redaction.begin_redaction(vault)
     new = rewrite(vault, _rewritten_refs(refs), without)
     base = new.names[head.commit]
-    change = _tombstone_change(vault, texts, held, new, base, caller, reason) if new.held else None
+    change = _tombstone_change(vault, texts, records, new, base, caller, reason) if new.held else None
     tip = _commit_tombstone(vault, change, head.branch, base, caller) if change else base
     # Git handles files whose names clawmem cannot use. The search afterwards reports what remains in them.
     paths = [path for path in vault.changed_paths(head.commit, tip) if "\\" not in path]
@@ -205,14 +209,14 @@ def _rewrite_history(
     rename_commits(vault, new.names)
     record_commits(vault, [tip], None)
     left = tuple(redaction.find_remains(vault, partial(contains_text, texts=tuple(texts))))
-    return _result(vault, new, held, wanted, (head.commit, tip), left, txn)
+    return _result(vault, new, records, wanted, (head.commit, tip), left, txn)
 
 
 def _commit_tombstone(vault: Vault, change: Change, branch: str, base: str, caller: Caller) -> str:
     """Commit the tombstone on the new history under a temporary ref. All refs are moved together later."""
     aside = REWRITTEN_REFS + branch.removeprefix("refs/")
-    given = import_stream([change], aside, base, int(caller.now.timestamp()))
-    return vault.git.run("fast-import", "--quiet", "--done", stdin=given).decode().split()[-1]
+    data = import_stream([change], aside, base, int(caller.now.timestamp()))
+    return vault.git.run("fast-import", "--quiet", "--done", stdin=data).decode().split()[-1]
 
 
 def _ref_updates(
@@ -243,7 +247,7 @@ def _rewritten_tag(
 def _tombstone_change(
     vault: Vault,
     texts: Sequence[str],
-    held: _AffectedRecords,
+    records: _AffectedRecords,
     new: RewriteResult,
     base: str,
     caller: Caller,
@@ -253,7 +257,7 @@ def _tombstone_change(
     at = stamp(caller.now)
     head = vault.head().commit
     record = RedactionRecord(
-        at, _A_PERSON, reason, tuple(one.fact.id for one in held.facts), tuple(held.events), len(new.held),
+        at, _A_PERSON, reason, tuple(placed.fact.id for placed in records.facts), tuple(records.events), len(new.held),
         head if hard_to_guess(texts) else None, base,
     )  # fmt: skip
     try:
@@ -261,26 +265,26 @@ def _tombstone_change(
     except ValueError as problem:
         raise Unreadable(RECORD, None, str(problem)) from None
     writes: dict[str, bytes | None] = {RECORD: kept}
-    writes.update(_items_writes(vault, held, base, {"at": at, **({"reason": reason} if reason else {})}))
+    writes.update(_items_writes(vault, records, base, {"at": at, **({"reason": reason} if reason else {})}))
     words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
-    said = trailers(
+    items = trailers(
         "redact",
-        facts=[one.fact.id for one in held.facts],
-        entities=list(dict.fromkeys(one.entity for one in held.facts)),
+        facts=[placed.fact.id for placed in records.facts],
+        entities=list(dict.fromkeys(placed.entity for placed in records.facts)),
         session=caller.session,
-        events=held.events,
+        events=records.events,
     )
-    return Change(subject_line("redact", "vault", words), writes, said)
+    return Change(subject_line("redact", "vault", words), writes, items)
 
 
 def _items_writes(
-    vault: Vault, held: _AffectedRecords, base: str, remark: Mapping[str, str]
+    vault: Vault, records: _AffectedRecords, base: str, remark: Mapping[str, str]
 ) -> Iterator[tuple[str, bytes]]:
-    events = _events_after(vault, held, base)
-    marked = {one.fact.id for one in held.facts}
+    events = _events_after(vault, records, base)
+    marked = {placed.fact.id for placed in records.facts}
     by_entity: dict[str, set[str]] = defaultdict(set)
-    for one in (*held.facts, *held.citing):
-        by_entity[items_path(one.entity)].add(one.fact.id)
+    for placed in (*records.facts, *records.citing):
+        by_entity[items_path(placed.entity)].add(placed.fact.id)
     for path, data in vault.contents_at(base, by_entity).items():
         if data is not None:
             facts = [
@@ -292,22 +296,27 @@ def _items_writes(
             yield path, render_items(facts)
 
 
-def _events_after(vault: Vault, held: _AffectedRecords, base: str) -> dict[str, Event]:
+def _events_after(vault: Vault, records: _AffectedRecords, base: str) -> dict[str, Event]:
     """Return the affected events after the rewrite."""
-    ledgers = vault.contents_at(base, {ledger_path(day) for day in held.events.values()})
+    ledgers = vault.contents_at(base, {ledger_path(day) for day in records.events.values()})
     found = (event for path, data in ledgers.items() if data for event in parse_events(data, path))
-    return {event.id: event for event in found if event.id in held.events}
+    return {event.id: event for event in found if event.id in records.events}
 
 
 def _result(
-    vault: Vault, done: RewriteResult, held: _AffectedRecords, wanted: Sequence[Needle], heads: tuple[str, str | None],
-    left: Sequence[str], txn: Transaction,
-) -> RedactResult:  # fmt: skip
+    vault: Vault,
+    result: RewriteResult,
+    records: _AffectedRecords,
+    wanted: Sequence[Needle],
+    heads: tuple[str, str | None],
+    left: Sequence[str],
+    txn: Transaction,
+) -> RedactResult:
     facts = tuple(
-        PlacedFact(fact_from_record(json.loads(redacted(fact_to_line(one.fact).encode(), wanted))), one.entity)
-        for one in held.facts
+        PlacedFact(fact_from_record(json.loads(redacted(fact_to_line(placed.fact).encode(), wanted))), placed.entity)
+        for placed in records.facts
     )
     remotes = tuple(redaction.list_remotes(vault))
     return RedactResult(
-        done.held, done.renamed, facts, tuple(held.events), *heads, tuple(left), remotes, tuple(txn.notices)
+        result.held, result.renamed, facts, tuple(records.events), *heads, tuple(left), remotes, tuple(txn.notices)
     )

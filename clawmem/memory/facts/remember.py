@@ -108,19 +108,19 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
                 break
             kept += [fact for fact, _ in planned]
         notices = (*work.notices, *_ignored_keys(drafts), *_limited(planner.notices))
-        said = tuple(planner.conflicts)
-        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed, said)
+        items = tuple(planner.conflicts)
+        return RememberResult(tuple(kept), commits[-1] if commits else None, notices, failed, items)
 
 
 def _ignored_keys(drafts: Sequence[Draft]) -> list[str]:
     keys = sorted({key for draft in drafts for key in draft.left_out})
-    said = [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
+    items = [f"ignored, because the vault sets these keys itself: {', '.join(keys)}"] if keys else []
     unknown: dict[str, list[int | None]] = {}
     for draft in drafts:
         for key in draft.fact.extra:
             unknown.setdefault(key, []).append(draft.line)
     near = ((key, next((name for name in Fact._fields if name.startswith(key)), None)) for key in sorted(unknown))
-    return said + [
+    return items + [
         f"{_at_lines(unknown[key])}the key '{key}' is unknown and has no effect; the key is '{name}'"
         for key, name in near
         if name
@@ -217,20 +217,23 @@ class FactPlanner:
                 draft = draft._replace(default=None)
             entity = draft.default or entity  # where an agent may not write, its own place takes it
             named = entities_in_statement(work.index, draft.fact.fact, work.caller.agent)
-            related = dict.fromkeys((*draft.fact.related_entities, *(one for one in named if one != entity)))
+            related = dict.fromkeys((*draft.fact.related_entities, *(text for text in named if text != entity)))
             draft = draft._replace(fact=draft.fact._replace(related_entities=tuple(related)))
         writes: dict[str, bytes | None] = {}
         if entity not in self._batches:
-            entity = next((one for one in self._batches if as_one_file(one) == as_one_file(entity)), entity)
+            entity = next(
+                (other_batch for other_batch in self._batches if as_one_file(other_batch) == as_one_file(entity)),
+                entity,
+            )
         if entity not in self._batches and not entity_exists(work.index, entity):
             title = draft.title or title_in(entity, f"{draft.fact.fact} {draft.fact.subject or ''}")
             writes.update(new_entity_files(entity, work.caller, title))
         batch = self._batch(entity)
         place = batch.places.get(_place_key(draft.fact))
-        said = self._resolved(without_approval(self._as_caller(draft.fact)))
+        message = self._resolved(without_approval(self._as_caller(draft.fact)))
         if place is not None:
-            return self._reinforce(batch, place, said, entity)
-        fact = self._based(with_identity(said, work.caller, self._new_id()))
+            return self._reinforce(batch, place, message, entity)
+        fact = self._based(with_identity(message, work.caller, self._new_id()))
         proposed = self._quarantined(fact, entity)
         if proposed is not None:
             return proposed
@@ -247,7 +250,7 @@ class FactPlanner:
     def amend(self, placed: PlacedFact, **values: Any) -> dict[str, bytes | None]:
         """Return the writes that give a stored fact other values, which must not be its words or its scope."""
         batch = self._batch(placed.entity)
-        place = next(at for at, one in enumerate(batch.facts) if one.id == placed.fact.id)
+        place = next(at for at, fact in enumerate(batch.facts) if fact.id == placed.fact.id)
         batch.put(batch.facts[place]._replace(**values), place)
         return {items_path(placed.entity): batch.render()}
 
@@ -260,12 +263,12 @@ class FactPlanner:
         """Return the facts that are current, with their entities, as earlier drafts of the batch left them."""
         if not found:
             return []
-        placed = by_ids(self._work.index, [one.id for one in found])
+        placed = by_ids(self._work.index, [other_fact.id for other_fact in found])
         current = []
-        for one in found:
-            home = placed[one.id].entity if one.id in placed else entity
+        for other_fact in found:
+            home = placed[other_fact.id].entity if other_fact.id in placed else entity
             batch = self._batches.get(home)
-            fact = next((each for each in batch.facts if each.id == one.id), one) if batch else one
+            fact = next((each for each in batch.facts if each.id == other_fact.id), other_fact) if batch else other_fact
             current += [PlacedFact(fact, home)] if fact.is_current else []
         return current
 
@@ -276,26 +279,26 @@ class FactPlanner:
         from clawmem.model.facts.settling import settle
 
         relation = self._finder.relation(new.fact)
-        strategy, origin = strategy_for(self._work, new.fact, relation, [one.fact for one in rivals])
-        found = settle(strategy, origin, [*(one.fact for one in rivals), new.fact])
+        strategy, origin = strategy_for(self._work, new.fact, relation, [placed.fact for placed in rivals])
+        found = settle(strategy, origin, [*(placed.fact for placed in rivals), new.fact])
         if found.winner is not None and not self._may_write(rivals):
             found = found._replace(winner=None, why=f"{self._work.caller.agent} may not write all of these facts")
         if found.winner is not None:
             return self._settled(change, new, rivals, found, relation)
-        facts = [one.fact for one in rivals]
+        facts = [placed.fact for placed in rivals]
         asked = ask_about(self._work, new.fact, new.entity, facts, found, relation)
         self.conflicts.append(asked)
-        against = "; ".join(f"{one.id} ({one.fact})" for one in facts)
-        said = "" if found.strategy == ASK else f" ({found.strategy} decides nothing: {found.why})"
+        against = "; ".join(f"{fact.id} ({fact.fact})" for fact in facts)
+        text = "" if found.strategy == ASK else f" ({found.strategy} decides nothing: {found.why})"
         self.notices.append(
-            f"{new.fact.id} contradicts {against}. All are kept until you decide{said}: `clawmem review show"
+            f"{new.fact.id} contradicts {against}. All are kept until you decide{text}: `clawmem review show"
             f" {asked.proposal.id if asked.proposal else ''}`"
         )
         return RememberedFact(new.fact, new.entity, "added"), with_question(change, asked)
 
     def _may_write(self, placed: Sequence[PlacedFact]) -> bool:
         try:
-            paths = [items_path(one.entity) for one in placed]
+            paths = [items_path(other_placed.entity) for other_placed in placed]
             check_may_write(self._work.vault, self._work.caller, paths, "remember")
         except NotPermitted:
             return False
@@ -313,24 +316,24 @@ class FactPlanner:
         from clawmem.model.lifecycle.succession import correct, succeed
 
         everyone = [*rivals, new]
-        winner = next(one for one in everyone if found.winner is not None and one.fact.id == found.winner.id)
-        others = [one for one in everyone if one is not winner]
+        winner = next(placed for placed in everyone if found.winner is not None and placed.fact.id == found.winner.id)
+        others = [placed for placed in everyone if placed is not winner]
         moment, catalog = stamp(self._work.caller.now), self._work.vault.catalog
         fixed = is_single(catalog, relation) and not is_replaced(catalog, relation)
         if found.strategy == NEWEST and winner is new and not fixed:
             begins = new.fact.valid_from or moment
-            done = succeed(new.fact, (one.fact for one in others), "supersedes", found.why, moment, begins)
+            succession = succeed(new.fact, (placed.fact for placed in others), "supersedes", found.why, moment, begins)
         else:
-            done = correct(winner.fact, (one.fact for one in others), found.why, moment)
-        homes = {one.fact.id: one.entity for one in everyone}
-        changed = [PlacedFact(one, homes[one.id]) for one in (done.new, *done.closed)]
+            succession = correct(winner.fact, (placed.fact for placed in others), found.why, moment)
+        homes = {placed.fact.id: placed.entity for placed in everyone}
+        changed = [PlacedFact(other_fact, homes[other_fact.id]) for other_fact in (succession.new, *succession.closed)]
         writes = dict(change.writes)
-        for one in changed:
-            writes.update(self._put(one))
-        self.conflicts.append(ValueConflict(new.fact, tuple(one.fact for one in rivals), found))
-        against = "; ".join(f"{one.fact.id} ({one.fact.fact})" for one in others)
+        for placed in changed:
+            writes.update(self._put(placed))
+        self.conflicts.append(ValueConflict(new.fact, tuple(placed.fact for placed in rivals), found))
+        against = "; ".join(f"{placed.fact.id} ({placed.fact.fact})" for placed in others)
         self.notices.append(f"{winner.fact.id} wins against {against}: {found.why}")
-        olds = " / ".join(one.fact.fact for one in others)
+        olds = " / ".join(placed.fact.fact for placed in others)
         words = (
             f"{new.fact.fact} (was: {olds})" if winner is new else f"{new.fact.fact} (not: {winner.fact.fact} stays)"
         )
@@ -340,20 +343,20 @@ class FactPlanner:
             new.entity,
             words,
             writes,
-            [one.fact for one in changed],
-            entities=[one.entity for one in changed],
-            supersedes=[one.id for one in done.closed if one.superseded_by],
+            [placed.fact for placed in changed],
+            entities=[placed.entity for placed in changed],
+            supersedes=[other_fact.id for other_fact in succession.closed if other_fact.superseded_by],
         )
-        fact = next(one.fact for one in changed if one.fact.id == new.fact.id)
+        fact = next(placed.fact for placed in changed if placed.fact.id == new.fact.id)
         subject = subject_line("supersede" if winner is new else "remember", new.entity, words)
         settled = settled._replace(subject=subject, trailers=(*settled.trailers, ("Strategy", found.strategy)))
-        settled = with_closed_questions(self._work, settled, winner.fact, [one.fact.id for one in others], found)
+        settled = with_closed_questions(self._work, settled, winner.fact, [placed.fact.id for placed in others], found)
         return RememberedFact(fact, new.entity, "added"), settled
 
     def _put(self, placed: PlacedFact) -> dict[str, bytes | None]:
         """Replace a fact in its batch and return the write."""
         batch = self._batch(placed.entity)
-        place = next(at for at, one in enumerate(batch.facts) if one.id == placed.fact.id)
+        place = next(at for at, fact in enumerate(batch.facts) if fact.id == placed.fact.id)
         if not placed.fact.is_current:
             batch.places.pop(_place_key(placed.fact), None)
         batch.put(placed.fact, place)
@@ -370,7 +373,7 @@ class FactPlanner:
     def _as_caller(self, fact: Fact) -> Fact:
         """Return the fact with a trust that the caller may give, and say it if that is less than the draft has."""
         trust, notices = given_trust(fact, self._work.caller)
-        self.notices += [one for one in notices if one not in self.notices]
+        self.notices += [notice for notice in notices if notice not in self.notices]
         return fact._replace(trust=trust)
 
     def _with_premises(self, fact: Fact) -> Fact:
@@ -390,20 +393,20 @@ class FactPlanner:
         return with_own_record(self._work, fact)
 
     def _reinforce(
-        self, batch: _EntityBatch, place: int, said: Fact, entity: str
+        self, batch: _EntityBatch, place: int, fact: Fact, entity: str
     ) -> tuple[RememberedFact, Change | None]:
         known = batch.facts[place]
         agents = self._work.caller.agent is not None and known.trust in (None, "user")
         # What a person said gets its reasons from people only.
-        richer = reinforce(known, said._replace(details=None) if agents else said)
-        if said.details and not agents:
-            richer = known if orders_in(said) else richer
-        if is_low_trust(statement_trust(said.trust, said.source, self._work.caller.agent)) and not is_low_trust(
+        richer = reinforce(known, fact._replace(details=None) if agents else fact)
+        if fact.details and not agents:
+            richer = known if orders_in(fact) else richer
+        if is_low_trust(statement_trust(fact.trust, fact.source, self._work.caller.agent)) and not is_low_trust(
             known.trust
         ):
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
-        more, other = changed_fields(known, richer), ignored_fields(said, richer)
+        more, other = changed_fields(known, richer), ignored_fields(fact, richer)
         self.notices += [f"{known.id} was already known; added to it: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was already known; not changed: {', '.join(other)}"] if other else []
         if richer.links != known.links:

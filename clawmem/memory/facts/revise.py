@@ -69,7 +69,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             return proposed
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
-        known = next((one for one in facts if one.is_current and normal(one.fact) == normal(safe.fact.fact)), None)
+        known = next((fact for fact in facts if fact.is_current and normal(fact.fact) == normal(safe.fact.fact)), None)
         new = known or _with_inherited(fresh, old)._replace(valid_from=since)
         if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
@@ -89,9 +89,9 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             supersedes=[old.id] if ended.superseded_by else [],
         )
         if ended.superseded_by:
-            others = [one for one in facts if one.id not in (old.id, new.id)]
+            others = [fact for fact in facts if fact.id not in (old.id, new.id)]
             rivals = RivalValueFinder(work).find(new, entity, others)
-            change = with_questions_of_person(work, change, [old.id], new, [one.id for one in rivals])
+            change = with_questions_of_person(work, change, [old.id], new, [rival.id for rival in rivals])
         commits = work.commit([change])
         return ReviseResult(
             (PlacedFact(new, entity), PlacedFact(ended, entity)),
@@ -120,8 +120,8 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         writes = items_write(entity, with_fact(work.facts(entity), retracted))
         change = fact_change(caller, "retract", entity, words, writes, [retracted])
         commits = work.commit([with_questions_of_person(work, change, [fact.id])])
-        done = (PlacedFact(retracted, entity),)
-        return ReviseResult(done, ("retracted",), commits[-1], work.notices, tuple(work.marked))
+        pair = (PlacedFact(retracted, entity),)
+        return ReviseResult(pair, ("retracted",), commits[-1], work.notices, tuple(work.marked))
 
 
 def merge(
@@ -130,7 +130,9 @@ def merge(
     """Merge two or more active facts into one new fact in the entity of the first. Raise InvalidInput for fewer."""
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "merge") as work:
-        sources = list({one.fact.id: one for one in (_active_fact(work, each) for each in references)}.values())
+        sources = list(
+            {placed.fact.id: placed for placed in (_active_fact(work, each) for each in references)}.values()
+        )
         if len(sources) < 2:
             raise InvalidInput(
                 "A merge needs at least two different facts.", "Name two ids, then the joined statement."
@@ -140,7 +142,7 @@ def merge(
         new = _identified(work, safe)
         if caller.agent:
             # A merge by an agent gets the lowest trust of its sources.
-            new = new._replace(trust=min((new.trust, *(one.fact.trust for one in sources)), key=trust_rank))
+            new = new._replace(trust=min((new.trust, *(placed.fact.trust for placed in sources)), key=trust_rank))
         proposed = _file_proposal(work, new, entity, MERGE, sources)
         if proposed is not None:
             return proposed
@@ -169,11 +171,11 @@ def merge(
             entity,
             new.fact,
             writes,
-            [new, *(one.fact for one in closed_facts)],
-            entities=[one.entity for one in closed_facts],
-            supersedes=[one.fact.id for one in closed_facts],
+            [new, *(placed.fact for placed in closed_facts)],
+            entities=[placed.entity for placed in closed_facts],
+            supersedes=[placed.fact.id for placed in closed_facts],
         )
-        gone = [one.fact.id for one in closed_facts]
+        gone = [placed.fact.id for placed in closed_facts]
         commits = work.commit([with_questions_of_person(work, change, gone, new)])
         return ReviseResult(
             (PlacedFact(new, entity), *closed_facts),
@@ -202,18 +204,18 @@ def link(
         placed = _found(work, reference)
         other = resolve_id(work.index, target)
         former = resolve_id(work.index, instead) if instead is not None else None
-        if former is not None and not any(one.type == kind and one.to == former for one in placed.fact.links):
+        if former is not None and not any(link.type == kind and link.to == former for link in placed.fact.links):
             raise InvalidInput(
                 f"{placed.fact.id} has no '{kind}' link to {former}.", f"`clawmem show {placed.fact.id}` lists them."
             )
         if other == placed.fact.id:
             raise InvalidInput("A fact cannot be linked to itself.", "Name two different facts.")
-        known = any(one.type == kind and one.to == other for one in placed.fact.links)
+        known = any(link.type == kind and link.to == other for link in placed.fact.links)
         if known and former in (None, other):
             return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
         facts = work.facts(placed.entity)
-        current = next(one for one in facts if one.id == placed.fact.id)
-        kept = tuple(one for one in current.links if not (one.type == kind and one.to in (former, other)))
+        current = next(fact for fact in facts if fact.id == placed.fact.id)
+        kept = tuple(link for link in current.links if not (link.type == kind and link.to in (former, other)))
         linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
         stands = find_fact(work.index, other).fact.fact
         why = (f", not {former}" if former else "") + (f" (because: {reason})" if reason else "")
@@ -223,14 +225,14 @@ def link(
         change = change._replace(body=f"{linked.id} {kind} {other}{why}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
         commits = work.commit([with_question(change, asked) if asked else change])
-        marked = {one.fact.id: one.fact for one in work.marked}
-        others = tuple(one for one in work.marked if one.fact.id != linked.id)
-        done = (PlacedFact(marked.get(linked.id, linked), placed.entity),)
+        marked = {other_placed.fact.id: other_placed.fact for other_placed in work.marked}
+        others = tuple(other_placed for other_placed in work.marked if other_placed.fact.id != linked.id)
+        pair = (PlacedFact(marked.get(linked.id, linked), placed.entity),)
         notices = work.notices
         if asked and asked.proposal:
             both = f"{linked.id} and {other} contradict each other. Both are kept until a person decides"
             notices = (*notices, f"{both}: `clawmem review show {asked.proposal.id}`")
-        return ReviseResult(done, ("updated",), commits[-1], notices, others)
+        return ReviseResult(pair, ("updated",), commits[-1], notices, others)
 
 
 def _contradiction(work: WriteScope, placed: PlacedFact, other: str) -> ValueConflict | None:
@@ -240,7 +242,9 @@ def _contradiction(work: WriteScope, placed: PlacedFact, other: str) -> ValueCon
     if found is None or not (found.fact.is_current and placed.fact.is_current):
         return None
     both = {placed.fact.id, other}
-    if any(both <= {target.id for target in one.targets} for one in read_proposals(work.vault, work.read).open):
+    if any(
+        both <= {target.id for target in proposal.targets} for proposal in read_proposals(work.vault, work.read).open
+    ):
         return None
     why = Settlement(None, ASK, "a link says that both cannot be true")
     return ask_about(work, placed.fact, placed.entity, [found.fact], why, None)
@@ -250,10 +254,10 @@ def _file_proposal(
     work: WriteScope, new: Fact, entity: str, does: str, olds: Sequence[PlacedFact]
 ) -> ReviseResult | None:
     """File a proposal if a person must decide about the change, and return the result; else return None."""
-    reason = quarantine_reason(new, [one.fact for one in olds]) or _reserved(work, olds)
+    reason = quarantine_reason(new, [placed.fact for placed in olds]) or _reserved(work, olds)
     if reason is None:
         return None
-    return _filed(work, new, entity, reason, does, [one.fact for one in olds])
+    return _filed(work, new, entity, reason, does, [placed.fact for placed in olds])
 
 
 def _filed(
@@ -272,18 +276,18 @@ def _reserved(work: WriteScope, olds: Sequence[PlacedFact]) -> QuarantineReason 
 
     A person stated one of them, and it is in a conflict that waits for a person, or `review.routes` names who decides.
     """
-    stated = [one for one in olds if _is_of_person(work, one.fact)]
+    stated = [placed for placed in olds if _is_of_person(work, placed.fact)]
     if not stated:
         return None
-    ids = {one.fact.id for one in stated}
+    ids = {placed.fact.id for placed in stated}
     for proposal in read_proposals(work.vault, work.read).open:
         if proposal.kind == "conflict" and any(target.id in ids for target in proposal.targets):
             return QuarantineReason("conflict", f"A person stated it, and {proposal.id} waits for a decision about it.")
     routes = read_routes(work.vault.settings.words("review.routes"))
-    for one in stated:
-        place = last_match(routes, RoutedItem("conflict", one.entity, one.fact.workflow))
+    for placed in stated:
+        place = last_match(routes, RoutedItem("conflict", placed.entity, placed.fact.workflow))
         if place is not None and routes[place].reviewers:
-            return QuarantineReason("conflict", f"A person stated {one.fact.id}, and {_ROUTED}")
+            return QuarantineReason("conflict", f"A person stated {placed.fact.id}, and {_ROUTED}")
     return None
 
 
@@ -305,7 +309,9 @@ def _found(work: WriteScope, reference: str) -> PlacedFact:
 
 def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
     placed = _found(work, reference)
-    fact = next((one for one in work.facts(placed.entity) if one.id == placed.fact.id), placed.fact)
+    fact = next(
+        (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
+    )
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.is_current:
@@ -346,7 +352,7 @@ def _with_link(fact: Fact, added: FactLink) -> Fact:
 
 
 def _earliest_start(sources: Sequence[PlacedFact]) -> str | None:
-    begun = [one.fact.valid_from for one in sources if one.fact.valid_from]
+    begun = [placed.fact.valid_from for placed in sources if placed.fact.valid_from]
     return min(begun) if len(begun) == len(sources) else None
 
 

@@ -51,9 +51,9 @@ class RevokeOrigin(NamedTuple):
 
     def in_words(self) -> str:
         """Return the origin in words, for example `from source web since 2026-11-01`."""
-        said = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
-        since = said.pop("since", "")
-        return " ".join(filter(None, (f"from {', '.join(said.values())}" if said else "", since)))
+        record = {name: f"{name} {value}" for name, value in self._asdict().items() if value is not None}
+        since = record.pop("since", "")
+        return " ".join(filter(None, (f"from {', '.join(record.values())}" if record else "", since)))
 
 
 class RevokeResult(NamedTuple):
@@ -101,8 +101,8 @@ def revoke(
 
 
 def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
-    every = [one for one in all_facts(work.index) if work.is_readable(one.entity)]
-    homes = {one.fact.id: one.entity for one in every}
+    every = [placed for placed in all_facts(work.index) if work.is_readable(placed.entity)]
+    homes = {placed.fact.id: placed.entity for placed in every}
     entities = dict.fromkeys(homes.values())
     by_id = {fact.id: fact for entity in entities for fact in work.facts(entity)}
     by_day = dict(_events(work))
@@ -113,18 +113,20 @@ def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:
             fact.id for fact in by_id.values()
             if fact.status != RETRACTED and _came_from(origin, fact, events.get(fact.source_event or ""), in_session)
         }  # fmt: skip
-        revoked |= {one for one in derived_from_revoked(by_id, revoked) if by_id[one].status != RETRACTED}
+        revoked |= {text for text in derived_from_revoked(by_id, revoked) if by_id[text].status != RETRACTED}
         replaced = replaced_by_revoked(by_id, revoked)
-        before = _states_before(history, {one.id: homes[one.id] for one in replaced}, revoked)
-    chosen = {path: tuple(one for one in found if _event_came_from(origin, one)) for path, found in by_day.items()}
-    done = plan_revocation(by_id, revoked, before, stamp(work.caller.now), why)
+        before = _states_before(history, {fact.id: homes[fact.id] for fact in replaced}, revoked)
+    chosen = {
+        path: tuple(event for event in found if _event_came_from(origin, event)) for path, found in by_day.items()
+    }
+    revocation = plan_revocation(by_id, revoked, before, stamp(work.caller.now), why)
     return _RevokePlan(
-        done,
+        revocation,
         homes,
         _rejected_proposals(work, origin, events, why, revoked),
-        {path: one for path, one in chosen.items() if one},
+        {path: items for path, items in chosen.items() if items},
         _sessions(work, origin),
-        daily_pages_without(work, {one.id for one in done.retracted}, _gone_notes(origin, chosen)),
+        daily_pages_without(work, {fact.id for fact in revocation.retracted}, _gone_notes(origin, chosen)),
     )
 
 
@@ -132,9 +134,9 @@ def _gone_notes(
     origin: RevokeOrigin, chosen: Mapping[str, tuple[Event, ...]]
 ) -> Callable[[str | None, str, str], bool]:
     """Return whether a note of an agent and a day is revoked: its event is, or all that its agent wrote."""
-    told = {(one.agent, day_of(one.timestamp), one.text) for found in chosen.values() for one in found}
+    group = {(event.agent, day_of(event.timestamp), event.text) for found in chosen.values() for event in found}
     whole = origin.agent if origin == RevokeOrigin(agent=origin.agent) else None
-    return lambda agent, day, text: (agent is not None and agent == whole) or (agent, day, text) in told
+    return lambda agent, day, text: (agent is not None and agent == whole) or (agent, day, text) in group
 
 
 def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session: frozenset[str]) -> bool:
@@ -151,7 +153,7 @@ def _came_from(origin: RevokeOrigin, fact: Fact, event: Event | None, in_session
         (origin.agent, fact.agent == origin.agent),
         (origin.since, fact.timestamp >= (origin.since or "")),
     )
-    return all(holds for given, holds in checks if given is not None)
+    return all(holds for text, holds in checks if text is not None)
 
 
 def _event_came_from(origin: RevokeOrigin, event: Event) -> bool:
@@ -163,20 +165,20 @@ def _event_came_from(origin: RevokeOrigin, event: Event) -> bool:
         (origin.agent, event.agent == origin.agent),
         (origin.since, event.timestamp >= (origin.since or "")),
     )
-    return not event.recalled and all(holds for given, holds in checks if given is not None)
+    return not event.recalled and all(holds for text, holds in checks if text is not None)
 
 
 def _is_source(wanted: str | None, source: str, event: Event | None) -> bool:
     """Return whether a source matches. `web` also matches `web:example.org` and `web/page`."""
     names = [source, *([event.source] if event and event.source else [])]
-    return wanted is not None and any(one == wanted or one.startswith((f"{wanted}:", f"{wanted}/")) for one in names)
+    return wanted is not None and any(name == wanted or name.startswith((f"{wanted}:", f"{wanted}/")) for name in names)
 
 
 def _facts_of_session(history: History, session: str) -> frozenset[str]:
     """Return the facts that commands of a session created. Only the commits name the session, not the facts."""
     entries = history.entries(HistoryFilter(grep=[trailer_pattern("Session", session)]))
-    made = (one for one in entries if one.op in _CREATING_OPS and one.session == session)
-    return frozenset(fact for one in made for fact in one.facts if fact not in one.supersedes)
+    made = (entry for entry in entries if entry.op in _CREATING_OPS and entry.session == session)
+    return frozenset(fact for entry in made for fact in entry.facts if fact not in entry.supersedes)
 
 
 def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable[str]) -> dict[str, Fact]:
@@ -188,8 +190,8 @@ def _states_before(history: History, homes: Mapping[str, str], revoked: Iterable
         paths = places[fact_id]
         for entry in reversed(entries):
             parents = entry.parents[:1]
-            held = history.vault.contents_at(parents[0], paths) if parents else {}
-            was = next((one for data in held.values() if data and (one := read_single_fact(data, fact_id))), None)
+            record = history.vault.contents_at(parents[0], paths) if parents else {}
+            was = next((one for data in record.values() if data and (one := read_single_fact(data, fact_id))), None)
             if was is not None and was.superseded_by not in gone and was.superseded_by is None:
                 found[fact_id] = was
                 break
@@ -209,42 +211,49 @@ def _rejected_proposals(
     """Return the open proposals from the origin, and those that would merge or derive a fact from a revoked one."""
     ruling = ReviewDecision(work.caller.agent or _A_PERSON, stamp(work.caller.now), why)
     found = []
-    for one in read_proposals(work.vault, work.read).open:
-        event = events.get(one.source_event or "")
-        stands_for = one.fact and one.fact._replace(timestamp=one.created, agent=one.fact.agent or one.agent)
-        holds = one.does == MERGE and any(target.id in revoked for target in one.targets)
+    for proposal in read_proposals(work.vault, work.read).open:
+        event = events.get(proposal.source_event or "")
+        stands_for = proposal.fact and proposal.fact._replace(
+            timestamp=proposal.created, agent=proposal.fact.agent or proposal.agent
+        )
+        holds = proposal.does == MERGE and any(target.id in revoked for target in proposal.targets)
         if holds or (stands_for and _came_from(origin, stands_for, event, frozenset())):
-            found.append(one._replace(status=REJECTED, decided=ruling))
-    return tuple(one for one in found if one.status != OPEN)
+            found.append(proposal._replace(status=REJECTED, decided=ruling))
+    return tuple(proposal for proposal in found if proposal.status != OPEN)
 
 
 def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: str | None) -> Change:
-    done = plan.revocation
-    facts = (*done.retracted, *done.restored, *done.relinked)
-    words = f"{counted(len(done.retracted), 'fact')} {origin.in_words()}" + (f" (because: {reason})" if reason else "")
-    said = trailers(
+    revocation = plan.revocation
+    facts = (*revocation.retracted, *revocation.restored, *revocation.relinked)
+    words = f"{counted(len(revocation.retracted), 'fact')} {origin.in_words()}" + (
+        f" (because: {reason})" if reason else ""
+    )
+    items = trailers(
         "revoke",
-        facts=[one.id for one in facts],
-        entities=list(dict.fromkeys(plan.homes[one.id] for one in facts)),
+        facts=[fact.id for fact in facts],
+        entities=list(dict.fromkeys(plan.homes[fact.id] for fact in facts)),
         agent=work.caller.agent,
         session=work.caller.session,
-        events=[one.id for found in plan.events.values() for one in found],
+        events=[event.id for found in plan.events.values() for event in found],
     )
-    body = [f"- {one.id} is withdrawn: {one.fact}" for one in done.retracted]
-    body += [f"- {one.id} is current again: {one.fact}" for one in done.restored]
-    body += [f"- {one.fact.id} stays, though it {one.relation} {one.of}: {one.fact.fact}" for one in done.dependents]
+    body = [f"- {fact.id} is withdrawn: {fact.fact}" for fact in revocation.retracted]
+    body += [f"- {fact.id} is current again: {fact.fact}" for fact in revocation.restored]
+    body += [
+        f"- {dependent.fact.id} stays, though it {dependent.relation} {dependent.of}: {dependent.fact.fact}"
+        for dependent in revocation.dependents
+    ]
     return Change(
         subject_line("revoke", "vault", words),
         {
             **_items_writes(work, plan, facts),
             **_ledger_writes(work, plan),
-            **{path: render_session(one) for path, one in plan.sessions.items()},
+            **{path: render_session(session) for path, session in plan.sessions.items()},
             **_queue_writes(work, plan),
             **proposal_writes(plan.proposals),
-            **pages_after(work, [PlacedFact(one, plan.homes[one.id]) for one in facts]),
+            **pages_after(work, [PlacedFact(fact, plan.homes[fact.id]) for fact in facts]),
             **plan.pages,
         },
-        (*said, *proposal_trailers(plan.proposals)),
+        (*items, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
         author=agent_author(work.caller.agent),
     )
@@ -252,11 +261,11 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
 
 def _items_writes(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[str, bytes | None]:
     changed: dict[str, dict[str, Fact]] = defaultdict(dict)
-    for one in facts:
-        changed[plan.homes[one.id]][one.id] = one
+    for fact in facts:
+        changed[plan.homes[fact.id]][fact.id] = fact
     writes: dict[str, bytes | None] = {}
     for entity, shelf in changed.items():
-        writes.update(items_write(entity, [shelf.get(one.id, one) for one in work.facts(entity)]))
+        writes.update(items_write(entity, [shelf.get(fact.id, fact) for fact in work.facts(entity)]))
     return writes
 
 
@@ -266,7 +275,8 @@ def _ledger_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | Non
     writes: dict[str, bytes | None] = {}
     for path, chosen in plan.events.items():
         marked = {
-            one.id: one._replace(recalled=True, metadata={**(one.metadata or {}), "revoked": day}) for one in chosen
+            event.id: event._replace(recalled=True, metadata={**(event.metadata or {}), "revoked": day})
+            for event in chosen
         }
         lines = (work.read(path) or b"").split(b"\n")
         events = iter(parse_events(work.read(path) or b"", path))
@@ -281,19 +291,19 @@ def _sessions(work: WriteScope, origin: RevokeOrigin) -> dict[str, SessionRecord
     for path in sorted((work.vault.root / "agents").glob("*/sessions/*.json")):
         name = path.relative_to(work.vault.root).as_posix()
         try:
-            one = parse_session(work.read(name) or b"", name, parse_yaml)
+            record = parse_session(work.read(name) or b"", name, parse_yaml)
         except ClawmemError:
             continue
-        agent = one.agent or name.split("/")[1]
+        agent = record.agent or name.split("/")[1]
         checks = (
-            (origin.source, origin.source == f"session:{one.id}"),
+            (origin.source, origin.source == f"session:{record.id}"),
             (origin.event, False),
-            (origin.session, one.id == origin.session),
+            (origin.session, record.id == origin.session),
             (origin.agent, agent == origin.agent),
-            (origin.since, one.started >= (origin.since or "")),
+            (origin.since, record.started >= (origin.since or "")),
         )
-        if one.state != REVOKED and all(holds for given, holds in checks if given is not None):
-            found[name] = one._replace(state=REVOKED)
+        if record.state != REVOKED and all(holds for text, holds in checks if text is not None):
+            found[name] = record._replace(state=REVOKED)
     return found
 
 
@@ -303,12 +313,12 @@ def _queue_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None
     if data is None:
         return {}
     queue = parse_queue(data, QUEUE_PATH, parse_yaml)
-    events = {one.id for found in plan.events.values() for one in found}
-    sessions = {one.id for one in plan.sessions.values()}
+    events = {event.id for found in plan.events.values() for event in found}
+    sessions = {session.id for session in plan.sessions.values()}
     gone = {
-        key: one._replace(phase=DONE, claims=(), error=None)
-        for key, one in queue.items()
-        if one.phase != DONE and (one.session in sessions or (one.events and set(one.events) <= events))
+        key: item._replace(phase=DONE, claims=(), error=None)
+        for key, item in queue.items()
+        if item.phase != DONE and (item.session in sessions or (item.events and set(item.events) <= events))
     }
     return {QUEUE_PATH: render_queue({**queue, **gone})} if gone else {}
 
@@ -318,17 +328,17 @@ def _line(line: bytes, marked: Event | None) -> bytes:
 
 
 def _result(work: WriteScope, plan: _RevokePlan, commit: str | None) -> RevokeResult:
-    done = plan.revocation
-    rows = [(one, "retracted") for one in done.retracted]
-    rows += [(one, "restored") for one in done.restored]
-    rows += [(one, "updated") for one in done.relinked]
+    revocation = plan.revocation
+    rows = [(fact, "retracted") for fact in revocation.retracted]
+    rows += [(fact, "restored") for fact in revocation.restored]
+    rows += [(fact, "updated") for fact in revocation.relinked]
     return RevokeResult(
-        tuple(PlacedFact(one, plan.homes[one.id]) for one, _ in rows),
+        tuple(PlacedFact(fact, plan.homes[fact.id]) for fact, _ in rows),
         tuple(outcome for _, outcome in rows),
-        tuple((one, plan.homes[one.fact.id]) for one in done.dependents),
+        tuple((dependent, plan.homes[dependent.fact.id]) for dependent in revocation.dependents),
         plan.proposals,
-        tuple(one.id for found in plan.events.values() for one in found),
+        tuple(event.id for found in plan.events.values() for event in found),
         commit,
         work.notices,
-        tuple(one.id for one in plan.sessions.values()),
+        tuple(session.id for session in plan.sessions.values()),
     )

@@ -62,18 +62,18 @@ class RivalValueFinder:
         `known` are the facts of its entity without the new one; they are read by their words too.
         """
         found = self._by_value(fact, entity, known)
-        found += [one for one in self._by_words(fact, entity, known) if one not in found]
-        return tuple(sorted(found, key=lambda one: (one.timestamp, one.id)))
+        found += [by_word for by_word in self._by_words(fact, entity, known) if by_word not in found]
+        return tuple(sorted(found, key=lambda other_fact: (other_fact.timestamp, other_fact.id)))
 
     def relation(self, fact: Fact) -> str | None:
         """Return the relation of the value that a fact states, or None."""
-        said = self._value(fact)
-        return said.predicate if said else fact.predicate
+        value = self._value(fact)
+        return value.predicate if value else fact.predicate
 
     def _by_words(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
         """Return the facts of the entity that the plain words of a new one contradict."""
         if entity not in self._signs:
-            self._signs[entity] = any(may_claim(one.fact) for one in known if one.is_current)
+            self._signs[entity] = any(may_claim(other_fact.fact) for other_fact in known if other_fact.is_current)
         self._signs[entity] = self._signs[entity] or may_claim(fact.fact)
         if not self._signs[entity]:
             return []
@@ -82,14 +82,14 @@ class RivalValueFinder:
         title = title_of(entity)
         if entity not in self._claimed:
             self._claimed[entity] = defaultdict(list)
-            for one in known:
-                self._note_claims(one, entity, title)
+            for other_fact in known:
+                self._note_claims(other_fact, entity, title)
         ours = claims_of(fact.fact, title, fact.timestamp)
         against = [
-            one
+            other_fact
             for claim in ours
-            for one, other in self._claimed[entity].get(claim.about, ())
-            if contradict(claim, other) and self._both_hold(one, fact)
+            for other_fact, other in self._claimed[entity].get(claim.about, ())
+            if contradict(claim, other) and self._both_hold(other_fact, fact)
         ]
         self._note_claims(fact, entity, title)
         return against
@@ -101,32 +101,32 @@ class RivalValueFinder:
             self._claimed[entity][claim.about].append((fact, claim))
 
     def _by_value(self, fact: Fact, entity: str, known: Sequence[Fact]) -> list[Fact]:
-        said = self._value(fact)
-        if said is None:
+        value = self._value(fact)
+        if value is None:
             return []
         owner = owner_of(entity) or ""
-        subjects = {said.subject, f"the {said.subject}"}
-        subjects |= {"user", normal(self._user)} if said.subject == "the user" else set()
-        placed = facts_with_value(self._work.index, owner, subjects, said.predicate)
-        found = {one.fact.id: one.fact for one in placed if one.entity != entity}
-        found |= {one.id: one for one in self._of_entity(entity, known).get(said[:2], ())}
-        self._of_entity(entity, known).setdefault(said[:2], []).append(fact)
-        return [one for one in found.values() if self._contradicts(one, fact, said)]
+        subjects = {value.subject, f"the {value.subject}"}
+        subjects |= {"user", normal(self._user)} if value.subject == "the user" else set()
+        placed = facts_with_value(self._work.index, owner, subjects, value.predicate)
+        found = {other_placed.fact.id: other_placed.fact for other_placed in placed if other_placed.entity != entity}
+        found |= {other_fact.id: other_fact for other_fact in self._of_entity(entity, known).get(value[:2], ())}
+        self._of_entity(entity, known).setdefault(value[:2], []).append(fact)
+        return [other_fact for other_fact in found.values() if self._contradicts(other_fact, fact, value)]
 
-    def _contradicts(self, one: Fact, fact: Fact, said: StatedValue) -> bool:
-        value = self._value(one) if self._both_hold(one, fact) else None
-        return value is not None and are_rivals(value, said)
+    def _contradicts(self, other_fact: Fact, fact: Fact, message: StatedValue) -> bool:
+        value = self._value(other_fact) if self._both_hold(other_fact, fact) else None
+        return value is not None and are_rivals(value, message)
 
-    def _both_hold(self, one: Fact, fact: Fact) -> bool:
+    def _both_hold(self, other_fact: Fact, fact: Fact) -> bool:
         """Return whether a known fact and a new one are true together; what is over stands against nothing."""
         begins = fact.valid_from or fact.timestamp
-        over = not one.is_current or is_over(one, begins) or is_over(fact, fact.timestamp)
-        return not over and realm_of(one) == realm_of(fact) and hold_together(one, fact)
+        over = not other_fact.is_current or is_over(other_fact, begins) or is_over(fact, fact.timestamp)
+        return not over and realm_of(other_fact) == realm_of(fact) and hold_together(other_fact, fact)
 
     def _value(self, fact: Fact) -> StatedValue | None:
         """Return the value that a fact states; the user's name means the user."""
-        said = stated_value(fact, self._all_phrases())
-        return said._replace(subject="the user") if said and said.subject == normal(self._user) else said
+        value = stated_value(fact, self._all_phrases())
+        return value._replace(subject="the user") if value and value.subject == normal(self._user) else value
 
     def _all_phrases(self) -> tuple[SinglePhrase, ...]:
         if self._phrases is None:
@@ -167,7 +167,7 @@ def strategy_for(work: WriteScope, fact: Fact, relation: str | None, rivals: Seq
         found = parse_workflow(data, path, parse_yaml).conflicts if data is not None else None
         if found is not None:
             return found, f"the workflow {fact.workflow}"
-    if entry is not None and entry.single and entry.replaces and all(_outlives(fact, one) for one in rivals):
+    if entry is not None and entry.single and entry.replaces and all(_outlives(fact, rival) for rival in rivals):
         return NEWEST, f"the relation {relation}"
     return ASK, f"the relation {relation}" if relation else "nothing else is set, so it"
 
@@ -187,7 +187,7 @@ def ask_about(
     from clawmem.model.merging.facts.rivals import supersede_proposal  # few facts have rivals
     from clawmem.model.merging.policy import VALUES, MergeConflict
 
-    names = " and ".join(one.id for one in rivals)
+    names = " and ".join(rival.id for rival in rivals)
     why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."
     asked = supersede_proposal(MergeConflict(VALUES, "", fact.id, why), (*rivals, fact), why, entity)
     details = {"relation": relation} if relation else None

@@ -88,7 +88,7 @@ def setting(vault: Vault, key: str) -> SettingState:
 def all_settings(vault: Vault) -> tuple[SettingState, ...]:
     """Return all settings in the order of the documentation."""
     own = [setting_named(key) for key in vault.settings.values if key.startswith(f"{AGENTS}.")]
-    return tuple(_state_of(vault, one) for one in (*SETTINGS, *own))
+    return tuple(_state_of(vault, setting) for setting in (*SETTINGS, *own))
 
 
 def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bool = False) -> SettingChange:
@@ -104,8 +104,8 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
         check_person(caller, named.key)
         check_accepted(vault)
         wait = vault.settings.number("lock.wait_seconds")
-        done = _write_local(local_settings_file(vault), vault.settings, named.key, new, wait)
-        return _with_effects(done, effective_settings(vault, vault.vault_settings), vault.environment)
+        change = _write_local(local_settings_file(vault), vault.settings, named.key, new, wait)
+        return _with_effects(change, effective_settings(vault, vault.vault_settings), vault.environment)
     return _commit(vault, caller, named, new)
 
 
@@ -119,8 +119,8 @@ def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str
     check_person(caller, named.key)
     place, wait = user_settings_file(environment), DEFAULTS.number("lock.wait_seconds")
     owned = _own_settings(place)
-    done = _write_local(place, owned, named.key, new, wait)
-    return _with_effects(done, _own_settings(place), environment)
+    change = _write_local(place, owned, named.key, new, wait)
+    return _with_effects(change, _own_settings(place), environment)
 
 
 def _parsed(settings: Settings, key: str, text: str) -> tuple[Setting, Value]:
@@ -138,8 +138,8 @@ def _own_settings(place: SettingsFile) -> Settings:
 def _write_local(place: SettingsFile, settings: Settings, key: str, new: Value, wait: float) -> SettingChange:
     more = _with_preset(settings, new) if key == PRESET else {}
     before = write_values(place, {**more, key: new}, wait)
-    old = {one: before.get(one, BY_KEY[one].default) for one in (key, *more)}
-    also = tuple((one, old[one], value) for one, value in more.items() if value != old[one])
+    old = {text: before.get(text, BY_KEY[text].default) for text in (key, *more)}
+    also = tuple((text, old[text], value) for text, value in more.items() if value != old[text])
     return SettingChange(key, old[key], new, None, file=place.name, also=also)
 
 
@@ -151,12 +151,12 @@ def _with_preset(settings: Settings, preset: Value) -> dict[str, Value]:
     return {"llm.command": "", **({} if is_command(model) else {"llm.model": COMMAND})}
 
 
-def _with_effects(done: SettingChange, settings: Settings, environment: Mapping[str, str]) -> SettingChange:
+def _with_effects(change: SettingChange, settings: Settings, environment: Mapping[str, str]) -> SettingChange:
     """Return the change with what it means for the data of this machine, if it names a model."""
-    names_model = done.key in ("llm.api_base", "llm.command", PRESET) or done.key.endswith("model")
-    if not names_model or done.new in ("", *BY_KEY[done.key].offline) or settings.wrong:
-        return done
-    return done._replace(reached=data_flows(settings), missing=missing_model_part(settings, environment))
+    names_model = change.key in ("llm.api_base", "llm.command", PRESET) or change.key.endswith("model")
+    if not names_model or change.new in ("", *BY_KEY[change.key].offline) or settings.wrong:
+        return change
+    return change._replace(reached=data_flows(settings), missing=missing_model_part(settings, environment))
 
 
 def _commit(vault: Vault, caller: Caller, named: Setting, new: Value) -> SettingChange:
@@ -203,16 +203,16 @@ def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
     if key not in vault.vault_settings.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")
-    given, head = vault.read_text(FILE) or "", vault.head().commit
-    held = vault.contents_at(head, [FILE])[FILE] if head else None
-    standing = read_tolerantly(parse_yaml((held or b"").decode(errors="replace"), FILE) or {})
+    value, head = vault.read_text(FILE) or "", vault.head().commit
+    data = vault.contents_at(head, [FILE])[FILE] if head else None
+    standing = read_tolerantly(parse_yaml((data or b"").decode(errors="replace"), FILE) or {})
     if key in standing.wrong:
         return []
-    text = with_value(given, key, _value_of(standing, key), FILE)
+    text = with_value(value, key, _value_of(standing, key), FILE)
     vault.vault_settings = _values(text)  # raises if another setting is invalid too
     vault.settings = effective_settings(vault, vault.vault_settings)
     vault.disk.replace(vault.path(FILE), text.encode(), vault.state)
-    return [f"{key} was {_raw(parse_yaml(given, FILE), key)} by a hand edit, which is not valid"]
+    return [f"{key} was {_raw(parse_yaml(value, FILE), key)} by a hand edit, which is not valid"]
 
 
 def _raw(mapping: Any, key: str) -> Any:
@@ -226,12 +226,14 @@ def _values(text: str) -> Settings:
     return settings_from_mapping(parse_yaml(text, FILE) or {})
 
 
-def _state_of(vault: Vault, one: Setting) -> SettingState:
+def _state_of(vault: Vault, setting: Setting) -> SettingState:
     settings = vault.settings
-    is_set = not settings.unread and _raw(vault.load_yaml(FILE), one.key) is not None
-    value = settings.values.get(one.key, one.default)
-    suggested = settings.suggested.get(one.key)
-    return SettingState(one, value, origin_of(settings, one.key, is_set), None if suggested == value else suggested)
+    is_set = not settings.unread and _raw(vault.load_yaml(FILE), setting.key) is not None
+    value = settings.values.get(setting.key, setting.default)
+    suggested = settings.suggested.get(setting.key)
+    return SettingState(
+        setting, value, origin_of(settings, setting.key, is_set), None if suggested == value else suggested
+    )
 
 
 def _find_setting(key: str) -> Setting:

@@ -66,7 +66,7 @@ class Diagnosis(NamedTuple):
 
     def remaining(self, severity: str) -> int:
         """Return the number of unfixed problems of a severity."""
-        return sum(1 for one in self.problems if one.severity == severity and not one.fixed)
+        return sum(1 for problem in self.problems if problem.severity == severity and not problem.fixed)
 
     @property
     def healthy(self) -> bool:
@@ -80,12 +80,14 @@ def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = Fals
     With `full`, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is checked
     again after the repair, so a problem counts as fixed only if it does not exist any more."""
     before = _examine(vault, full, caller.now)
-    if not fix or not any(one.fixable for one in before.problems):
+    if not fix or not any(problem.fixable for problem in before.problems):
         return before
     commits, notices = repair(vault, caller, before.problems)
     after = _examine(Vault(vault.root, vault.git.environment, vault.disk), full, caller.now)
-    left = {_key(one) for one in after.problems}
-    fixed = [one._replace(fixed=True) for one in before.problems if one.fixable and _key(one) not in left]
+    left = {_key(problem) for problem in after.problems}
+    fixed = [
+        problem._replace(fixed=True) for problem in before.problems if problem.fixable and _key(problem) not in left
+    ]
     return Diagnosis(sorted_problems([*fixed, *after.problems]), after.checked, commits, (*before.notices, *notices))
 
 
@@ -95,11 +97,11 @@ def _key(problem: HealthProblem) -> tuple[str, str | None, str]:
 
 def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     notices: list[str] = []
-    with ExitStack() as held:
+    with ExitStack() as stack:
         # The lock keeps writers away, so that all files are of one state.
         try:
             vault.prepare_state()
-            held.enter_context(writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"))
+            stack.enter_context(writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"))
         except OSError as problem:
             notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
         reading = read_vault(vault)
@@ -153,16 +155,28 @@ def _git_problems(
         return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))]
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
-    problems = [_as_deleted(one) if one.check == "entity-files" and one.path in waiting else one for one in problems]
+    problems = [
+        _as_deleted(other_problem)
+        if other_problem.check == "entity-files" and other_problem.path in waiting
+        else other_problem
+        for other_problem in problems
+    ]
     if lost:
         # The remaining checks need git, which cannot answer.
         whole = set(reading.tree.owned) - {*waiting, *altered}
-        return [*(one for one in problems if one.path not in lost), *lost_problems(lost, whole)]
-    problems += _last_readable(vault, {one.path for one in problems if one.severity == ERROR} - set(waiting), in_head)
-    named = {one.path for one in problems if one.severity != INFO}
+        return [
+            *(other_problem for other_problem in problems if other_problem.path not in lost),
+            *lost_problems(lost, whole),
+        ]
+    problems += _last_readable(
+        vault,
+        {other_problem.path for other_problem in problems if other_problem.severity == ERROR} - set(waiting),
+        in_head,
+    )
+    named = {other_problem.path for other_problem in problems if other_problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
-    if not any(one.severity == ERROR and one.check in _BREAKS_INDEX for one in problems):
-        committed = [one for one in reading.facts if one.path not in reading.broken]
+    if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
+        committed = [fact for fact in reading.facts if fact.path not in reading.broken]
         differing = {*waiting, *altered}
         expected = expected_at_head(vault, committed, reading.event_ids, reading.tree.owned, differing)
         problems += index_problems(vault, expected, full)
@@ -191,10 +205,10 @@ HOOK = "hook"
 
 def hook_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Yield a problem for each hook whose last call failed or took too long."""
-    for one in read_marks(vault):
-        if one.outcome != DONE:
-            said = f"The last call of {one.event} by {one.harness} ({one.at}) {_WORDS.get(one.outcome, 'failed')}"
-            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{said}: {one.message.rstrip('.')}.")
+    for mark in read_marks(vault):
+        if mark.outcome != DONE:
+            text = f"The last call of {mark.event} by {mark.harness} ({mark.at}) {_WORDS.get(mark.outcome, 'failed')}"
+            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{text}: {mark.message.rstrip('.')}.")
 
 
 _WORDS = {"late": "was too late", "failed": "failed"}

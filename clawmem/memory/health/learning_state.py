@@ -137,7 +137,8 @@ def _embedding_cents(vault: Vault, day: str) -> float:
 def failure_sentences(run: HeartbeatRun) -> tuple[str, ...]:
     """Return one sentence for each failure of a heartbeat, with its step."""
     return tuple(
-        f"{f'{one.step}: ' if one.step else ''}{one.message} {one.hint}".rstrip() for one in dict.fromkeys(run.failed)
+        f"{f'{failure.step}: ' if failure.step else ''}{failure.message} {failure.hint}".rstrip()
+        for failure in dict.fromkeys(run.failed)
     )
 
 

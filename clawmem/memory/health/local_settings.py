@@ -56,7 +56,7 @@ def proposed_settings(vault: Vault) -> SettingsProposal:
     accepted = is_accepted(vault.git_dir, vault.environment)
     settings = vault.settings if accepted else _settings_of_copy(vault)
     found = open_suggestions(settings)
-    hidden = tuple(dict.fromkeys(shown(one) for one in vault.git.ignored_settings()))
+    hidden = tuple(dict.fromkeys(shown(ignored_setting) for ignored_setting in vault.git.ignored_settings()))
     return SettingsProposal(accepted, found, data_flows(with_suggestions(settings)) if found else (), hidden)
 
 
@@ -69,7 +69,10 @@ def _settings_of_copy(vault: Vault) -> Settings:
     own = read_local_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
     for problem in own.wrong.values():
         raise problem
-    return in_force(vault.vault_settings, [own, *(one for one in machine_settings(vault) if one.origin != HERE)])
+    return in_force(
+        vault.vault_settings,
+        [own, *(machine_setting for machine_setting in machine_settings(vault) if machine_setting.origin != HERE)],
+    )
 
 
 def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
@@ -79,7 +82,7 @@ def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
     Later changes of the suggestions have no effect.
     """
     place, wait = local_settings_file(vault), vault.settings.number("lock.wait_seconds")
-    write_values(place, {one.key: one.suggested for one in wanted.differences}, wait)
+    write_values(place, {difference.key: difference.suggested for difference in wanted.differences}, wait)
     if not wanted.accepted:
         delete_parsed_cache(place)
         if vault.is_foreign:
@@ -125,7 +128,7 @@ def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) 
         with settings_lock(place, wait):
             text = read_settings_text(place) or ""
             before = read_local_settings(parse_settings_text(place, text), place.origin, place.name)
-            for problem in (one for key, one in before.wrong.items() if key not in values):
+            for problem in (error for key, error in before.wrong.items() if key not in values):
                 raise problem
             new = text
             for key, value in values.items():

@@ -40,20 +40,24 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
     The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
     changed, a notice says why.
     """
-    wanted = [one for one in problems if one.fixable]
+    wanted = [other_problem for other_problem in problems if other_problem.fixable]
     finished: tuple[str, ...] = ()
     try:
-        if any(one.path == UNFINISHED_MERGE for one in wanted):
-            done = finish_merge(vault, caller)
-            finished = (done.commit,) if done.commit else ()
+        if any(other_problem.path == UNFINISHED_MERGE for other_problem in wanted):
+            merge = finish_merge(vault, caller)
+            finished = (merge.commit,) if merge.commit else ()
             vault = Vault(vault.root, vault.git.environment, vault.disk)
         _repair_git(vault, wanted)
         with writing(vault, caller, "doctor") as work:
-            restored = restore_unreadable(work) if any(one.check == "items" for one in wanted) else Restored()
+            restored = (
+                restore_unreadable(work)
+                if any(other_problem.check == "items" for other_problem in wanted)
+                else Restored()
+            )
             commits = (*restored.commits, *_repair_facts(work, wanted), *work.commit(list(_changes(work, wanted))))
             remove_partial_files(vault)
             notices = (*work.notices, *restored.notices)
-        if any(one.check == "index" for one in wanted):
+        if any(other_problem.check == "index" for other_problem in wanted):
             rebuild(vault).close()
     except ClawmemError as problem:
         return finished, (f"nothing {'else ' if finished else ''}was repaired: {problem.message}",)
@@ -63,20 +67,20 @@ def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> t
 def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
     """Repair git first, because the other repairs need it."""
     vault.check_writable()
-    for one in problems:
-        if one.check in (GIT_INDEX, BRANCH):
+    for problem in problems:
+        if problem.check in (GIT_INDEX, BRANCH):
             with writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"):
-                (rebuild_git_index if one.check == GIT_INDEX else restore_branch)(vault)
-        elif one.check == LOST and one.path:
-            restore_object(vault, one.path)
-        elif one.check == LINE_ENDS and one.path == ".git/config":
+                (rebuild_git_index if problem.check == GIT_INDEX else restore_branch)(vault)
+        elif problem.check == LOST and problem.path:
+            restore_object(vault, problem.path)
+        elif problem.check == LINE_ENDS and problem.path == ".git/config":
             vault.git.configure({"core.autocrlf": "false"})
-        elif one.check == MERGING and one.path == CONFIGURATION:
+        elif problem.check == MERGING and problem.path == CONFIGURATION:
             install_driver(vault)
 
 
 def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
-    checks = {one.check for one in problems}
+    checks = {problem.check for problem in problems}
     commits = merge_duplicate_ids(work) if "id-unique" in checks else ()
     if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
         return commits
@@ -88,32 +92,32 @@ def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[
 
 
 def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Change]:
-    for one in problems:
-        path = one.path or ""
-        if one.check == "missing-folder":
+    for problem in problems:
+        path = problem.path or ""
+        if problem.check == "missing-folder":
             keep = f"{path}.gitkeep"
             yield _change(work, path.rstrip("/"), "the folder was missing", keep, b"")
             continue
-        if one.check == LINE_ENDS and path != ".git/config":
+        if problem.check == LINE_ENDS and path != ".git/config":
             yield from _line_ends(work, path)
             continue
-        if one.check == MERGING and path == ATTRIBUTES:
+        if problem.check == MERGING and path == ATTRIBUTES:
             rules = with_attributes(work.read(path))
             yield _change(work, path, "clawmem merges this vault's files", path, rules)
             continue
         name = name_of_path(path)
         if name is None:
             continue
-        if one.check == "entity-files" and work.read(path) is None:
+        if problem.check == "entity-files" and work.read(path) is None:
             what = f"{path.rsplit('/', 1)[-1]} was missing"
             yield _change(work, name, what, path, _new_file(work, name, path), name)
-        elif one.check == "items-form":
+        elif problem.check == "items-form":
             data = work.read(path)
             if data is not None and path not in work.transaction.unreadable and is_rewritable(data):
                 yield _change(
                     work, name, "one fact a line, canonical keys", path, render_items(parse_items(data, path)), name
                 )
-        elif one.check == "marks":
+        elif problem.check == "marks":
             yield from _restore_marks(work, name, path)
 
 

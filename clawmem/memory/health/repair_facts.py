@@ -90,25 +90,25 @@ def _is_damaged(path: str, problem: ClawmemError) -> bool:
 
 def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
     """Withdraw facts that are active although a commit withdrew them."""
-    places = {one.fact.id: one for one in all_facts(work.index)}
-    standing = {key for key, one in places.items() if one.fact.is_current}
+    places = {placed.fact.id: placed for placed in all_facts(work.index)}
+    standing = {key for key, placed in places.items() if placed.fact.is_current}
     changed: dict[str, list[Fact]] = defaultdict(list)
-    for one in find_reactivated(work.vault, standing):
-        now = places[one.fact.id]
-        ended = merge_fact(None, now.fact, one.fact, lambda key: ("", key), OURS).fact
+    for reactivated_fact in find_reactivated(work.vault, standing):
+        now = places[reactivated_fact.fact.id]
+        ended = merge_fact(None, now.fact, reactivated_fact.fact, lambda key: ("", key), OURS).fact
         changed[now.entity].append(ended)
     return _commit(work, changed, "withdrawn before, and active again since a merge")
 
 
 def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     """Supersede facts that are active although another fact replaced them."""
-    facts: Facts = {one.fact.id: FiledFact(one.fact, one.entity) for one in all_facts(work.index)}
+    facts: Facts = {placed.fact.id: FiledFact(placed.fact, placed.entity) for placed in all_facts(work.index)}
     before = dict(facts)
     close_replaced(facts, ())
     changed: dict[str, list[Fact]] = defaultdict(list)
-    for key, one in facts.items():
-        if one != before[key]:
-            changed[one.path].append(one.fact)
+    for key, filed_fact in facts.items():
+        if filed_fact != before[key]:
+            changed[filed_fact.path].append(filed_fact.fact)
     return _commit(work, changed, "replaced before, and still active")
 
 
@@ -116,8 +116,8 @@ def restore_events(work: WriteScope) -> tuple[str, ...]:
     """Restore cited events that no ledger contains, from the history."""
     writes: dict[str, bytes | None] = {}
     found = []
-    cited = dict.fromkeys(one.fact.source_event for one in all_facts(work.index) if one.fact.source_event)
-    for event in (one for one in cited if event_day(work.index, one) is None):
+    cited = dict.fromkeys(placed.fact.source_event for placed in all_facts(work.index) if placed.fact.source_event)
+    for event in (text for text in cited if event_day(work.index, text) is None):
         for path, line in _lost_lines(work, event).items():
             now = writes.get(path) or work.read(path) or b""
             writes[path] = merge_ledger(now, now, now + line + b"\n")
@@ -136,9 +136,9 @@ def _lost_lines(work: WriteScope, event: str) -> Mapping[str, bytes]:
     for line in vault.git.run(*asked).decode().splitlines():
         for commit in line.split():
             for path in vault.files_at(commit, "ledger"):
-                held = _line_of(vault.contents_at(commit, [path])[path] or b"", event)
-                if held is not None:
-                    return {path: held}
+                data = _line_of(vault.contents_at(commit, [path])[path] or b"", event)
+                if data is not None:
+                    return {path: data}
     return {}
 
 
@@ -151,10 +151,10 @@ def _line_of(data: bytes, event: str) -> bytes | None:
 def _commit(work: WriteScope, changed: Mapping[str, list[Fact]], what: str) -> tuple[str, ...]:
     writes: dict[str, bytes | None] = {}
     for entity, facts in changed.items():
-        held = work.facts(entity)
+        items = work.facts(entity)
         for fact in facts:
-            held = with_fact(held, fact)
-        writes.update(items_write(entity, held))
+            items = with_fact(items, fact)
+        writes.update(items_write(entity, items))
     if not writes:
         return ()
     ids = [fact.id for facts in changed.values() for fact in facts]

@@ -92,7 +92,9 @@ def status(vault: Vault, today: str = "") -> Status:
             facts=_by_status(index),
             entities=len(entity_names(index)),
             events=event_rows(index),
-            unfolded_accesses=sum(one.count for one in count_accesses(unfolded_accesses(vault)).values()),
+            unfolded_accesses=sum(
+                count_access.count for count_access in count_accesses(unfolded_accesses(vault)).values()
+            ),
             edits=_pending_edits(vault, waiting),
             unfinished=_unfinished(vault),
             search=IndexState(found, index.engine.name, tuple(broken_files(index))),

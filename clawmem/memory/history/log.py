@@ -70,7 +70,7 @@ def _log(vault: Vault, index: Index, about: str | None, caller: Caller, bounds: 
     with open_history(vault) as history:
         if about is None:
             entries = history.entries(_history_filter(bounds))
-            shown = (one for one in entries if all(may_read(caller, name) for name in one.entities))
+            shown = (entry for entry in entries if all(may_read(caller, name) for name in entry.entities))
             return _log_result(shown, "vault", None, bounds, index)
         kind, name = _resolve_subject(index, history, about, caller)
         check_may_read(caller, _entity_of_fact(index, history, name) if kind == "fact" else name)
@@ -101,19 +101,19 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
     try:
         return resolve_id(index, reference)
     except NotFound:
-        given = check_reference(reference)
-        prefixes = tuple(dict.fromkeys((given, FACT_PREFIX + given.removeprefix(FACT_PREFIX))))
+        value = check_reference(reference)
+        prefixes = tuple(dict.fromkeys((value, FACT_PREFIX + value.removeprefix(FACT_PREFIX))))
         patterns = [trailer_pattern("Fact", prefix).removesuffix("$") for prefix in prefixes]
         known = {fact for entry in history.entries(HistoryFilter(grep=patterns)) for fact in entry.facts}
         matches = sorted(fact for fact in known if fact.startswith(prefixes))
-        if len(matches) > 1 and given not in matches:
-            raise AmbiguousId(given, matches) from None
+        if len(matches) > 1 and value not in matches:
+            raise AmbiguousId(value, matches) from None
         if not matches:
             raise
-        if given in matches:
-            return given
-        prefix = next(one for one in prefixes if matches[0].startswith(one))
-        return check_prefix(given, prefix, matches[0], FACT_PREFIX)
+        if value in matches:
+            return value
+        prefix = next(other_prefix for other_prefix in prefixes if matches[0].startswith(other_prefix))
+        return check_prefix(value, prefix, matches[0], FACT_PREFIX)
 
 
 def fact_history(
@@ -169,8 +169,8 @@ def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dic
     The commit that recorded such a fact is not in this clone. `wanted` gives the possible files of each fact."""
     found: dict[str, HistoryEntry] = {}
     for name in shallow_commits(history.vault):
-        held = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
-        known = [fact_id for fact_id in wanted if _states_in(held, fact_id, True)]
+        record = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
+        known = [fact_id for fact_id in wanted if _states_in(record, fact_id, True)]
         found.update(dict.fromkeys(known, history.entry(name)) if known else {})
     return found
 
@@ -193,7 +193,7 @@ def _oldest_first(history: History, found: Mapping[str, Mapping[str, HistoryEntr
 
 def former_names(index: Index, name: str) -> list[str]:
     """Return the name of the entity and all its former paths, which its aliases contain."""
-    aliases = next((one.aliases for one in entities(index) if one.name == name), ())
+    aliases = next((entity.aliases for entity in entities(index) if entity.name == name), ())
     names = [name]
     for alias in aliases:
         try:

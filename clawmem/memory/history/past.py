@@ -34,6 +34,6 @@ def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     if point is None:
         raise before_first_commit(vault, text)
     then = VaultAt(vault, point.commit)
-    said = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
+    message = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
     _ = then.settings, then.catalog  # read now, so that their problems are in the notices
-    return PastVault(then, caller._replace(now=moment_of(point.moment)), point, (said, *then.notices))
+    return PastVault(then, caller._replace(now=moment_of(point.moment)), point, (message, *then.notices))

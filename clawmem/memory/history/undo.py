@@ -122,9 +122,9 @@ def _refuse_decisions(read: Callable[[str], bytes | None], plan: UndoPlan, agent
     from clawmem.model.proposals.proposal import FOLDER, OPEN  # few undos touch a proposal
     from clawmem.model.proposals.proposal_file import parse_proposal
 
-    for path in (one for one in plan.writes if one.startswith(f"{FOLDER}/") and one.endswith(".json")):
+    for path in (write for write in plan.writes if write.startswith(f"{FOLDER}/") and write.endswith(".json")):
         found = [parse_proposal(data, path) for data in (read(path), plan.writes[path]) if data is not None]
-        if any(one.status != OPEN for one in found):
+        if any(proposal.status != OPEN for proposal in found):
             raise NotPermitted(
                 f"This would change a decision of review ({found[0].id}), and {agent} is an agent.",
                 PERSON_RUNS,
@@ -213,7 +213,7 @@ def _refuse_empty_plan(history: History, target: _UndoTarget, plan: UndoPlan) ->
         raise Refused(f"{what} cannot be undone: {plan.skipped[0]}.", "`clawmem log` shows what came later.")
     if not plan.unchanged:
         raise Refused(f"Nothing to undo: {what} changed no fact, event or written text.", "`clawmem log` shows others.")
-    by = next((one for one in _undos_of(history, entry) if one.undoes == entry.commit), None)
+    by = next((undo for undo in _undos_of(history, entry) if undo.undoes == entry.commit), None)
     raise Refused(
         f"Nothing to undo: {what} was undone already" + (f", by {by.commit[:12]}." if by else "."),
         f"To bring it back: `clawmem undo {by.commit[:12]}`." if by else "`clawmem log` shows what happened since.",
@@ -225,11 +225,11 @@ def _undos_of(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
 
 
 def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:
-    entities = list(dict.fromkeys(one.entity for one, _ in plan.facts)) or list(entry.entities)
+    entities = list(dict.fromkeys(placed.entity for placed, _ in plan.facts)) or list(entry.entities)
     place = entities[0] if len(entities) == 1 else "vault"
     rows = trailers(
         UNDO,
-        facts=[one.fact.id for one, _ in plan.facts],
+        facts=[placed.fact.id for placed, _ in plan.facts],
         entities=entities,
         agent=caller.agent,
         session=caller.session,
@@ -246,7 +246,7 @@ def _result(target: _UndoTarget, plan: UndoPlan, commit: str | None, notices: tu
     return UndoResult(
         target.entry,
         commit,
-        tuple(one for one, _ in plan.facts),
+        tuple(placed for placed, _ in plan.facts),
         tuple(outcome for _, outcome in plan.facts),
         tuple(sorted(plan.writes)),
         (*notices, *(f"kept: {reason}" for reason in plan.skipped)),

@@ -137,8 +137,8 @@ def _undo_facts(
         if back.restored or back.removed or _removed_file(planner, path):
             planner.write(path, render_items(back.records.values()))
     _refuse_split(planner, states, removed.keys() & restored.keys())
-    planner.facts += [(one, "restored") for one in restored.values()]
-    planner.facts += [(one, "removed") for key, one in removed.items() if key not in restored]
+    planner.facts += [(placed, "restored") for placed in restored.values()]
+    planner.facts += [(placed, "removed") for key, placed in removed.items() if key not in restored]
 
 
 def _only_tidied(planner: _UndoPlanner, fact_id: str) -> bool:
@@ -154,7 +154,7 @@ def _only_tidied(planner: _UndoPlanner, fact_id: str) -> bool:
 def _moved_since(planner: _UndoPlanner, gone: Iterable[str]) -> list[str]:
     """Return the facts that were moved to another entity since the commit."""
     places = {name_of_path(path) for path in planner.items()}
-    return [key for key, one in by_ids(planner.index, gone).items() if one.entity not in places]
+    return [key for key, placed in by_ids(planner.index, gone).items() if placed.entity not in places]
 
 
 def _removed_file(planner: _UndoPlanner, path: str) -> bool:
@@ -190,8 +190,8 @@ def _blocked_error(planner: _UndoPlanner, what: str, later: HistoryEntry | None)
 
 def _refuse_dangling(planner: _UndoPlanner) -> None:
     """Raise Refused if a fact would point at a removed fact."""
-    gone = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
-    back = {one.fact.id: one for one, outcome in planner.facts if outcome == "restored"}
+    gone = {placed.fact.id for placed, outcome in planner.facts if outcome == "removed"}
+    back = {placed.fact.id: placed for placed, outcome in planner.facts if outcome == "restored"}
     for fact_id in sorted(gone):
         for each in facts_naming(planner.index, fact_id):
             stays = back.get(each.fact.id, each)
@@ -201,13 +201,13 @@ def _refuse_dangling(planner: _UndoPlanner) -> None:
                     f"{stays.fact.id} ({stays.fact.fact}) depends on {fact_id}.",
                     f"Undo what connects them first: `clawmem log {stays.fact.id}` shows it.",
                 )
-    for one in back.values():
-        targets = points_at(one.fact) - back.keys()
+    for placed in back.values():
+        targets = points_at(placed.fact) - back.keys()
         missing = sorted((targets & gone) | (targets - by_ids(planner.index, targets).keys()))
-        if missing and not set(missing) <= _already_dangling(planner, one.fact.id):
+        if missing and not set(missing) <= _already_dangling(planner, placed.fact.id):
             raise Refused(
                 f"{planner.entry.commit[:12]} cannot be undone: "
-                f"{one.fact.id} would point at {missing[0]}, which does not exist any more.",
+                f"{placed.fact.id} would point at {missing[0]}, which does not exist any more.",
                 f"Restore that first: `clawmem log {missing[0]}` shows what removed it.",
             )
 
@@ -224,9 +224,11 @@ def _undo_events(planner: _UndoPlanner, path: str) -> None:
     back = lines_back(*(_lines_by_event(data or b"", path) for data in states))
     if back.blocked:
         raise _blocked_error(planner, f"the event {back.blocked[0]}", _later_change(planner, path))
-    going = {one.fact.id for one, outcome in planner.facts if outcome == "removed"}
+    going = {placed.fact.id for placed, outcome in planner.facts if outcome == "removed"}
     for event in back.removed:
-        citing = next((one for one in facts_from_event(planner.index, event) if one.fact.id not in going), None)
+        citing = next(
+            (placed for placed in facts_from_event(planner.index, event) if placed.fact.id not in going), None
+        )
         if citing is not None:
             raise Refused(
                 f"{planner.entry.commit[:12]} cannot be undone: {citing.fact.id} ({citing.fact.fact}) was learned from "

@@ -69,39 +69,39 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
     """Explain the fact with this id or unique prefix, also one that was removed.
 
     Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
-    done = run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
-    if caller is None or done.removed or not vault.settings.flag("access.why"):
-        return done
-    problem = record_access(vault, stamp(caller.now), [done.fact.id])
-    return done._replace(notices=(*done.notices, problem)) if problem else done
+    result = run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
+    if caller is None or result.removed or not vault.settings.flag("access.why"):
+        return result
+    problem = record_access(vault, stamp(caller.now), [result.fact.id])
+    return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:
     with open_history(vault) as history:
-        one, removed = _find(index, history, reference)
-        check_may_read(caller, one.entity)
-        members = [one] if removed else find_chain(index, one.fact.id)
+        placed, removed = _find(index, history, reference)
+        check_may_read(caller, placed.entity)
+        members = [placed] if removed else find_chain(index, placed.fact.id)
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
         histories = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
     chain = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
-    own = next(link for link in chain if link.fact.id == one.fact.id)
-    event, problems = _evidence(vault, index, one.fact)
+    own = next(link for link in chain if link.fact.id == placed.fact.id)
+    event, problems = _evidence(vault, index, placed.fact)
     fact = add_accesses(
-        one.fact if removed else counted_fact(index, one.fact), count_accesses(unfolded_accesses(vault))
+        placed.fact if removed else counted_fact(index, placed.fact), count_accesses(unfolded_accesses(vault))
     )
     notices = (*index.notices, *unreadable_notices(index), *problems, *shallow_notices(vault))
     return WhyResult(
         fact,
-        one.entity,
+        placed.entity,
         event,
         own.recorded,
         own.begins,
         chain,
-        tuple(histories[one.fact.id]),
+        tuple(histories[placed.fact.id]),
         notices,
         removed,
-        () if removed or caller is None else _against(vault, index, one.fact, caller),
+        () if removed or caller is None else _against(vault, index, placed.fact, caller),
     )
 
 
@@ -140,8 +140,8 @@ def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
     )
 
 
-def _link(one: PlacedFact, entries: Sequence[HistoryEntry], begins: HistoryEntry | None) -> ChainLink:
-    return ChainLink(one.fact, one.entity, None if begins else next(iter(entries), None), begins)
+def _link(placed: PlacedFact, entries: Sequence[HistoryEntry], begins: HistoryEntry | None) -> ChainLink:
+    return ChainLink(placed.fact, placed.entity, None if begins else next(iter(entries), None), begins)
 
 
 def _evidence(vault: Vault, index: Index, fact: Fact) -> tuple[Event | None, list[str]]:

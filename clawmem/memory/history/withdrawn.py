@@ -52,8 +52,8 @@ def _withdrawals(vault: Vault, standing: frozenset[str]) -> dict[str, str]:
 def _state_after(vault: Vault, commit: str, fact_id: str) -> Fact | None:
     """Return the fact after a commit, if the commit withdrew it."""
     paths = [path for path in vault.changed_paths(f"{commit}~1", commit) if file_kind(path) is ITEMS_FILE]
-    held = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
-    return held[0] if held and held[0].status == RETRACTED else None
+    items = [fact for path in paths for fact in _facts(vault, commit, path) if fact.id == fact_id]
+    return items[0] if items and items[0].status == RETRACTED else None
 
 
 def _was_restored(vault: Vault, withdrawn: str, fact_id: str) -> bool:

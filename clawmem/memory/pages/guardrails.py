@@ -40,14 +40,14 @@ def with_pages(
     """Return the changes, each with the pages as it leaves them. `committed` are files that the index does not have
     yet. A page that cannot be read, or that the calling agent may not write, is left to the heartbeat."""
     files = dict(committed)
-    done = []
+    items = []
     for change in changes:
         files |= change.writes
         pages, _ = _pages_after(work, files)
         allowed = {path: page for path, page in pages.items() if _may_write(work, path)}
         files |= allowed
-        done.append(change._replace(writes={**change.writes, **allowed}) if allowed else change)
-    return tuple(done)
+        items.append(change._replace(writes={**change.writes, **allowed}) if allowed else change)
+    return tuple(items)
 
 
 def check_agent(work: WriteScope, changes: Sequence[Change], committed: Mapping[str, bytes | None]) -> None:
@@ -56,7 +56,7 @@ def check_agent(work: WriteScope, changes: Sequence[Change], committed: Mapping[
     written = {path: data for change in changes for path, data in change.writes.items() if path.endswith(f"/{ITEMS}")}
     before = {path: committed[path] if path in committed else work.read(path) for path in written}
     old, new = (
-        {one.fact.id: _ruling(one.fact) for path, data in files.items() for one in _guardrails_in(path, data)}
+        {placed.fact.id: _ruling(placed.fact) for path, data in files.items() for placed in _guardrails_in(path, data)}
         for files in (before, written)
     )
     differing = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
@@ -92,7 +92,9 @@ def _pages_after(
     for placed in _guardrails(work, files):
         for path in pages_of(placed.fact, placed.entity):
             by_page.setdefault(path, []).append(placed)
-    existing = [f"agents/{one.parent.name}/{PAGE}" for one in (work.vault.root / "agents").glob(f"*/{PAGE}")]
+    existing = [
+        f"agents/{other_path.parent.name}/{PAGE}" for other_path in (work.vault.root / "agents").glob(f"*/{PAGE}")
+    ]
     existing += [GLOBAL] if work.read(GLOBAL) is not None else []
     pages: dict[str, bytes | None] = {}
     problems = []
@@ -105,7 +107,9 @@ def _pages_after(
         except ClawmemError as problem:
             problems.append(problem)
             continue
-        after = with_generated(page or _TITLE, guardrail_block(one.fact for one in by_page.get(path, ())))
+        after = with_generated(
+            page or _TITLE, guardrail_block(other_placed.fact for other_placed in by_page.get(path, ()))
+        )
         if after != page:
             pages[path] = after.encode()
     return pages, tuple(problems)
@@ -114,11 +118,13 @@ def _pages_after(
 def _guardrails(work: WriteScope, files: Mapping[str, bytes | None]) -> list[PlacedFact]:
     """Return the current guardrails, the most important and newest first."""
     changed = {name_of_path(path): (path, data) for path, data in files.items() if path.endswith(f"/{ITEMS}")}
-    found = [one for one in all_guardrails(work.index) if one.entity not in changed]
+    found = [placed for placed in all_guardrails(work.index) if placed.entity not in changed]
     hidden = quarantined_guardrails(work.index) if changed else set()
     for path, data in changed.values():
-        found += [one for one in _guardrails_in(path, data) if one.fact.id not in hidden]
-    return sorted(_each_once(found), key=lambda one: (-importance_of(one.fact), one.fact.timestamp, one.fact.id))
+        found += [placed for placed in _guardrails_in(path, data) if placed.fact.id not in hidden]
+    return sorted(
+        _each_once(found), key=lambda placed: (-importance_of(placed.fact), placed.fact.timestamp, placed.fact.id)
+    )
 
 
 def _guardrails_in(path: str, data: bytes | None) -> list[PlacedFact]:
@@ -126,11 +132,13 @@ def _guardrails_in(path: str, data: bytes | None) -> list[PlacedFact]:
     entity = name_of_path(path)
     if entity is None or data is None or GUARDRAIL_BYTES not in data:
         return []
-    return [PlacedFact(one, entity) for one in parse_items(data, path) if one.category == GUARDRAIL and one.is_current]
+    return [
+        PlacedFact(item, entity) for item in parse_items(data, path) if item.category == GUARDRAIL and item.is_current
+    ]
 
 
 def _each_once(found: Iterable[PlacedFact]) -> Iterable[PlacedFact]:
-    return {one.fact.id: one for one in found}.values()
+    return {placed.fact.id: placed for placed in found}.values()
 
 
 def _may_write(work: WriteScope, path: str) -> bool:

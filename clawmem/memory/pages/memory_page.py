@@ -65,8 +65,8 @@ def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> b
     it does not change. Raise Unreadable for a page with conflict markers."""
     page = work.text(PATH)
     refuse_conflict_markers(page, PATH)
-    known = {one.fact.id: one.fact for one in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)}
-    new = {one.fact.id: one.fact for one in changed if owner_of(one.entity) is None}
+    known = {placed.fact.id: placed.fact for placed in important_facts(work.index, CATEGORIES, ALWAYS_HOT, MARK)}
+    new = {placed.fact.id: placed.fact for placed in changed if owner_of(placed.entity) is None}
     known |= new
     parts = sections(known.values(), stamp(work.caller.now), _conflicts(work, known, new))
     block = memory_block(parts, work.vault.settings.whole("memory.max_tokens"), token_bound)
@@ -84,14 +84,14 @@ def _conflicts(work: WriteScope, known: Mapping[str, Fact], new: Mapping[str, Fa
     catalog = work.vault.catalog_or_none() or Catalog({})
     found = conflicting_ids(work.index, [""], catalog, stamp(work.caller.now), rows)
     left = {
-        one: [other for other in others if not (_is_settled(one, other, new) or _is_settled(other, one, new))]
-        for one, others in found.items()
+        text: [other for other in others if not (_is_settled(text, other, new) or _is_settled(other, text, new))]
+        for text, others in found.items()
     }
-    return {one: others for one, others in left.items() if others}
+    return {text: others for text, others in left.items() if others}
 
 
-def _is_settled(one: str, other: str, new: Mapping[str, Fact]) -> bool:
-    fact = new.get(one)
+def _is_settled(text: str, other: str, new: Mapping[str, Fact]) -> bool:
+    fact = new.get(text)
     return fact is not None and (
         not fact.is_current or any(link.type == BESIDE and link.to == other for link in fact.links)
     )
@@ -153,9 +153,11 @@ def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str
     `count` returns an upper bound of a text's tokens. The block stays within `budget`, apart from the remarks on lines
     left out, which are always added.
     """
-    filled = [one for one in parts if one.lines]
+    filled = [part for part in parts if part.lines]
     taken = [0] * len(filled)
-    left = budget - sum(count(f"\n## {one.title}\n\n") + count(_remark(one, len(one.lines)) + "\n") for one in filled)
+    left = budget - sum(
+        count(f"\n## {section.title}\n\n") + count(_remark(section, len(section.lines)) + "\n") for section in filled
+    )
     going = set(range(len(filled)))
     while going:
         for at in sorted(going):
@@ -163,7 +165,7 @@ def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str
             taken[at] += fits
             if fits < filled[at].share:
                 going.discard(at)
-    blocks = [_section(one, number) for one, number in zip(filled, taken, strict=True)]
+    blocks = [_section(section, number) for section, number in zip(filled, taken, strict=True)]
     return "\n\n".join(blocks)
 
 
@@ -210,10 +212,10 @@ def _trusted_first(ordered: Sequence[Fact], against: Mapping[str, Sequence[str]]
     known = {fact.id: fact for fact in ordered}
     found: dict[str, Fact] = {}
     for fact in ordered:
-        rivals = [known[one] for one in against.get(fact.id, ()) if one in known]
-        better = [one for one in rivals if trust_rank(one.trust) > trust_rank(fact.trust)]
-        for one in (*sorted(better, key=lambda each: -trust_rank(each.trust)), fact):
-            found.setdefault(one.id, one)
+        rivals = [known[text] for text in against.get(fact.id, ()) if text in known]
+        better = [rival for rival in rivals if trust_rank(rival.trust) > trust_rank(fact.trust)]
+        for other_fact in (*sorted(better, key=lambda each: -trust_rank(each.trust)), fact):
+            found.setdefault(other_fact.id, other_fact)
     return list(found.values())
 
 

@@ -43,8 +43,8 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     most = settings.whole("summary.max_facts")
     since = week_of(work)
     by_entity: dict[str, list[Fact]] = defaultdict(list)
-    for one in all_facts(work.index):
-        by_entity[one.entity].append(counted_fact(work.index, one.fact))
+    for placed in all_facts(work.index):
+        by_entity[placed.entity].append(counted_fact(work.index, placed.fact))
     described = {entity.name: entity for entity in entities(work.index)}
     writes: dict[str, bytes | None] = {}
     unread = work.unreadable_files()

@@ -27,9 +27,11 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
     Pages that do not exist, that cannot be read or that the calling agent may not write are left to the heartbeat."""
     changed = list(changed)
     writes: dict[str, bytes | None] = {}
-    for entity in dict.fromkeys(one.entity for one in changed):
-        new = {one.fact.id: one.fact for one in changed if one.entity == entity}
-        facts = [new.get(one.fact.id, counted_fact(work.index, one.fact)) for one in facts_of(work.index, entity)]
+    for entity in dict.fromkeys(placed.entity for placed in changed):
+        new = {placed.fact.id: placed.fact for placed in changed if placed.entity == entity}
+        facts = [
+            new.get(placed.fact.id, counted_fact(work.index, placed.fact)) for placed in facts_of(work.index, entity)
+        ]
         path = summary_path(entity)
         if work.read(path) is None or not work.is_readable(entity):
             continue
@@ -60,7 +62,7 @@ def daily_pages_without(
             name = path.relative_to(work.vault.root).as_posix()
             page = work.text(name)
             block = generated_part(page)
-            lines = [one for one in (block or "").splitlines() if not ids & set(_FACT_ID.findall(one))]
+            lines = [line for line in (block or "").splitlines() if not ids & set(_FACT_ID.findall(line))]
             new = with_generated(page, "\n".join(lines)) if block and lines != block.splitlines() else page
             day, agent = day_and_agent(name) or ("", None)
             new = without_notes(new, today, partial(is_gone, agent, day)) if day else new

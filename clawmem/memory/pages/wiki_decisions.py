@@ -130,13 +130,13 @@ def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -
     chosen = {fact.id for fact in facts if fact.id in named and fact.status == ACTIVE}
     if not chosen:
         raise _gone(f"None of these claims of {entity} is active", proposal)
-    return items_write(entity, [one._replace(status=ARCHIVED) if one.id in chosen else one for one in facts])
+    return items_write(entity, [fact._replace(status=ARCHIVED) if fact.id in chosen else fact for fact in facts])
 
 
 def _split(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
     page, heading = str(details.get("page")), str(details.get("heading"))
     text = work.text(page)
-    section = next((one for one in sections(text) if one.heading == heading), None)
+    section = next((other_section for other_section in sections(text) if other_section.heading == heading), None)
     if section is None:
         raise _gone(f"{page} has no section '{heading}'", proposal)
     path = f"{page.removesuffix('.md')}/{file_name(heading)}.md"

@@ -16,9 +16,9 @@ def open_escalations(work: WriteScope, slug: str) -> list[Proposal]:
     """Return the escalations of a task that wait for a person."""
     filed = read_proposals(work.vault, work.read).proposals
     return [
-        one
-        for one in filed
-        if one.kind == ESCALATION and one.status == OPEN and (one.details or {}).get("task") == slug
+        proposal
+        for proposal in filed
+        if proposal.kind == ESCALATION and proposal.status == OPEN and (proposal.details or {}).get("task") == slug
     ]
 
 
@@ -26,4 +26,4 @@ def answered_escalations(work: WriteScope, task: Task) -> list[Proposal]:
     """Return the open escalations of a closed task with the decision that closed it."""
     decision = ReviewDecision(task.decided_by or BY_HAND, task.decided or stamp(work.caller.now), "decided at the task")
     status = APPROVED if task.ruling == PASS else REJECTED
-    return [one._replace(status=status, decided=decision) for one in open_escalations(work, task.slug)]
+    return [escalation._replace(status=status, decided=decision) for escalation in open_escalations(work, task.slug)]

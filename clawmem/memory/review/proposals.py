@@ -24,7 +24,7 @@ class FiledProposals(NamedTuple):
     @property
     def open(self) -> tuple[Proposal, ...]:
         """Return the proposals that wait for a decision."""
-        return tuple(one for one in self.proposals if one.status == OPEN)
+        return tuple(proposal for proposal in self.proposals if proposal.status == OPEN)
 
 
 def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
@@ -39,7 +39,7 @@ def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
                 found.append(parse_proposal(data, name))
         except ClawmemError as problem:
             unreadable.append(IncompleteAnswer(problem.message))
-    found.sort(key=lambda one: (one.created, one.id))
+    found.sort(key=lambda proposal: (proposal.created, proposal.id))
     return FiledProposals(tuple(found), tuple(unreadable))
 
 
@@ -47,41 +47,43 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
     """Return the proposal with this id or unique prefix.
 
     Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
-    given = check_proposal_reference(reference)
-    for prefix in (given, PREFIX + given):
-        matches = [one for one in filed.proposals if one.id.startswith(prefix)]
-        exact = [one for one in matches if one.id == prefix]
+    value = check_proposal_reference(reference)
+    for prefix in (value, PREFIX + value):
+        matches = [proposal for proposal in filed.proposals if proposal.id.startswith(prefix)]
+        exact = [match for match in matches if match.id == prefix]
         if len(exact or matches) == 1:
             found = (exact or matches)[0]
-            check_prefix(given, prefix, found.id, PREFIX)
+            check_prefix(value, prefix, found.id, PREFIX)
             return found
         if matches:
-            raise AmbiguousId(given, [one.id for one in matches])
-    raise NotFound(f"There is no proposal '{given}'.", "`clawmem review list --all` shows them.")
+            raise AmbiguousId(value, [match.id for match in matches])
+    raise NotFound(f"There is no proposal '{value}'.", "`clawmem review list --all` shows them.")
 
 
 def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Proposal:
     """Return the proposal with this id or unique prefix. Only its own file is read if the id is complete.
 
     Raise NotFound, AmbiguousId, or Unreadable, and InvalidInput for a short prefix."""
-    given = check_proposal_reference(reference)
-    path = proposal_path(given)
-    data = (read or vault.read)(path) if given.startswith(PREFIX) else None
-    return find_proposal(read_proposals(vault, read), given) if data is None else parse_proposal(data, path)
+    value = check_proposal_reference(reference)
+    path = proposal_path(value)
+    data = (read or vault.read)(path) if value.startswith(PREFIX) else None
+    return find_proposal(read_proposals(vault, read), value) if data is None else parse_proposal(data, path)
 
 
 def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
     """Return the open proposals, or all of them, optionally of one kind. Raise InvalidInput for an unknown kind."""
     if kind is not None and kind not in KINDS:
         raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
-    return [one for one in (filed.proposals if include_closed else filed.open) if kind in (None, one.kind)]
+    return [
+        proposal for proposal in (filed.proposals if include_closed else filed.open) if kind in (None, proposal.kind)
+    ]
 
 
 def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
     """Return the writes that store the proposals."""
-    return {proposal_path(one.id): render_proposal(one) for one in proposals}
+    return {proposal_path(proposal.id): render_proposal(proposal) for proposal in proposals}
 
 
 def proposal_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:
     """Return the trailers that let plain git find the commits of a proposal."""
-    return tuple((TRAILER, one.id) for one in proposals)
+    return tuple((TRAILER, proposal.id) for proposal in proposals)

@@ -58,12 +58,12 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
         return QuarantineReason(
             GUARDRAIL, f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
         )
-    better = next((one for one in against if not is_low_trust(one.trust)), None)
+    better = next((other_fact for other_fact in against if not is_low_trust(other_fact.trust)), None)
     if better is None or not is_low_trust(fact.trust):
         return None
-    said = better.trust or "user"
+    text = better.trust or "user"
     return QuarantineReason(
-        "conflict", f"A source of low trust ({fact.trust}) would change what the {said} said: {better.id}."
+        "conflict", f"A source of low trust ({fact.trust}) would change what the {text} said: {better.id}."
     )
 
 
@@ -82,14 +82,14 @@ class ProposalWriter:
         self, fact: Fact, entity: str, reason: QuarantineReason, does: str = ADD, targets: Sequence[Fact] = ()
     ) -> FiledProposalChange:
         """Plan the proposal. Return the existing one if the same proposal is open or was rejected."""
-        waiting, named = fact._replace(id=UNSET_ID), {one.id for one in targets}
-        for one in self._filed:
-            if one.fact is None or topic(one.does, one.fact) != topic(does, waiting):
+        waiting, named = fact._replace(id=UNSET_ID), {target.id for target in targets}
+        for other_proposal in self._filed:
+            if other_proposal.fact is None or topic(other_proposal.does, other_proposal.fact) != topic(does, waiting):
                 continue
-            if one.status == OPEN and {target.id for target in one.targets} == named:
-                return FiledProposalChange(one, None, f"it already waits for review, as {one.id}")
-            if one.status == REJECTED:
-                return FiledProposalChange(one, None, f"it was rejected in review, as {one.id}")
+            if other_proposal.status == OPEN and {target.id for target in other_proposal.targets} == named:
+                return FiledProposalChange(other_proposal, None, f"it already waits for review, as {other_proposal.id}")
+            if other_proposal.status == REJECTED:
+                return FiledProposalChange(other_proposal, None, f"it was rejected in review, as {other_proposal.id}")
         proposal = self._proposal(waiting, entity, reason, does, targets)
         self._filed.append(proposal)
         return FiledProposalChange(proposal, _change(self._work, proposal, fact, entity))
@@ -100,13 +100,13 @@ class ProposalWriter:
         words, says = _TARGET_WORDS.get(does), f"Retract: {fact.fact}" if does == RETRACT else fact.fact
         caller = self._work.caller
         return Proposal(
-            new_proposal_id(caller.entropy, {one.id for one in self._filed}),
+            new_proposal_id(caller.entropy, {proposal.id for proposal in self._filed}),
             reason.kind,
-            f"{fact.fact} ({words}: {'; '.join(one.fact for one in targets)})" if words else says,
+            f"{fact.fact} ({words}: {'; '.join(target.fact for target in targets)})" if words else says,
             reason.why,
             stamp(caller.now),
             does,
-            targets=tuple(ProposalTarget(one.id, one.fact) for one in targets),
+            targets=tuple(ProposalTarget(target.id, target.fact) for target in targets),
             fact=fact,
             entity=entity,
             source_event=fact.source_event,
@@ -174,13 +174,13 @@ class HandoverScreen:
         return f"{WITHHELD[:-1]}; {self.file(draft.fact, draft.entity, self._why(*found)).id}]"
 
     def _why(self, rule: str, words: str) -> QuarantineReason:
-        said = f"An agent hands it to later sessions, and it reads like an instruction to the reader ({rule}): {words}"
-        return QuarantineReason("fact", said)
+        text = f"An agent hands it to later sessions, and it reads like an instruction to the reader ({rule}): {words}"
+        return QuarantineReason("fact", text)
 
 
 def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Change:
     caller = work.caller
-    said = trailers(
+    items = trailers(
         "propose",
         entities=[entity],
         agent=caller.agent,
@@ -192,7 +192,7 @@ def _change(work: WriteScope, proposal: Proposal, fact: Fact, entity: str) -> Ch
         # The words are in the proposal only, because agents read the log.
         subject_line("propose", entity, f"a {proposal.kind} that waits for a person ({proposal.id})"),
         proposal_writes([proposal]),
-        (*said, *proposal_trailers([proposal])),
+        (*items, *proposal_trailers([proposal])),
         author=agent_author(caller.agent),
     )
 

@@ -59,7 +59,9 @@ def commit_merge(
     rescue = rescue_ref_update(vault, head, caller.now)
     add_unfinished_merges(vault, relation.news.merges)
     look = fast_forward(txn, head, commit, change.subject, rescue.lines + DROP_MERGE_REF)
-    reported = {one.fact for one in plan.conflicts if one.fact} | {one.old for one in plan.merged.renamed}
+    reported = {conflict.fact for conflict in plan.conflicts if conflict.fact} | {
+        other_id.old for other_id in plan.merged.renamed
+    }
     removals = find_removals(vault, head, commit, tip, look, reported)
     return _applied(head, commit, rescue, look)._replace(removals=removals)
 

@@ -44,44 +44,46 @@ def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMe
     postponed: list[GitMerge] = []
     wanted = tuple(dict.fromkeys((*read_unfinished_merges(work.vault), *merges)))
     write_unfinished_merges(work.vault, wanted)  # if this process is killed, the next command continues
-    for one in wanted:
+    for merge in wanted:
         try:
-            commits += _complete(work, one)
+            commits += _complete(work, merge)
         except ClawmemError as problem:
-            work.transaction.notices.append(f"the merge {one.commit[:12]} is not completed: {problem.message}")
-            postponed += [one] if isinstance(problem, _RETRYABLE) else []
+            work.transaction.notices.append(f"the merge {merge.commit[:12]} is not completed: {problem.message}")
+            postponed += [merge] if isinstance(problem, _RETRYABLE) else []
     write_unfinished_merges(work.vault, postponed)
     return CompletedMerges(tuple(commits), tuple(postponed))
 
 
-def _complete(work: WriteScope, one: GitMerge) -> tuple[str, ...]:
-    if is_completed(work.vault, one):
+def _complete(work: WriteScope, merge: GitMerge) -> tuple[str, ...]:
+    if is_completed(work.vault, merge):
         return ()
-    policy = policy_for(work.vault, _policy_name(work.vault), one.ours, one.theirs)
-    whole = merge_commits(work.vault, one.ours, one.theirs, policy)
-    made, wanted = _committed_and_expected(work.vault, one, whole, policy)
+    policy = policy_for(work.vault, _policy_name(work.vault), merge.ours, merge.theirs)
+    whole = merge_commits(work.vault, merge.ours, merge.theirs, policy)
+    made, wanted = _committed_and_expected(work.vault, merge, whole, policy)
     lacking = [path for path, data in wanted.items() if data != made[path]]
     commits: tuple[str, ...] = ()
     if lacking:
         at_merge, whole_now = ({path: side[path] for path in lacking} for side in (made, wanted))
-        writes = _writes_now(work, one, at_merge, whole_now, policy)
-        commits = work.commit([_change(work, one, whole.merged, writes)], OP) if writes else ()
+        writes = _writes_now(work, merge, at_merge, whole_now, policy)
+        commits = work.commit([_change(work, merge, whole.merged, writes)], OP) if writes else ()
         work.update_index()
     return (*commits, *regenerate_pages(work, whole.merged.stale))
 
 
-def _committed_and_expected(vault: Vault, one: GitMerge, whole: FullMerge, policy: MergePolicy) -> tuple[Files, Files]:
+def _committed_and_expected(
+    vault: Vault, merge: GitMerge, whole: FullMerge, policy: MergePolicy
+) -> tuple[Files, Files]:
     """Return the merged files as the merge commit has them, and as they should be.
 
     If a person changed a file during the merge, the expected content includes that change."""
     paths = sorted(path for path in whole.merged.files if is_owned(path))
-    made = vault.contents_at(one.commit, paths)
+    made = vault.contents_at(merge.commit, paths)
     files = {path: whole.merged.files[path] for path in paths}
     alone = {path: _merged_alone(path, whole, made[path]) for path in paths}
     if alone == made:
         return made, files
-    done = merge_trees(alone, made, files, policy).files
-    return {path: made.get(path) for path in done}, done
+    record = merge_trees(alone, made, files, policy).files
+    return {path: made.get(path) for path in record}, record
 
 
 def _merged_alone(path: str, whole: FullMerge, made: bytes | None) -> bytes | None:
@@ -105,16 +107,16 @@ def _merged_with_moves(path: str, whole: FullMerge) -> Iterator[bytes | None]:
 
 
 def _writes_now(
-    work: WriteScope, one: GitMerge, made: Files, wanted: Files, policy: MergePolicy
+    work: WriteScope, merge: GitMerge, made: Files, wanted: Files, policy: MergePolicy
 ) -> dict[str, bytes | None]:
     """Return the missing changes as writes to the current vault, which may have changed since the merge."""
     vault = work.vault
     head = vault.head().commit
-    paths = [path for path in vault.changed_paths(one.commit, head or one.commit) if is_owned(path)]
-    then = {**vault.contents_at(one.commit, paths), **made}
+    paths = [path for path in vault.changed_paths(merge.commit, head or merge.commit) if is_owned(path)]
+    then = {**vault.contents_at(merge.commit, paths), **made}
     now = {path: work.read(path) for path in then}
-    done = merge_trees(then, now, {**then, **wanted}, policy).files
-    return {path: data for path, data in done.items() if data != now.get(path)}
+    record = merge_trees(then, now, {**then, **wanted}, policy).files
+    return {path: data for path, data in record.items() if data != now.get(path)}
 
 
 def _policy_name(vault: Vault) -> str:
@@ -123,11 +125,11 @@ def _policy_name(vault: Vault) -> str:
     return REVIEW if name == FAIL else name
 
 
-def _change(work: WriteScope, one: GitMerge, whole: MergedTree, writes: dict[str, bytes | None]) -> Change:
+def _change(work: WriteScope, merge: GitMerge, whole: MergedTree, writes: dict[str, bytes | None]) -> Change:
     facts = [twin.other for twin in whole.twins] + [clash.new for clash in whole.renamed]
     facts += [conflict.fact for conflict in whole.conflicts if conflict.fact]
     rows = trailers(OP, facts=facts, agent=work.caller.agent, session=work.caller.session)
     filed = tuple(("Proposal", each) for each in whole.proposals if f"review/{each}.json" in writes)
-    filed = (*filed, (COMPLETES, one.commit))
-    words = f"what git could not see in the merge {one.commit[:12]}"
+    filed = (*filed, (COMPLETES, merge.commit))
+    words = f"what git could not see in the merge {merge.commit[:12]}"
     return Change(subject_line(OP, "vault", words), writes, (*rows, *filed))

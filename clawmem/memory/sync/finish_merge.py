@@ -41,13 +41,13 @@ def finish_merge(vault: Vault, caller: Caller, policy: str | None = None) -> Fin
         if stopped is None:
             raise Refused("There is no unfinished git merge here.", "`clawmem sync` merges with other machines.")
         install_driver(vault)
-        done = _finish(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
+        merge = _finish(vault, caller, stopped, policy or vault.settings.words("sync.conflict"))
     vault = Vault(vault.root, vault.git.environment, vault.disk)  # the merge may have changed the settings
     open_index(vault).close()
-    if done.plan is not None and done.plan.merged.stale:
+    if merge.plan is not None and merge.plan.merged.stale:
         with writing(vault, caller, "summaries") as work:
-            regenerate_pages(work, done.plan.merged.stale)
-    return done
+            regenerate_pages(work, merge.plan.merged.stale)
+    return merge
 
 
 def _finish(vault: Vault, caller: Caller, stopped: StoppedMerge, policy: str) -> FinishedMerge:

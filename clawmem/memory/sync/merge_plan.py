@@ -48,7 +48,7 @@ def policy_for(vault: Vault, name: str, ours: str, theirs: str) -> MergePolicy:
     which predicates have a single value."""
     times = commit_times(vault, ours, theirs) if name == NEWEST else ((), ())
     catalog = _catalog(vault)
-    single = frozenset(one for one in catalog.predicates if is_single(catalog, one))
+    single = frozenset(predicate for predicate in catalog.predicates if is_single(catalog, predicate))
     return MergePolicy(name, OURS if times[0] > times[1] else THEIRS, single, single_phrases(catalog))
 
 
@@ -168,13 +168,13 @@ def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: Me
     If both sides changed a file, it is merged as text. If that fails, the other version is stored beside ours."""
     entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
     for path in sorted(path for path in found.paths if not is_owned(path)):
-        base, one, other = (side.get(path) for side in (found.base, found.ours, found.theirs))
-        if one == other or other == base:
+        base, version, other = (side.get(path) for side in (found.base, found.ours, found.theirs))
+        if version == other or other == base:
             continue
-        if one == base or one is None:
+        if version == base or version is None:
             entries[path] = other
         elif other is not None:
-            added, new_conflicts = _merge_other_file(vault, path, (base, one, other), policy)
+            added, new_conflicts = _merge_other_file(vault, path, (base, version, other), policy)
             entries.update(added)
             conflicts += new_conflicts
     return MergePlan(entries, plan.merged._replace(conflicts=tuple(conflicts)))
@@ -183,10 +183,10 @@ def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: Me
 def _merge_other_file(
     vault: Vault, path: str, sides: tuple[FileVersion | None, FileVersion, FileVersion], policy: MergePolicy
 ) -> tuple[dict[str, bytes | FileVersion | None], Iterable[MergeConflict]]:
-    base, one, other = sides
-    if one.is_file and other.is_file and (base is None or base.is_file):
+    base, version, other = sides
+    if version.is_file and other.is_file and (base is None or base.is_file):
         data = read_versions(vault, ((path, side) for side in sides if side))
-        merged = merge_file(path, data[base.blob] if base else None, data[one.blob], data[other.blob], policy)
+        merged = merge_file(path, data[base.blob] if base else None, data[version.blob], data[other.blob], policy)
         if merged.beside is None and merged.content is not None:
             return {path: merged.content}, merged.conflicts
     says = f"{path} cannot be merged; the other version is stored beside it"
@@ -195,7 +195,7 @@ def _merge_other_file(
 
 def _refuse_path_clashes(plan: MergePlan, found: Versions) -> None:
     """Raise NeedsDecision if a path is a file on one side and a folder on the other."""
-    there = {path for path, held in plan.entries.items() if held is not None}
+    there = {path for path, entry in plan.entries.items() if entry is not None}
     for path in there:
         parts = path.split("/")
         for size in range(1, len(parts)):

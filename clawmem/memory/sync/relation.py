@@ -121,12 +121,16 @@ def merge_change(caller: Caller, plan: MergePlan, words: str, subjects: Sequence
     """Return the message of a merge commit as a change without writes. `subjects` are those of the received commits."""
     merged = plan.merged
     received = [f"- {line}" for line in subjects]
-    decided = [f"- {one.says}" for one in merged.conflicts]
-    decided += [f"- {one.old} was the id of two facts; one of them is {one.new} now" for one in merged.renamed]
-    decided += [f"- {one.other} says the same as {one.kept}, which is current for both" for one in merged.twins]
+    decided = [f"- {conflict.says}" for conflict in merged.conflicts]
+    decided += [
+        f"- {other_id.old} was the id of two facts; one of them is {other_id.new} now" for other_id in merged.renamed
+    ]
+    decided += [f"- {twin.other} says the same as {twin.kept}, which is current for both" for twin in merged.twins]
     body = "\n".join(["Received:", *received, *(["", "Decided:", *decided] if decided else [])])
-    facts = [one.fact for one in merged.conflicts if one.fact]
-    facts += [one.new for one in merged.renamed] + [name for one in merged.twins for name in (one.kept, one.other)]
+    facts = [conflict.fact for conflict in merged.conflicts if conflict.fact]
+    facts += [other_id.new for other_id in merged.renamed] + [
+        name for twin in merged.twins for name in (twin.kept, twin.other)
+    ]
     rows = trailers(OP, facts=facts, agent=caller.agent, session=caller.session)
-    filed = tuple(("Proposal", one) for one in merged.proposals)
+    filed = tuple(("Proposal", proposal) for proposal in merged.proposals)
     return Change(subject_line(OP, "vault", words), {}, (*rows, *filed), body, agent_author(caller.agent))

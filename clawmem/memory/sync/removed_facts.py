@@ -38,7 +38,7 @@ def find_removals(
 
     `files` are the changed files before and after, if they are known. The facts in `reported` are left out."""
     before, after = files or _changed_files(vault, head, commit)
-    lost = {one.fact: (path, one) for path, one in _removals(before, after) if one.fact not in reported}
+    lost = {removal.fact: (path, removal) for path, removal in _removals(before, after) if removal.fact not in reported}
     return tuple(_with_commits(vault, head, tip, lost)) if lost else ()
 
 
@@ -59,10 +59,10 @@ def _removals(before: Files, after: Files) -> Iterable[tuple[str, RemoteRemoval]
     now = dict(filter(None, map(_id_and_statement, new - known)))
     for path, lines in old.items():
         for line in lines:
-            said = _id_and_statement(line) if line not in new else None
-            if said is not None and now.get(said[0]) != said[1]:
-                how = ALTERED if said[0] in now else GONE
-                yield path, RemoteRemoval(said[0], how, name_of_path(path) or path, said[1])
+            pair = _id_and_statement(line) if line not in new else None
+            if pair is not None and now.get(pair[0]) != pair[1]:
+                how = ALTERED if pair[0] in now else GONE
+                yield path, RemoteRemoval(pair[0], how, name_of_path(path) or path, pair[1])
 
 
 def _lines(data: bytes | None) -> list[bytes]:
@@ -88,7 +88,7 @@ def _with_commits(
     for where in (paths, [f":(glob)**/{ITEMS}"]):
         for row in vault.git.run(*asked, *where).decode(errors="replace").splitlines() if left else ():
             commit, author, subject = row.split("\0")
-            gone = {one.fact: one for _, one in _removals(*_changed_files(vault, f"{commit}~1", commit))}
+            gone = {removal.fact: removal for _, removal in _removals(*_changed_files(vault, f"{commit}~1", commit))}
             for fact in [fact for fact in left if fact in gone]:
                 yield left.pop(fact)[1]._replace(commit=commit, author=author, subject=subject)
-    yield from (one for _, one in left.values())
+    yield from (removal for _, removal in left.values())

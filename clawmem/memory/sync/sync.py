@@ -92,12 +92,12 @@ class SyncResult(NamedTuple):
     @property
     def received(self) -> int:
         """Return the number of received commits."""
-        return sum(one.received for one in self.rounds)
+        return sum(commits.received for commits in self.rounds)
 
     @property
     def plans(self) -> list[MergePlan]:
         """Return the merges that were made, or would be on a dry run."""
-        return [one.plan for one in self.rounds if one.plan]
+        return [commits.plan for commits in self.rounds if commits.plan]
 
     @property
     def conflicts(self) -> list[MergeConflict]:
@@ -107,12 +107,12 @@ class SyncResult(NamedTuple):
     @property
     def removals(self) -> list[RemoteRemoval]:
         """Return our facts that others removed or reworded."""
-        return [fact for one in self.rounds for fact in one.removals]
+        return [fact for commits in self.rounds for fact in commits.removals]
 
     @property
     def proposals(self) -> list[str]:
         """Return the ids of the new proposals."""
-        return list(dict.fromkeys(one for plan in self.plans for one in plan.merged.proposals))
+        return list(dict.fromkeys(proposal for plan in self.plans for proposal in plan.merged.proposals))
 
 
 def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None = None) -> SyncResult:
@@ -134,10 +134,10 @@ def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProg
         addresses = _check_addresses(vault, caller, run.remote.name)
         if options.dry_run:
             return run.preview()
-        done = run.run()
-        if caller.shell is None and caller.agent is None and not done.problem:
+        result = run.run()
+        if caller.shell is None and caller.agent is None and not result.problem:
             vault.disk.replace(_synced_path(vault, run.remote.name), addresses, vault.state)
-        return done
+        return result
 
 
 def _synced_path(vault: Vault, remote: str) -> Path:
@@ -169,17 +169,17 @@ def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
     """Raise Refused if the vault suggests another remote or branch than the current one and no person has decided.
 
     Either could be the wrong place to send a memory to."""
-    given = {"sync.remote": options.remote, "sync.branch": options.branch}
-    if not given.keys() & settings.suggested.keys():
+    record = {"sync.remote": options.remote, "sync.branch": options.branch}
+    if not record.keys() & settings.suggested.keys():
         return
     from clawmem.model.settings.local import open_suggestions
 
-    for one in open_suggestions(settings):
-        if one.key in given and given[one.key] is None and not one.answered:
-            option, standing = one.key.replace("sync.", "--"), one.in_force or '""'
+    for other in open_suggestions(settings):
+        if other.key in record and record[other.key] is None and not other.answered:
+            option, standing = other.key.replace("sync.", "--"), other.in_force or '""'
             raise Refused(
-                f"This vault suggests another {one.key} than this machine uses, and nobody has accepted it here.",
-                f"`clawmem config trust` shows and accepts it; `clawmem config set {one.key} {standing}` keeps the"
+                f"This vault suggests another {other.key} than this machine uses, and nobody has accepted it here.",
+                f"`clawmem config trust` shows and accepts it; `clawmem config set {other.key} {standing}` keeps the"
                 f" current value; {option} sets it for one run.",
             )
 
@@ -243,15 +243,17 @@ class _SyncRun:
             tip = self.fetch()
             rounds.append(self._take_in(tip))
             head = _head(self.vault)
-            done = self._result(rounds)._replace(attempts=attempt)
+            result = self._result(rounds)._replace(attempts=attempt)
             if head.commit == tip:
-                return done
+                return result
             sent = self._ahead(rounds[-1], tip, _commit(head))
             try:
                 if push(self.vault, self.remote, self.branch, head, self.on_progress, self.seconds):
-                    return done._replace(sent=sent, pushed=True, notices=(*done.notices, *self._after_first_push(tip)))
+                    return result._replace(
+                        sent=sent, pushed=True, notices=(*result.notices, *self._after_first_push(tip))
+                    )
             except RemoteFailed as problem:
-                return done._replace(sent=sent, problem=problem)
+                return result._replace(sent=sent, problem=problem)
             time.sleep(self._delay(attempt, time.monotonic() - began))
         raise Locked(
             f"Others pushed to {self.remote.name} at the same time, {self.attempts} times. Their commits are merged"
@@ -263,8 +265,8 @@ class _SyncRun:
         """Return notices for the first push to a branch."""
         if tip is not None:
             return ()
-        said = set_remote_head(self.vault, self.remote, self.branch, self.seconds)
-        return (said,) if said else ()
+        text = set_remote_head(self.vault, self.remote, self.branch, self.seconds)
+        return (text,) if text else ()
 
     def _ahead(self, taken: ReceivedCommits, tip: str | None, head: str) -> int:
         """Return the number of commits that the remote lacks."""
@@ -323,24 +325,24 @@ class _SyncRun:
 
             self.on_progress(Progress("merging", 0, None, now=f"{taken.received:,} commits"))
         if taken.how == "fast-forward":
-            done = apply_fast_forward(txn, self.caller, head, tip, relation)
+            remote = apply_fast_forward(txn, self.caller, head, tip, relation)
             return taken._replace(
-                rescue=done.rescue, head_after=tip, head_change=done.head_change, removals=done.removals
+                rescue=remote.rescue, head_after=tip, head_change=remote.head_change, removals=remote.removals
             )
         plan = plan_with_policy(self.vault, (head, tip), self.policy, relation)
-        done = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
+        remote = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
         ahead = relation.own + 1
         return ReceivedCommits(
             "merge",
             relation.received,
-            done.commit,
-            done.rescue,
+            remote.commit,
+            remote.rescue,
             plan,
             (),
-            done.commit,
+            remote.commit,
             ahead,
-            done.head_change,
-            done.removals,
+            remote.head_change,
+            remote.removals,
         )
 
     def _complete(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
@@ -398,4 +400,4 @@ def _check_branch(name: str) -> str:
 
 
 def _notices(rounds: list[ReceivedCommits]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for one in rounds for notice in one.notices))
+    return tuple(dict.fromkeys(notice for commits in rounds for notice in commits.notices))

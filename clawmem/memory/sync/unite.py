@@ -49,11 +49,13 @@ def _change(work: WriteScope, names: Collection[str]) -> Change:
     }
     for path in [path for path in writes if not single[path]]:
         writes.update(_removed_files(path, pages, joined))
-    ids = [one.id for one in joined] + [fact_id for one in joined for fact_id in one.beside]
+    ids = [joined_id.id for joined_id in joined] + [fact_id for other_id in joined for fact_id in other_id.beside]
     rows = trailers(OP, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(joined), 'id')} existed in several entities, and now in one each"
     work.transaction.notices.append(f"{words}: {_places(joined)}")
-    return Change(subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(one)}" for one in joined))
+    return Change(
+        subject_line(OP, "vault", words), writes, rows, "\n".join(f"- {_describe(other_id)}" for other_id in joined)
+    )
 
 
 def _removed_files(path: str, pages: dict[str, bytes | None], joined: Collection[JoinedId]) -> dict[str, bytes | None]:
@@ -61,7 +63,7 @@ def _removed_files(path: str, pages: dict[str, bytes | None], joined: Collection
 
     The entity is kept if its page has text that the other page lacks."""
     name = name_of_path(path) or path
-    kept = {name_of_path(one.kept) or "" for one in joined if path in one.left}
+    kept = {name_of_path(other_id.kept) or "" for other_id in joined if path in other_id.left}
     page = summary_path(name)
     own = _lines(pages.get(page))
     for other in kept:
@@ -82,10 +84,10 @@ def _lines(page: bytes | None) -> set[str]:
 
 
 def _places(joined: Collection[JoinedId]) -> str:
-    return ", ".join(dict.fromkeys(f"{name_of_path(one.kept)} keeps them" for one in joined))
+    return ", ".join(dict.fromkeys(f"{name_of_path(other_id.kept)} keeps them" for other_id in joined))
 
 
-def _describe(one: JoinedId) -> str:
-    beside = f"; other statements with this id are now {', '.join(one.beside)}" if one.beside else ""
-    left = ", ".join(path.removesuffix(f"/{ITEMS}") for path in one.left)
-    return f"{one.id} stays in {one.kept.removesuffix(f'/{ITEMS}')} and is removed from {left}{beside}"
+def _describe(other_id: JoinedId) -> str:
+    beside = f"; other statements with this id are now {', '.join(other_id.beside)}" if other_id.beside else ""
+    left = ", ".join(path.removesuffix(f"/{ITEMS}") for path in other_id.left)
+    return f"{other_id.id} stays in {other_id.kept.removesuffix(f'/{ITEMS}')} and is removed from {left}{beside}"

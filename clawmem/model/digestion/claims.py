@@ -86,16 +86,16 @@ def choose_claims(text: str, most: int | None = None) -> list[ChosenSentence]:
     text.
 
     `most` replaces that number. A text without a precise sentence gives none."""
-    scored = [one for one in (_scored(*span, text) for span in sentences(text)) if one is not None]
-    limit = most if most is not None else claims_of(len(_WORD.findall(text)), [one.score for one in scored])
-    best = sorted(scored, key=lambda one: (-one.score, one.start))
+    scored = [sentence for sentence in (_scored(*span, text) for span in sentences(text)) if sentence is not None]
+    limit = most if most is not None else claims_of(len(_WORD.findall(text)), [sentence.score for sentence in scored])
+    best = sorted(scored, key=lambda sentence: (-sentence.score, sentence.start))
     chosen: list[ChosenSentence] = []
-    for one in best:
+    for sentence in best:
         if len(chosen) == limit:
             break
-        if all(_differs(one.text, other.text) for other in chosen):
-            chosen.append(one)
-    return sorted(chosen, key=lambda one: one.start)
+        if all(_differs(sentence.text, other.text) for other in chosen):
+            chosen.append(sentence)
+    return sorted(chosen, key=lambda sentence: sentence.start)
 
 
 def claims_of(words: int, scores: Sequence[float]) -> int:
@@ -179,6 +179,6 @@ def _plain(sentence: str) -> str:
     return _MARKUP.sub("", linked)
 
 
-def _differs(one: str, other: str) -> bool:
-    mine, its = ({word.lower() for word in _WORD.findall(each)} for each in (one, other))
+def _differs(text: str, other: str) -> bool:
+    mine, its = ({word.lower() for word in _WORD.findall(each)} for each in (text, other))
     return len(mine & its) < 0.8 * min(len(mine), len(its))

@@ -69,9 +69,9 @@ def render_queue(queue: Queue) -> bytes:
 def merged_queues(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the entries of both sides; of one source, the one that is further."""
 
-    def progress(held: Any) -> tuple[int, str]:
-        phase = held.get("phase") if isinstance(held, Mapping) else None
-        return (PHASES.index(phase) if phase in PHASES else -1, repr(held))
+    def progress(record: Any) -> tuple[int, str]:
+        phase = record.get("phase") if isinstance(record, Mapping) else None
+        return (PHASES.index(phase) if phase in PHASES else -1, repr(record))
 
     both = {key: [side[key] for side in (ours, theirs) if key in side] for key in sorted({*ours, *theirs})}
     return {key: max(sides, key=progress) for key, sides in both.items()}

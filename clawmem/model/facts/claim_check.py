@@ -43,10 +43,12 @@ def checked_check(question: str | None, command: str | None, expect: str | None)
 
 def check_of(fact: Fact) -> ClaimCheck | None:
     """Return the check of a fact, or None if it has none or one that cannot be read."""
-    held = (fact.metadata or {}).get(CHECK)
-    if not isinstance(held, Mapping) or not all(isinstance(held.get(key), str | None) for key in ClaimCheck._fields):
+    record = (fact.metadata or {}).get(CHECK)
+    if not isinstance(record, Mapping) or not all(
+        isinstance(record.get(key), str | None) for key in ClaimCheck._fields
+    ):
         return None
-    check = ClaimCheck(held.get("question"), held.get("command"), held.get("expect"))
+    check = ClaimCheck(record.get("question"), record.get("command"), record.get("expect"))
     try:
         return checked_check(*check)
     except InvalidInput:
@@ -55,8 +57,8 @@ def check_of(fact: Fact) -> ClaimCheck | None:
 
 def with_check(fact: Fact, check: ClaimCheck | None) -> Fact:
     """Return the fact with this check, or without one; what an earlier check found is removed."""
-    held = {key: value for key, value in check._asdict().items() if value is not None} if check else None
-    return with_metadata(with_metadata(fact, CHECK, held), FAILED, None)
+    record = {key: value for key, value in check._asdict().items() if value is not None} if check else None
+    return with_metadata(with_metadata(fact, CHECK, record), FAILED, None)
 
 
 def answers_question(expect: str, texts: Sequence[str]) -> bool:
@@ -67,5 +69,5 @@ def answers_question(expect: str, texts: Sequence[str]) -> bool:
 
 def failure_of(fact: Fact) -> str | None:
     """Return why the check of a fact failed when it was last run, or None."""
-    held = (fact.metadata or {}).get(FAILED)
-    return held["why"] if isinstance(held, Mapping) and isinstance(held.get("why"), str) else None
+    record = (fact.metadata or {}).get(FAILED)
+    return record["why"] if isinstance(record, Mapping) and isinstance(record.get("why"), str) else None

@@ -64,18 +64,18 @@ def claims_of(statement: str, title: str, recorded: str = "") -> tuple[Claim, ..
     return (*_values(text, names | _OWN, recorded[:10]), *_stated(text, names | _SELF))
 
 
-def contradict(one: Claim, other: Claim) -> bool:
+def contradict(other_claim: Claim, other: Claim) -> bool:
     """Return whether two claims about one thing cannot both be true."""
-    if one.about != other.about:
+    if other_claim.about != other.about:
         return False
-    if one.about[0] == "value":
-        earlier, later = sorted((one, other), key=lambda claim: claim.recorded)
+    if other_claim.about[0] == "value":
+        earlier, later = sorted((other_claim, other), key=lambda claim: claim.recorded)
         # A day that had passed when the next one was recorded is another occasion.
         passed = bool(earlier.day) and earlier.day <= later.recorded
-        return not passed and _exclude(one.words, other.words)
-    if one.denies is other.denies:
+        return not passed and _exclude(other_claim.words, other.words)
+    if other_claim.denies is other.denies:
         return False
-    denied, stated = (one, other) if one.denies else (other, one)
+    denied, stated = (other_claim, other) if other_claim.denies else (other, other_claim)
     same = set(denied.words) == set(stated.words)
     return same if denied.exactly else set(denied.words) <= set(stated.words)
 
@@ -145,13 +145,13 @@ def _day(words: Sequence[str], recorded: str) -> str:
     return f"{year}-{month:02}-{number:02}" if month and number else ""
 
 
-def _exclude(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+def _exclude(items: tuple[str, ...], other: tuple[str, ...]) -> bool:
     """Return whether two values are different numbers, times or days, with the same other words."""
-    dated = all(any(word in _MONTHS for word in words) for words in (one, other))
+    dated = all(any(word in _MONTHS for word in words) for words in (items, other))
     if dated:
-        one, other = (tuple(word for word in words if not re.fullmatch(r"\d{4}", word)) for words in (one, other))
-    told, others = ([word for word in words if not _counts(word)] for words in (one, other))
-    return told == others and one != other and len(one) == len(other)
+        items, other = (tuple(word for word in words if not re.fullmatch(r"\d{4}", word)) for words in (items, other))
+    message, others = ([word for word in words if not _counts(word)] for words in (items, other))
+    return message == others and items != other and len(items) == len(other)
 
 
 def _counts(word: str) -> bool:

@@ -130,7 +130,7 @@ def stated_in(fields: Mapping[str, Any]) -> str | None:
     predicate = named.get("predicate")
     relation = named.get("relation_phrase") or (predicate.replace("_", " ") if isinstance(predicate, str) else None)
     parts = [named.get("subject"), relation, named.get("object")]
-    words = " ".join(one.strip() for one in parts if isinstance(one, str) and one.strip())
+    words = " ".join(part.strip() for part in parts if isinstance(part, str) and part.strip())
     return words if isinstance(named.get("object"), str) and words else None
 
 
@@ -303,6 +303,6 @@ def _link(value: Any) -> FactLink:
         to = value.get("to") or value.get("target") or value.get("target_id") or value.get("target_fact_id")
         kind = value.get("type") or value.get("relation") or value.get("edge_type")
         about = value.get("reason"), value.get("at")
-        if isinstance(to, str) and isinstance(kind, str) and all(isinstance(one, str | None) for one in about):
+        if isinstance(to, str) and isinstance(kind, str) and all(isinstance(other, str | None) for other in about):
             return FactLink(kind, to, *about)
     raise InvalidInput("each of the 'links' must be an object with the texts 'type' and 'to'")

@@ -26,7 +26,7 @@ _OCCASIONS = frozenset(
 )
 # What begins on a day, or is bounded by it, is not over after it.
 _LASTING = frozenset("after as before begin begins by from open opens since start starting starts until".split())
-LINKED_BY_HAND = tuple(one for one in LINK_TYPES if one not in _BY_VERB)
+LINKED_BY_HAND = tuple(link_kind for link_kind in LINK_TYPES if link_kind not in _BY_VERB)
 _LINES = tuple("source source_event workflow scope project agent relation_phrase subject predicate object".split())
 
 
@@ -53,15 +53,17 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
     if entity is not None and not isinstance(entity, str):
         raise InvalidInput("The key 'entity' must be text.")
     own = tuple(key for key in record if OTHER_NAMES.get(key, key) in _OWN_KEYS)
-    given = {key: value for key, value in record.items() if key not in own and key not in ("entity", "default_entity")}
-    if "fact" not in given and (stated := stated_in(given)):
-        given["fact"] = stated
-    if not isinstance(given.get("fact"), str):
+    argument = {
+        key: value for key, value in record.items() if key not in own and key not in ("entity", "default_entity")
+    }
+    if "fact" not in argument and (stated := stated_in(argument)):
+        argument["fact"] = stated
+    if not isinstance(argument.get("fact"), str):
         raise InvalidInput('The key \'fact\' is missing: each line needs at least {"fact": "..."}.')
-    given["fact"] = check_statement(given["fact"])
-    given["id"] = UNSET_ID
+    argument["fact"] = check_statement(argument["fact"])
+    argument["id"] = UNSET_ID
     try:
-        fact = fact_from_record(given)
+        fact = fact_from_record(argument)
     except InvalidInput as problem:
         raise InvalidInput(
             f"The fact cannot be stored: {problem.message}.", "Correct that value and try again."
@@ -91,7 +93,9 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         category=fact.category.lower(),
         valid_from=valid_from,
         valid_to=valid_to,
-        related_entities=tuple(dict.fromkeys(check_statement(one, "related entity") for one in fact.related_entities)),
+        related_entities=tuple(
+            dict.fromkeys(check_statement(related_entity, "related entity") for related_entity in fact.related_entities)
+        ),
         tags=tuple(dict.fromkeys(_tag(tag) for tag in fact.tags if tag.strip())),
         links=tuple(_checked_link(link, now) for link in fact.links),
     )

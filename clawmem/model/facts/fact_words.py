@@ -61,10 +61,10 @@ def counter_words(fact: Fact) -> list[str]:
 def helpful_and_harmful(fact: Fact) -> tuple[int, int]:
     """Return how often sessions reported a fact as useful, and how often as harmful: the counters that ACE keeps for
     each entry of a playbook (Zhang et al., Agentic Context Engineering, 2025)."""
-    held = (fact.metadata or {}).get("outcomes")
-    counts = held if isinstance(held, Mapping) else {}
+    record = (fact.metadata or {}).get("outcomes")
+    counts = record if isinstance(record, Mapping) else {}
     found = [counts.get(key) for key in ("useful", "harmful")]
-    useful, harmful = (one if isinstance(one, int) else 0 for one in found)
+    useful, harmful = (number if isinstance(number, int) else 0 for number in found)
     return useful, harmful
 
 

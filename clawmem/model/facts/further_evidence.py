@@ -21,14 +21,14 @@ def evidence_row(fact: Fact) -> dict[str, Any]:
 
 def further_rows(fact: Fact) -> list[dict[str, Any]]:
     """Return the rows of further evidence of a fact."""
-    held = (fact.metadata or {}).get(ALSO_FROM)
-    return [dict(one) for one in held if isinstance(one, Mapping)] if isinstance(held, list | tuple) else []
+    value = (fact.metadata or {}).get(ALSO_FROM)
+    return [dict(record) for record in value if isinstance(record, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def further_events(fact: Fact) -> tuple[str, ...]:
     """Return the ids of the events of a fact's further evidence."""
-    found = (one.get("source_event") for one in further_rows(fact))
-    return tuple(dict.fromkeys(one for one in found if isinstance(one, str)))
+    found = (further_row.get("source_event") for further_row in further_rows(fact))
+    return tuple(dict.fromkeys(text for text in found if isinstance(text, str)))
 
 
 def with_evidence_of(known: Fact, again: Fact) -> Fact:

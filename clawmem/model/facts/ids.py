@@ -50,7 +50,7 @@ def _reference(text: str, what: str, hint: str) -> str:
     return reference
 
 
-def check_prefix(given: str, prefix: str, full_id: str, kind: str = "") -> str:
+def check_prefix(value: str, prefix: str, full_id: str, kind: str = "") -> str:
     """Return the full id that a prefix stands for. Raise InvalidInput if the prefix is too short to mean one id.
 
     `given` is what the user wrote, and `prefix` the same with the word `kind` that ids of this kind start with. The
@@ -59,7 +59,7 @@ def check_prefix(given: str, prefix: str, full_id: str, kind: str = "") -> str:
     if prefix != full_id and len(prefix) - len(word) < SHORTEST_PREFIX:
         behind = f" behind '{word}'" if word else ""
         raise InvalidInput(
-            f"'{given}' is too short for a prefix of an id.",
+            f"'{value}' is too short for a prefix of an id.",
             f"Give the whole id, {full_id}, or at least {SHORTEST_PREFIX} characters of it{behind}.",
         )
     return full_id

@@ -67,19 +67,19 @@ def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
             yield label, text
     if change := _reason_of_change(fact):
         yield "Because", change
-    held = details.get("alternatives")
-    for one in held if isinstance(held, list) else ():
-        if isinstance(one, Mapping) and (option := _text(one.get("option"))):
-            against = _text(one.get("why"))
+    items = details.get("alternatives")
+    for record in items if isinstance(items, list) else ():
+        if isinstance(record, Mapping) and (option := _text(record.get("option"))):
+            against = _text(record.get("why"))
             yield "Not chosen", f"{option}: {against}" if against else option
 
 
 def because(fact: Fact) -> list[str]:
     """Return the reason that is told beside a fact wherever it is served, as `because ...`; empty if there is none."""
-    said = [text for label, text in reasons_of(fact) if label != "Not chosen"] if _has_reasons(fact) else []
+    items = [text for label, text in reasons_of(fact) if label != "Not chosen"] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
-        said.reverse()  # why it was withdrawn, before why it was decided
-    return [f"because {' '.join(said[0].split()).rstrip('.')}"] if said else []
+        items.reverse()  # why it was withdrawn, before why it was decided
+    return [f"because {' '.join(items[0].split()).rstrip('.')}"] if items else []
 
 
 def searched_reasons(fact: Fact) -> list[str]:
@@ -101,8 +101,8 @@ def _reason_of_change(fact: Fact) -> str:
         return _text(remark.get("reason")) if isinstance(remark, Mapping) else ""
     if fact.source_event is not None:
         return ""
-    given = (link.reason for link in reversed(fact.links) if link.type in _REPLACING and link.reason)
-    return next((reason for reason in given if not _is_of_rules(reason)), "")
+    generator = (link.reason for link in reversed(fact.links) if link.type in _REPLACING and link.reason)
+    return next((reason for reason in generator if not _is_of_rules(reason)), "")
 
 
 def _is_of_rules(reason: str) -> bool:

@@ -18,8 +18,8 @@ _SAME = 0.75
 
 def outcomes_of(fact: Fact) -> list[Mapping[str, Any]]:
     """Return the outcomes of a decision, oldest first, each with `outcome`, `at`, and maybe `note` and `by`."""
-    held = (fact.details or {}).get("outcomes")
-    return [one for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
+    items = (fact.details or {}).get("outcomes")
+    return [record for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
 
 
 def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
@@ -42,9 +42,11 @@ def goes_against(decision: Fact, precedent: Fact) -> str | None:
 
 
 def _rejected(fact: Fact) -> list[str]:
-    held = (fact.details or {}).get("alternatives")
-    options = [one.get("option") for one in held if isinstance(one, Mapping)] if isinstance(held, list) else []
-    return [one for one in options if isinstance(one, str)]
+    items = (fact.details or {}).get("alternatives")
+    options = (
+        [record.get("option") for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
+    )
+    return [option for option in options if isinstance(option, str)]
 
 
 def _names(option: str, statement: str) -> bool:

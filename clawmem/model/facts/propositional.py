@@ -33,19 +33,22 @@ def named_premises(statement: str) -> tuple[NamedPremise, ...]:
     """Return the premises that a statement names, in order."""
     found = []
     for form in _FORM.finditer(statement):
-        for one in _ONE.finditer(statement, *form.span(1)):
-            words = one.group()[2:-2].strip()
-            found += [NamedPremise(words, *one.span())] if words else []
+        for match in _ONE.finditer(statement, *form.span(1)):
+            words = match.group()[2:-2].strip()
+            found += [NamedPremise(words, *match.span())] if words else []
     return tuple(found)
 
 
 def with_references(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
     """Return the statement with `[[reference(premise)]]` for each premise; None keeps the bracket as it is."""
     pieces, at = [], 0
-    for one in named_premises(statement):
-        found = reference(one)
-        pieces += [statement[at : one.start], statement[one.start : one.end] if found is None else f"[[{found}]]"]
-        at = one.end
+    for named_premise in named_premises(statement):
+        found = reference(named_premise)
+        pieces += [
+            statement[at : named_premise.start],
+            statement[named_premise.start : named_premise.end] if found is None else f"[[{found}]]",
+        ]
+        at = named_premise.end
     return "".join([*pieces, statement[at:]])
 
 
@@ -54,10 +57,10 @@ def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None
 
     The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
     bracket is removed."""
-    names = {one.start: reference(one) for one in named_premises(statement)}
+    names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
     kept = statement
     for form in reversed(list(_FORM.finditer(statement))):
-        if all(names.get(one.start()) for one in _ONE.finditer(statement, *form.span(1))):
+        if all(names.get(match.start()) for match in _ONE.finditer(statement, *form.span(1))):
             before, after = kept[: form.start()].rstrip(" ,("), kept[form.end() :].lstrip(" ,)")
             joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
             kept = joined[:1].upper() + joined[1:] if not before else joined

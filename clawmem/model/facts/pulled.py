@@ -57,12 +57,12 @@ def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
 
 def origin_of(fact: Fact) -> FactOrigin | None:
     """Return the origin of a pulled fact, or None for any other fact."""
-    given = (fact.metadata or {}).get(ORIGIN)
-    if not isinstance(given, Mapping) or not fact.source.startswith(_SOURCE):
+    record = (fact.metadata or {}).get(ORIGIN)
+    if not isinstance(record, Mapping) or not fact.source.startswith(_SOURCE):
         return None
-    if not set(FactOrigin._fields) <= set(given):
+    if not set(FactOrigin._fields) <= set(record):
         return None
-    found = FactOrigin(*(given[name] for name in FactOrigin._fields))
+    found = FactOrigin(*(record[name] for name in FactOrigin._fields))
     return found._replace(scopes=tuple(found.scopes))
 
 

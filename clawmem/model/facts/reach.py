@@ -78,8 +78,8 @@ class Reach(NamedTuple):
 
     def sees_event(self, metadata: Mapping[str, Any] | None) -> bool:
         """Return whether the query sees an event, by `workflow` and `project` in its metadata."""
-        given = metadata or {}
-        return self.sees(realm(None, _text(given.get("workflow")), _text(given.get("project"))))
+        record = metadata or {}
+        return self.sees(realm(None, _text(record.get("workflow")), _text(record.get("project"))))
 
 
 def realm_of(fact: "Fact") -> str:

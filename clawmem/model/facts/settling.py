@@ -33,16 +33,16 @@ def settle(strategy: str, origin: str, facts: Sequence[Fact]) -> Settlement:
         why = f"it has the highest confidence, {winner.confidence:g}, and {origin} settles conflicts by `confidence`"
     else:
         return Settlement(None, strategy, f"{origin} settles conflicts by `ask`")
-    best = max(facts, key=lambda one: trust_rank(one.trust))
+    best = max(facts, key=lambda fact: trust_rank(fact.trust))
     if trust_rank(winner.trust) < trust_rank(best.trust):
-        said = f"{winner.id} has the trust {winner.trust}, which is less than that of {best.id}"
-        return Settlement(None, strategy, said)
+        text = f"{winner.id} has the trust {winner.trust}, which is less than that of {best.id}"
+        return Settlement(None, strategy, text)
     return Settlement(winner, strategy, why)
 
 
 def confident_winner(facts: Sequence[Fact]) -> Fact | None:
     """Return the fact with the highest confidence, or None if a confidence is not known or two are equal."""
-    sure = sorted(((one.confidence, place) for place, one in enumerate(facts) if one.confidence is not None))
+    sure = sorted(((fact.confidence, place) for place, fact in enumerate(facts) if fact.confidence is not None))
     if len(sure) < len(facts) or not sure or (len(sure) > 1 and sure[-1][0] == sure[-2][0]):
         return None
     return facts[sure[-1][1]]
@@ -52,5 +52,5 @@ def _newest(facts: Sequence[Fact]) -> Fact | None:
     """Return the fact that is true from the latest moment: the day it names, else when it was recorded.
 
     Of two with the same moment, the later one in `facts` is the newer."""
-    moments = [(one.valid_from or one.timestamp, place) for place, one in enumerate(facts)]
+    moments = [(fact.valid_from or fact.timestamp, place) for place, fact in enumerate(facts)]
     return facts[max(moments)[1]] if moments else None

@@ -64,13 +64,13 @@ def single_phrases(catalog: Catalog) -> tuple[SinglePhrase, ...]:
         for phrase, name in catalog.names.items()
         if catalog.predicates[name].single
     ]
-    return tuple(sorted(found, key=lambda one: (-len(one.phrase), one.phrase)))
+    return tuple(sorted(found, key=lambda phrase: (-len(phrase.phrase), phrase.phrase)))
 
 
 def stated_value(fact: Fact, phrases: Iterable[SinglePhrase]) -> StatedValue | None:
     """Return the value that a fact states, or None. A fact with a relation is read by its triple alone."""
     if fact.predicate or fact.object:
-        kinds = {one.predicate: one.kind for one in phrases}
+        kinds = {phrase.predicate: phrase.kind for phrase in phrases}
         if not (fact.subject and fact.object and fact.predicate in kinds):
             return None
         return StatedValue(
@@ -79,19 +79,19 @@ def stated_value(fact: Fact, phrases: Iterable[SinglePhrase]) -> StatedValue | N
     return _read(fact.fact, phrases)
 
 
-def are_rivals(one: StatedValue, other: StatedValue) -> bool:
+def are_rivals(value: StatedValue, other: StatedValue) -> bool:
     """Return whether two values of one subject and relation cannot both be true."""
     from clawmem.model.facts.values import are_exclusive  # few facts share subject and relation
 
-    ours, theirs = normal(one.value), normal(other.value)
-    if one[:2] != other[:2] or ours == theirs or _holds(ours, theirs) or _holds(theirs, ours):
+    ours, theirs = normal(value.value), normal(other.value)
+    if value[:2] != other[:2] or ours == theirs or _holds(ours, theirs) or _holds(theirs, ours):
         return False
-    return are_exclusive(one.kind, one.value, other.value)
+    return are_exclusive(value.kind, value.value, other.value)
 
 
-def hold_together(one: Fact, other: Fact) -> bool:
+def hold_together(fact: Fact, other: Fact) -> bool:
     """Return whether there is a time at which both facts are true."""
-    begins, ends = zip(validity(one), validity(other), strict=True)
+    begins, ends = zip(validity(fact), validity(other), strict=True)
     begin, end = max(filter(None, begins), default=""), min(filter(None, ends), default=None)
     return end is None or begin_instant(begin) < end
 

@@ -82,8 +82,8 @@ def source_name(fact: Fact) -> str:
 
 def least_trust(*trusts: str | None) -> str | None:
     """Return the lowest of some trust levels, or None if all are None."""
-    given = [one for one in trusts if one is not None]
-    return min(given, key=trust_rank) if given else None
+    items = [trust for trust in trusts if trust is not None]
+    return min(items, key=trust_rank) if items else None
 
 
 def statement_trust(trust: str | None, source: str, agent: str | None) -> str:

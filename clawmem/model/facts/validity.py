@@ -50,12 +50,12 @@ def _is_for_later(plan: Fact) -> bool:
 
     A plan that was learned from words such as "this evening" was for that same day.
     """
-    said = (plan.metadata or {}).get("said_at")
-    stated = said if isinstance(said, str) and said else plan.timestamp
+    text = (plan.metadata or {}).get("said_at")
+    stated = text if isinstance(text, str) and text else plan.timestamp
     begin = sortable(plan.valid_from)
     if begin is None:
         return False
-    of_that_day = plan.source_event and said and plan.category != _GOAL and day_of(stated) == day_of(begin)
+    of_that_day = plan.source_event and text and plan.category != _GOAL and day_of(stated) == day_of(begin)
     return bool(of_that_day) or day_of(stated) < day_of(begin)
 
 

@@ -63,9 +63,9 @@ _REGIONS = frozenset(" ".join(_STATES.split()).split(", "))
 _COUNTRIES = frozenset(_SINGLE.split()) | frozenset(" ".join(_SEVERAL.split()).split(", "))
 
 
-def are_exclusive(kind: str, one: str, other: str) -> bool:
+def are_exclusive(kind: str, text: str, other: str) -> bool:
     """Return whether two values exclude each other; `kind` is the catalog's type of the relation's values."""
-    sort = value_class(kind, one)
+    sort = value_class(kind, text)
     return sort == value_class(kind, other) and sort != DESCRIBED
 
 

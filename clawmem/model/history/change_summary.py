@@ -43,7 +43,7 @@ def change_sentences(changes: Sequence[FactDifference]) -> tuple[ChangeSentence,
     for change in changes:
         if change.kind == CORRECTED:
             firsts.setdefault(change.fact.id, change)
-    passing = {one.id for each in roots.values() for one in each.passing}
+    passing = {fact.id for each in roots.values() for fact in each.passing}
     sentences: list[ChangeSentence] = []
     for change in changes:
         if change.kind == CORRECTED:
@@ -51,12 +51,12 @@ def change_sentences(changes: Sequence[FactDifference]) -> tuple[ChangeSentence,
                 sentences.append(_correction(change, roots[change.fact.id]))
         elif change.kind != LEARNED or change.fact.id not in passing:
             sentences.append(_plain(change))
-    return tuple(sorted(sentences, key=lambda one: GROUPS.index(one.group)))
+    return tuple(sorted(sentences, key=lambda sentence: GROUPS.index(sentence.group)))
 
 
 def summary(sentences: Iterable[ChangeSentence]) -> str:
     """Return the changes as one clause: `learned 2 facts, corrected 1 and forgot 1`."""
-    groups = [one.group for one in sentences]
+    groups = [sentence.group for sentence in sentences]
     verbs = {LEARNED: "learned", CORRECTED: "corrected", FORGOTTEN: "forgot", CHANGED: "changed"}
     parts = [f"{verbs[group]} {groups.count(group)}" for group in GROUPS if group in groups]
     if not parts:
@@ -69,24 +69,24 @@ def summary(sentences: Iterable[ChangeSentence]) -> str:
 def _roots(changes: Sequence[FactDifference]) -> dict[str, _ReplacedFacts]:
     """Return all that led to each fact at the end of a chain of corrections."""
     into: dict[str, list[FactDifference]] = {}
-    for one in changes:
-        if one.kind == CORRECTED and one.before:
-            into.setdefault(one.fact.id, []).append(one)
-    fresh = {one.fact.id for one in changes if one.kind == LEARNED}
-    replaced = {one.before.id for each in into.values() for one in each if one.before}
+    for change in changes:
+        if change.kind == CORRECTED and change.before:
+            into.setdefault(change.fact.id, []).append(change)
+    fresh = {change.fact.id for change in changes if change.kind == LEARNED}
+    replaced = {difference.before.id for each in into.values() for difference in each if difference.before}
     return {end: _gathered(end, into, fresh) for end in into if end not in replaced}
 
 
 def _gathered(end: str, into: Mapping[str, Sequence[FactDifference]], fresh: set[str]) -> _ReplacedFacts:
     known, passing, queue, seen = list[Fact](), list[Fact](), [end], {end}
     for current in queue:
-        for one in into.get(current, ()):
-            if one.before is None or one.before.id in seen:
+        for difference in into.get(current, ()):
+            if difference.before is None or difference.before.id in seen:
                 continue
-            seen.add(one.before.id)
-            queue.append(one.before.id)
-            new = one.before.id in fresh or one.before.id in into
-            (passing if new else known).append(one.before)
+            seen.add(difference.before.id)
+            queue.append(difference.before.id)
+            new = difference.before.id in fresh or difference.before.id in into
+            (passing if new else known).append(difference.before)
     return _ReplacedFacts(tuple(known), tuple(reversed(passing)))
 
 

@@ -130,15 +130,15 @@ def told_changes(changes: Iterable[FactDifference]) -> tuple[FactDifference, ...
     """Return the changes of a time as its end shows them: what was learned and withdrawn in it is withdrawn, and what
     was learned and replaced in it is told with what replaced it."""
     shown = []
-    for one in changes:
-        status = one.fact.status
-        if one.kind == LEARNED and status in (RETRACTED, ARCHIVED):
-            shown.append(one._replace(kind=status))
-        elif one.kind != LEARNED or status != SUPERSEDED:
-            shown.append(one)
+    for change in changes:
+        status = change.fact.status
+        if change.kind == LEARNED and status in (RETRACTED, ARCHIVED):
+            shown.append(change._replace(kind=status))
+        elif change.kind != LEARNED or status != SUPERSEDED:
+            shown.append(change)
     return tuple(shown)
 
 
 def count_kinds(changes: Iterable[FactDifference]) -> Counter[str]:
     """Return how many changes there are of each kind."""
-    return Counter(one.kind for one in changes)
+    return Counter(change.kind for change in changes)

@@ -44,9 +44,9 @@ class RedactionRecord(NamedTuple):
 
 def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
     """Return the credentials in some texts, or the texts themselves if they have none."""
-    given = [text for text in texts if text]
-    found = [text[match.start : match.end] for text in given for match in find_secrets(text)]
-    return tuple(dict.fromkeys(found or given))
+    items = [text for text in texts if text]
+    found = [text[match.start : match.end] for text in items for match in find_secrets(text)]
+    return tuple(dict.fromkeys(found or items))
 
 
 def redacted(

@@ -33,7 +33,7 @@ def facts_back(
 ) -> RestoredRecords[Fact]:
     """The facts that a file must hold. Only those in `only` go back; all keep the accesses counted since."""
     current = _by_id(now)
-    back = records_back(_by_id(before), _by_id(after), current, only, lambda one, other: bare(one) == bare(other))
+    back = records_back(_by_id(before), _by_id(after), current, only, lambda fact, other: bare(fact) == bare(other))
     return back._replace(records={key: _counted(fact, current.get(key)) for key, fact in back.records.items()})
 
 
@@ -45,7 +45,7 @@ def lines_back(
     before: Mapping[str, bytes], after: Mapping[str, bytes], now: Mapping[str, bytes]
 ) -> RestoredRecords[bytes]:
     """The lines that a ledger must hold, by event id."""
-    return records_back(before, after, now, before.keys() | after.keys(), lambda one, other: one == other)
+    return records_back(before, after, now, before.keys() | after.keys(), lambda data, other: data == other)
 
 
 def records_back(
@@ -57,8 +57,8 @@ def records_back(
 ) -> RestoredRecords[Record]:
     """The records that a file must hold for the operation between `before` and `after` to be undone."""
 
-    def alike(one: Record | None, other: Record | None) -> bool:
-        return one is other if one is None or other is None else same(one, other)
+    def alike(record: Record | None, other: Record | None) -> bool:
+        return record is other if record is None or other is None else same(record, other)
 
     touched = [
         key for key in dict.fromkeys((*before, *after)) if key in only and not alike(before.get(key), after.get(key))
@@ -143,7 +143,7 @@ def _without_added(before: bytes | None, after: bytes | None, now: bytes | None)
     new, lines = after.split(b"\n"), now.split(b"\n")
     # The day's first note also made the page, whose title the later ones still need.
     old = before.split(b"\n") if before is not None else [*new[:2], b""]
-    start = next((n for n, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), len(old))
+    start = next((n for n, (data, other) in enumerate(zip(old, new, strict=False)) if data != other), len(old))
     added = new[start : start + len(new) - len(old)]
     if not added or new[start + len(added) :] != old[start:]:
         return None

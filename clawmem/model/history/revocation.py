@@ -57,7 +57,7 @@ def derived_from_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) ->
                 holding.setdefault(link.to, []).append(fact.id)
     found, level = set[str](), set(revoked)
     while level:
-        level = {one for target in level for one in holding.get(target, ())} - found - set(revoked)
+        level = {text for target in level for text in holding.get(target, ())} - found - set(revoked)
         found |= level
     return found
 
@@ -76,7 +76,9 @@ def plan_revocation(
     UTC), and `why` is the reason stored with each retracted fact.
     """
     remark: dict[str, Any] = {"at": at, "reason": why, REVOKED: True}
-    gone = tuple(_retracted(by_id[one], remark) for one in by_id if one in revoked and by_id[one].status != RETRACTED)
+    gone = tuple(
+        _retracted(by_id[text], remark) for text in by_id if text in revoked and by_id[text].status != RETRACTED
+    )
     changed: dict[str, Fact] = {}
     successors: dict[str, str] = {}
     current: list[str] = []
@@ -88,15 +90,15 @@ def plan_revocation(
             successors[fact.id] = successor.id
         else:
             current.append(fact.id)
-    for one in _condensed_into(by_id, revoked):
-        changed[one.id] = one._replace(status=ACTIVE)
-        current.append(one.id)
+    for other_fact in _condensed_into(by_id, revoked):
+        changed[other_fact.id] = other_fact._replace(status=ACTIVE)
+        current.append(other_fact.id)
     # A restored fact may also be the new successor of an earlier one.
     for gone_before, heir_id in successors.items():
         link = FactLink("supersedes", gone_before, why, at)
         changed[heir_id] = _linked(changed.get(heir_id, by_id[heir_id]), link)
-    restored = tuple(changed[one] for one in current)
-    relinked = tuple(fact for one, fact in changed.items() if one not in current)
+    restored = tuple(changed[text] for text in current)
+    relinked = tuple(fact for text, fact in changed.items() if text not in current)
     return Revocation(gone, restored, relinked, _dependents(by_id, revoked))
 
 
@@ -108,8 +110,8 @@ def _condensed_into(by_id: Mapping[str, Fact], revoked: Collection[str]) -> list
             if link.reason == CONDENSED and fact.status != RETRACTED:
                 into.setdefault(link.to, set()).add(fact.id)
     return [
-        by_id[one] for one, claims in into.items()
-        if one in by_id and by_id[one].status == ARCHIVED and one not in revoked and claims <= set(revoked)
+        by_id[text] for text, claims in into.items()
+        if text in by_id and by_id[text].status == ARCHIVED and text not in revoked and claims <= set(revoked)
     ]  # fmt: skip
 
 
@@ -146,7 +148,7 @@ def _counted(was: Fact, now: Fact) -> Fact:
 
 
 def _linked(fact: Fact, added: FactLink) -> Fact:
-    known = any(one.type == added.type and one.to == added.to for one in fact.links)
+    known = any(link.type == added.type and link.to == added.to for link in fact.links)
     return fact if known else fact._replace(links=(*fact.links, added))
 
 

@@ -36,34 +36,34 @@ def steps_between(old: str | None, commits: Sequence[CommitInfo]) -> tuple[Histo
     """
     if not commits:
         return ()
-    known = {one.commit: one for one in commits}
+    known = {commit_info.commit: commit_info for commit_info in commits}
     after = _descendants(old, commits)
     line = [commits[-1]]
     while True:
-        parent = next((one for one in line[-1].parents if one in after), None)
+        parent = next((other_parent for other_parent in line[-1].parents if other_parent in after), None)
         if parent is None or parent == old:
             break
         line.append(known[parent])
     line.reverse()
-    place = {one.commit: number for number, one in enumerate(commits)}
+    place = {commit_info.commit: number for number, commit_info in enumerate(commits)}
     taken: set[str] = set()
     steps, before = [], old
-    for one in line:
-        new = _not_taken(one, known, taken)
-        merged = sorted((known[name] for name in new if name != one.commit), key=lambda each: place[each.commit])
-        steps.append(HistoryStep(one, before, tuple(merged)))
-        before = one.commit
+    for info in line:
+        new = _not_taken(info, known, taken)
+        merged = sorted((known[name] for name in new if name != info.commit), key=lambda each: place[each.commit])
+        steps.append(HistoryStep(info, before, tuple(merged)))
+        before = info.commit
     return tuple(steps)
 
 
 def _descendants(old: str | None, commits: Sequence[CommitInfo]) -> set[str]:
     """Return `old` and the commits that have it as an ancestor; all commits if there is no `old`."""
     if old is None:
-        return {one.commit for one in commits}
+        return {commit_info.commit for commit_info in commits}
     after = {old}
-    for one in commits:
-        if not after.isdisjoint(one.parents):
-            after.add(one.commit)
+    for commit_info in commits:
+        if not after.isdisjoint(commit_info.parents):
+            after.add(commit_info.commit)
     return after
 
 

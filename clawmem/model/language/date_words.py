@@ -216,8 +216,8 @@ def days_in_words(text: str, today: date) -> DaySpan | None:
 
 def days_named(question: str, today: date) -> DaySpan | None:
     """Return the days that a question names: the first date with a year, else the first date; None without a date."""
-    found = [one for one in find_dates(in_english(question), today) if one.span is not None]
-    dated = [one for one in found if not one.label]
+    found = [day for day in find_dates(in_english(question), today) if day.span is not None]
+    dated = [match for match in found if not match.label]
     return (dated or found)[0].span if found else None
 
 
@@ -234,13 +234,17 @@ def recurs(text: str) -> bool:
     return _RECURS.search(text) is not None and _LASTS_UNTIL.search(text) is None
 
 
-def last_coming_day(dates: Iterable[DateMatch], said: date) -> str | None:
+def last_coming_day(dates: Iterable[DateMatch], message: date) -> str | None:
     """Return the last day that the future dates of a plan name, or None. A date on which something starts is no end."""
-    coming = (one.span.last for one in dates if one.span and one.day and not (one.since or one.names))
-    return max((day for day in coming if day > said.isoformat()), default=None)
+    coming = (
+        date_match.span.last
+        for date_match in dates
+        if date_match.span and date_match.day and not (date_match.since or date_match.names)
+    )
+    return max((day for day in coming if day > message.isoformat()), default=None)
 
 
-def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
+def find_dates(text: str, day: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
     """Return every date in the text.
 
     `ahead` means that the text looks to the future from the position `ahead_from` on. This decides which of the bare
@@ -252,7 +256,7 @@ def find_dates(text: str, said: date, ahead: bool = False, ahead_from: int = 0) 
             continue
         try:
             forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
-            reading = _read(match, said, forward)
+            reading = _read(match, day, forward)
             span = _span_named(match, reading[0]) if reading else None
         except (ValueError, OverflowError):
             continue
@@ -273,34 +277,34 @@ def _only_names(text: str, match: re.Match[str]) -> bool:
 _Reading = tuple[str | None, str, bool]
 
 
-def _read(match: re.Match[str], said: date, ahead: bool) -> _Reading | None:
+def _read(match: re.Match[str], message: date, ahead: bool) -> _Reading | None:
     part = match.groupdict()
     if part["near"]:
-        return _near(part["near"].lower(), said)
+        return _near(part["near"].lower(), message)
     if part["ago_unit"]:
-        return _counted(part["ago"].lower(), part["ago_unit"].lower(), said, -1)
+        return _counted(part["ago"].lower(), part["ago_unit"].lower(), message, -1)
     if part["ahead_unit"]:
-        return _counted(part["ahead"].lower(), part["ahead_unit"].lower(), said, 1)
+        return _counted(part["ahead"].lower(), part["ahead_unit"].lower(), message, 1)
     if part["span"]:
-        return _span(part["which"].lower(), part["span"].lower(), said)
+        return _span(part["which"].lower(), part["span"].lower(), message)
     if part["iso"]:
         return date.fromisoformat(part["iso"]).isoformat(), "", False
     if part["md_month"] or part["dm_month"]:
         month = _month(part["md_month"] or part["dm_month"])
         year = part["md_year"] or part["dm_year"]
-        return _month_day(month, int(part["md_day"] or part["dm_day"]), year, said, ahead)
+        return _month_day(month, int(part["md_day"] or part["dm_day"]), year, message, ahead)
     if part["od_month"]:
         number = _ORDINALS.index(part["od_day"].lower()) + 1
-        return _month_day(_month(part["od_month"]), number, part["od_year"], said, ahead)
+        return _month_day(_month(part["od_month"]), number, part["od_year"], message, ahead)
     if part["iso_month"]:
         return date.fromisoformat(f"{part['iso_month']}-01").isoformat(), "", False
     if part["my_month"]:
         return date(int(part["my_year"]), _month(part["my_month"]), 1).isoformat(), "", False
     if part["m_month"]:
-        return _in_month(_month(part["m_month"]), part["m_year"], said, ahead)
+        return _in_month(_month(part["m_month"]), part["m_year"], message, ahead)
     if part["year"]:
         return f"{part['year']}-01-01", "", False
-    day = _weekday(_DAYS.index(part["day"].lower()), said, ahead)
+    day = _weekday(_DAYS.index(part["day"].lower()), message, ahead)
     return day.isoformat(), day.isoformat(), True
 
 
@@ -333,92 +337,92 @@ def _span_of(first: date, last: date) -> DaySpan:
     return DaySpan(first.isoformat(), last.isoformat())
 
 
-def _near(words: str, said: date) -> _Reading:
+def _near(words: str, message: date) -> _Reading:
     if words in ("recently", "the other day") or "long" in words or "while" in words:
         side = "some time before" if words.startswith("a while") else "shortly before"
-        return None, f"{side} {said.isoformat()}", True
+        return None, f"{side} {message.isoformat()}", True
     offsets = {"the day before yesterday": -2, "the day after tomorrow": 2, "yesterday": -1, "last night": -1}
     offset = 1 if words == "tomorrow" else offsets.get(words, 0)
-    day = (said + timedelta(days=offset)).isoformat()
+    day = (message + timedelta(days=offset)).isoformat()
     return day, day, True
 
 
-def _counted(count: str, unit: str, said: date, sign: int) -> _Reading:
+def _counted(count: str, unit: str, message: date, sign: int) -> _Reading:
     side = "before" if sign < 0 else "after"
     if count in _VAGUE:
-        return None, f"{count} {unit}s {side} {said.isoformat()}", True
+        return None, f"{count} {unit}s {side} {message.isoformat()}", True
     number = _NUMBERS.get(count) or int(count)
     if unit == "day":
-        day = (said + timedelta(days=sign * number)).isoformat()
+        day = (message + timedelta(days=sign * number)).isoformat()
         return day, day, True
     if unit == "week":
-        day = (said + timedelta(weeks=sign * number)).isoformat()
-        return day, f"{'1 week' if number == 1 else f'{number} weeks'} {side} {said.isoformat()}", True
+        day = (message + timedelta(weeks=sign * number)).isoformat()
+        return day, f"{'1 week' if number == 1 else f'{number} weeks'} {side} {message.isoformat()}", True
     if unit == "month":
-        first = _add_months(said, sign * number)
+        first = _add_months(message, sign * number)
         return first.isoformat(), _month_label(first), True
-    year = date(said.year + sign * number, 1, 1)
+    year = date(message.year + sign * number, 1, 1)
     return year.isoformat(), f"{year.year}", True
 
 
-def _span(which: str, span: str, said: date) -> _Reading | None:
+def _span(which: str, span: str, message: date) -> _Reading | None:
     sign = -1 if which in ("last", "past", "this past") else 0 if which == "this" else 1
     if span in _DAYS or span in _SHORT_DAYS:
         number = next(number for number, name in enumerate(_DAYS) if name.startswith(span[:2]))
-        day = _weekday(number, said, ahead=sign >= 0)
+        day = _weekday(number, message, ahead=sign >= 0)
         return day.isoformat(), day.isoformat(), True
     if span == "night":
-        return _near("last night", said) if sign < 0 else None
+        return _near("last night", message) if sign < 0 else None
     if span == "week":
-        return _week(sign, said)
+        return _week(sign, message)
     if span == "weekend":
-        return _weekend(sign, said)
+        return _weekend(sign, message)
     if span == "month":
-        first = _add_months(said, sign)
+        first = _add_months(message, sign)
         return first.isoformat(), _month_label(first), True
     if span == "year":
-        return f"{said.year + sign}-01-01", f"{said.year + sign}", True
+        return f"{message.year + sign}-01-01", f"{message.year + sign}", True
     month = _SEASONS.get(span) or _MONTHS.index(span) + 1
-    year = _year_of(month, sign, said)
+    year = _year_of(month, sign, message)
     name = span if span in _SEASONS else span.capitalize()
     return date(year, month, 1).isoformat(), f"{name} {year}", True
 
 
-def _week(sign: int, said: date) -> _Reading:
+def _week(sign: int, day: date) -> _Reading:
     label = {-1: "the week before", 0: "the week of", 1: "the week after"}[sign]
-    monday = said - timedelta(days=said.weekday()) + timedelta(weeks=sign)
-    return monday.isoformat(), f"{label} {said.isoformat()}", True
+    monday = day - timedelta(days=day.weekday()) + timedelta(weeks=sign)
+    return monday.isoformat(), f"{label} {day.isoformat()}", True
 
 
-def _weekend(sign: int, said: date) -> _Reading:
-    saturday = said + timedelta(days=5 - said.weekday())
-    if sign < 0 and saturday >= said - timedelta(days=1):
+def _weekend(sign: int, day: date) -> _Reading:
+    saturday = day + timedelta(days=5 - day.weekday())
+    if sign < 0 and saturday >= day - timedelta(days=1):
         saturday -= timedelta(weeks=1)
-    if sign > 0 and said.weekday() >= 5:
+    if sign > 0 and day.weekday() >= 5:
         saturday += timedelta(weeks=1)
     label = {-1: "the weekend before", 0: "the weekend of", 1: "the weekend after"}[sign]
-    return saturday.isoformat(), f"{label} {said.isoformat()}", True
+    return saturday.isoformat(), f"{label} {day.isoformat()}", True
 
 
-def _year_of(month: int, sign: int, said: date) -> int:
+def _year_of(month: int, sign: int, day: date) -> int:
     """Return the year of the last, this or next occurrence of the month."""
     if sign < 0:
-        return said.year if month < said.month and month + 2 < said.month else said.year - 1
+        return day.year if month < day.month and month + 2 < day.month else day.year - 1
     if sign > 0:
-        return said.year if month > said.month else said.year + 1
-    return said.year
+        return day.year if month > day.month else day.year + 1
+    return day.year
 
 
-def _month_day(month: int, day: int, year: str | None, said: date, ahead: bool) -> _Reading:
+def _month_day(month: int, day: int, year: str | None, message: date, ahead: bool) -> _Reading:
     if year:
         return date(int(year), month, day).isoformat(), "", False
     if day > _month_length(2024, month):
         raise ValueError(f"no day {day} in month {month}")
-    found = date(said.year, month, min(day, _month_length(said.year, month)))
-    if ahead and found < said - timedelta(days=60):
-        found = date(said.year + 1, month, day)
-    if not ahead and found > said + timedelta(days=60):
-        found = date(said.year - 1, month, day)
+    found = date(message.year, month, min(day, _month_length(message.year, month)))
+    if ahead and found < message - timedelta(days=60):
+        found = date(message.year + 1, month, day)
+    if not ahead and found > message + timedelta(days=60):
+        found = date(message.year - 1, month, day)
     return found.isoformat(), found.isoformat(), False
 
 
@@ -427,13 +431,13 @@ def _month_length(year: int, month: int) -> int:
     return (_add_months(first, 1) - first).days
 
 
-def _in_month(month: int, year: str | None, said: date, ahead: bool) -> _Reading:
+def _in_month(month: int, year: str | None, day: date, ahead: bool) -> _Reading:
     if year:
         return f"{year}-{month:02d}-01", "", False
-    number = said.year
-    if ahead and month < said.month:
+    number = day.year
+    if ahead and month < day.month:
         number += 1
-    if not ahead and month > said.month:
+    if not ahead and month > day.month:
         number -= 1
     return f"{number}-{month:02d}-01", _month_label(date(number, month, 1)), False
 
@@ -446,10 +450,10 @@ def _month_label(day: date) -> str:
     return f"{_MONTHS[day.month - 1].capitalize()} {day.year}"
 
 
-def _weekday(number: int, said: date, ahead: bool) -> date:
+def _weekday(number: int, day: date, ahead: bool) -> date:
     if ahead:
-        return said + timedelta(days=(number - said.weekday() - 1) % 7 + 1)
-    return said - timedelta(days=(said.weekday() - number - 1) % 7 + 1)
+        return day + timedelta(days=(number - day.weekday() - 1) % 7 + 1)
+    return day - timedelta(days=(day.weekday() - number - 1) % 7 + 1)
 
 
 def _add_months(day: date, months: int) -> date:

@@ -98,18 +98,18 @@ def _in_words(text: str, now: datetime) -> tuple[str, str]:
 
 
 def _typed(text: str, now: datetime) -> str | None:
-    given = text.strip()
+    value = text.strip()
     named = {"today": 0, "yesterday": -1, "tomorrow": 1}
-    if given.lower() in named:
-        return (now.date() + timedelta(days=named[given.lower()])).isoformat()
-    ago = re.fullmatch(_AGO, given.lower())
+    if value.lower() in named:
+        return (now.date() + timedelta(days=named[value.lower()])).isoformat()
+    ago = re.fullmatch(_AGO, value.lower())
     try:
         if ago:
             return (now.date() - timedelta(days=int(ago[1]) * _UNIT_DAYS[ago[2]])).isoformat()
-        if re.fullmatch(_DAY, given):
-            return date.fromisoformat(given).isoformat()
-        if "-" in given and len(given) > 10:
-            return stamp(moment_of(given))
+        if re.fullmatch(_DAY, value):
+            return date.fromisoformat(value).isoformat()
+        if "-" in value and len(value) > 10:
+            return stamp(moment_of(value))
     except (ValueError, OverflowError):
         pass
     return None
@@ -139,13 +139,13 @@ def sortable(written: str | None, end: bool = False) -> str | None:
     """
     if written is None or (len(written) == 20 and written[10] == "T" and written[19] == "Z"):
         return written
-    given = written.strip()
+    value = written.strip()
     try:
-        if re.fullmatch(_DAY, given):
-            return date.fromisoformat(given).isoformat()
-        if days := days_of(given):
+        if re.fullmatch(_DAY, value):
+            return date.fromisoformat(value).isoformat()
+        if days := days_of(value):
             return days[end]
-        return stamp(moment_of(given))
+        return stamp(moment_of(value))
     except (ValueError, OverflowError):
         return None
 

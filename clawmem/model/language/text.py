@@ -107,12 +107,12 @@ def plain(text: str) -> str:
     return text.replace("-", " ")
 
 
-def common_start(one: bytes, other: bytes) -> int:
+def common_start(data: bytes, other: bytes) -> int:
     """Return how many bytes both begin with, by comparing slices: quick also for long files."""
-    low, high = 0, min(len(one), len(other))
+    low, high = 0, min(len(data), len(other))
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if data[low:middle] == other[low:middle]:
             low = middle
         else:
             high = middle - 1

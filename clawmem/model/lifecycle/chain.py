@@ -57,7 +57,7 @@ def replaced_facts(fact: Fact) -> tuple[str, ...]:
 def _oldest_first(facts: Iterable[Fact], steps: Iterable[tuple[str, str]]) -> Iterator[Fact]:
     """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong. A circle
     begins with its oldest fact."""
-    left = {fact.id: fact for fact in sorted(facts, key=lambda one: (one.timestamp, one.id))}
+    left = {fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.timestamp, fact.id))}
     before: dict[str, set[str]] = {fact_id: set() for fact_id in left}
     for old, new in steps:
         if old in left and old != new:
@@ -75,10 +75,10 @@ def _known(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
 
 def chain_problems(facts: Iterable[Fact]) -> tuple[ChainProblem, ...]:
     """Return every broken rule of chains among all facts of a vault, in file order."""
-    given = list(facts)
-    by_id = {fact.id: fact for fact in given}
-    found = [*_doubled(given)]
-    for fact in given:
+    items = list(facts)
+    by_id = {fact.id: fact for fact in items}
+    found = [*_doubled(items)]
+    for fact in items:
         found += _pointer_problems(fact, by_id)
         found += _link_problems(fact, by_id)
     return tuple(found + _circles(by_id))
@@ -122,16 +122,16 @@ def _link_problems(fact: Fact, by_id: Mapping[str, Fact]) -> Iterator[ChainProbl
 def _circles(by_id: Mapping[str, Fact]) -> list[ChainProblem]:
     """Return one problem for each circle of pointers, at its smallest id."""
     found = []
-    done: set[str] = set()
+    group: set[str] = set()
     for start in by_id:
         path: dict[str, int] = {}
         current = start
-        while current in by_id and current not in done and current not in path:
+        while current in by_id and current not in group and current not in path:
             path[current] = len(path)
             current = by_id[current].superseded_by or ""
         if current in path:
             found.append(_circle(list(path)[path[current] :]))
-        done.update(path)
+        group.update(path)
     return found
 
 

@@ -37,7 +37,7 @@ class Cluster(NamedTuple):
     @property
     def demand(self) -> int:
         """Return how often the claims were accessed."""
-        return sum(one.access_count for one in self.facts)
+        return sum(fact.access_count for fact in self.facts)
 
 
 def is_condensable(fact: Fact, now: datetime) -> bool:
@@ -67,12 +67,14 @@ def clusters(
         for tag in fact.tags:
             groups[(*place, f"#{tag}")].append(fact)
     found, taken = list[Cluster](), set[str]()
-    for key in sorted(groups, key=lambda one: (one[-1].startswith("#"), -len(groups[one]), one)):
-        free = sorted((one for one in groups[key] if one.id not in taken), key=lambda one: one.timestamp)
+    for key in sorted(groups, key=lambda group: (group[-1].startswith("#"), -len(groups[group]), group)):
+        free = sorted(
+            (group for group in groups[key] if group.id not in taken), key=lambda other_fact: other_fact.timestamp
+        )
         if len(free) >= fewest:
             found.append(Cluster(key[0], key[-1].removeprefix("#"), tuple(free[:MOST])))
-            taken.update(one.id for one in free[:MOST])
-    return sorted(found, key=lambda one: (-one.demand, one.entity, one.topic))
+            taken.update(other_fact.id for other_fact in free[:MOST])
+    return sorted(found, key=lambda cluster: (-cluster.demand, cluster.entity, cluster.topic))
 
 
 def certain_claim(cluster: Cluster, catalog: Catalog) -> Fact | None:
@@ -81,15 +83,15 @@ def certain_claim(cluster: Cluster, catalog: Catalog) -> Fact | None:
     They can if subject and predicate are the same, the predicate takes several values, and the statements differ only
     in a plain value at their end: "Ada likes tea." and "Ada likes milk." become "Ada likes tea and milk."."""
     first = cluster.facts[0]
-    if len({(normal(one.subject or ""), one.predicate) for one in cluster.facts}) > 1 or not first.object:
+    if len({(normal(fact.subject or ""), fact.predicate) for fact in cluster.facts}) > 1 or not first.object:
         return None
     if is_single(catalog, first.predicate):
         return None
-    begins = {_before_value(one) for one in cluster.facts}
+    begins = {_before_value(fact) for fact in cluster.facts}
     begin = begins.pop()
     if begins or begin is None:
         return None
-    values = list({normal(one.object or ""): one.object or "" for one in cluster.facts}.values())
+    values = list({normal(fact.object or ""): fact.object or "" for fact in cluster.facts}.values())
     if any(_JOINED.search(value) or value[0].isdigit() for value in values):
         return None
     joint = values[0] if len(values) == 1 else f"{', '.join(values[:-1])} and {values[-1]}"
@@ -105,15 +107,15 @@ def condensed(cluster: Cluster, text: str) -> Fact:
     """Return the claim with these words in place of a group: with the tags, entities and links of all of it, its lowest
     confidence, its highest importance, and its latest begin."""
     facts, first = cluster.facts, cluster.facts[0]
-    sure = [one.confidence for one in facts if one.confidence is not None]
-    weights = [one.importance for one in facts if one.importance is not None]
+    sure = [fact.confidence for fact in facts if fact.confidence is not None]
+    weights = [fact.importance for fact in facts if fact.importance is not None]
     return Fact(
         UNSET_ID,
         text,
         first.category,
         "",
         SOURCE,
-        valid_from=max((one.valid_from for one in facts if one.valid_from), default=None),
+        valid_from=max((fact.valid_from for fact in facts if fact.valid_from), default=None),
         confidence=min(sure, default=None),
         importance=max(weights, default=None),
         trust=first.trust,
@@ -121,17 +123,17 @@ def condensed(cluster: Cluster, text: str) -> Fact:
         workflow=first.workflow,
         scope=first.scope,
         project=first.project,
-        related_entities=_united(one.related_entities for one in facts),
-        tags=_united(one.tags for one in facts),
-        links=tuple(FactLink("merges", one.id, CONDENSED) for one in facts),
+        related_entities=_united(fact.related_entities for fact in facts),
+        tags=_united(fact.tags for fact in facts),
+        links=tuple(FactLink("merges", fact.id, CONDENSED) for fact in facts),
     )
 
 
 def draft_of_proposal(cluster: Cluster) -> str:
     """Return the words with which a group is proposed to a person: its statements one after the other."""
     words: list[str] = []
-    for one in cluster.facts:
-        text = one.fact if one.fact.endswith((".", "!", "?")) else f"{one.fact}."
+    for fact in cluster.facts:
+        text = fact.fact if fact.fact.endswith((".", "!", "?")) else f"{fact.fact}."
         if sum(map(len, words)) + len(words) + len(text) <= LONGEST_FACT:
             words.append(text)
     return " ".join(dict.fromkeys(words))
@@ -139,9 +141,9 @@ def draft_of_proposal(cluster: Cluster) -> str:
 
 def lost_words(cluster: Cluster, text: str) -> list[str]:
     """Return the numbers and names of a group that a text in its place does not contain, each once."""
-    said = text.casefold()
-    telling = (word for one in cluster.facts for word in _telling(one.fact))
-    return list(dict.fromkeys(word for word in telling if word.casefold() not in said))
+    message = text.casefold()
+    telling = (word for fact in cluster.facts for word in _telling(fact.fact))
+    return list(dict.fromkeys(word for word in telling if word.casefold() not in message))
 
 
 def _telling(statement: str) -> Iterator[str]:
@@ -162,5 +164,5 @@ def _words_before_value(fact: Fact) -> str | None:
     return text[: len(text) - len(value)]
 
 
-def _united(given: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for words in given for word in words))
+def _united(items: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for words in items for word in words))

@@ -53,16 +53,16 @@ def premise_links(fact: Fact) -> list[tuple[str, str]]:
 
 def premise_changes(fact: Fact) -> tuple[PremiseChange, ...]:
     """Return the recorded changes of a fact's premises. A malformed record counts as none."""
-    held = (fact.metadata or {}).get(CHANGED)
-    if not isinstance(held, list | tuple):
+    value = (fact.metadata or {}).get(CHANGED)
+    if not isinstance(value, list | tuple):
         return ()
-    rows = (one for one in held if isinstance(one, Mapping))
+    rows = (record for record in value if isinstance(record, Mapping))
     return tuple(
-        PremiseChange(one["premise"], one["why"], one.get("by"))
-        for one in rows
-        if isinstance(one.get("premise"), str)
-        and isinstance(one.get("why"), str)
-        and isinstance(one.get("by"), str | None)
+        PremiseChange(row["premise"], row["why"], row.get("by"))
+        for row in rows
+        if isinstance(row.get("premise"), str)
+        and isinstance(row.get("why"), str)
+        and isinstance(row.get("by"), str | None)
     )
 
 
@@ -101,13 +101,13 @@ def doubt_reason(fact: Fact) -> str | None:
 
 def with_premise_changes(fact: Fact, changes: Iterable[PremiseChange]) -> Fact:
     """Return the fact with this record in place of the earlier one."""
-    rows = [{key: value for key, value in one._asdict().items() if value is not None} for one in changes]
+    rows = [{key: value for key, value in change._asdict().items() if value is not None} for change in changes]
     return with_metadata(fact, CHANGED, rows)
 
 
 def with_metadata(fact: Fact, key: str, value: Any) -> Fact:
     """Return the fact with one key of its metadata set, or removed if the value is empty."""
-    metadata = {name: held for name, held in (fact.metadata or {}).items() if name != key}
+    metadata = {name: other for name, other in (fact.metadata or {}).items() if name != key}
     return fact._replace(metadata={**metadata, **({key: value} if value else {})} or None)
 
 
@@ -118,18 +118,18 @@ def without_record(fact: Fact) -> Fact:
 
 def without_own_record(fact: Fact) -> Fact:
     """Return a requested fact without the record and the confirmations, which only the vault sets."""
-    held = {CHANGED, CONFIRMED, DEPRECATED} & (fact.metadata or {}).keys()
-    for key in held:
+    group = {CHANGED, CONFIRMED, DEPRECATED} & (fact.metadata or {}).keys()
+    for key in group:
         fact = with_metadata(fact, key, None)
     return fact
 
 
 def deprecation(fact: Fact) -> tuple[str, str] | None:
     """Return the fact that replaces a deprecated one and the last day (`YYYY-MM-DD`) of the old one, or None."""
-    held = (fact.metadata or {}).get(DEPRECATED)
-    if not isinstance(held, Mapping):
+    record = (fact.metadata or {}).get(DEPRECATED)
+    if not isinstance(record, Mapping):
         return None
-    new, until = held.get("for"), held.get("until")
+    new, until = record.get("for"), record.get("until")
     return (new, until) if isinstance(new, str) and isinstance(until, str) else None
 
 
@@ -146,9 +146,9 @@ def is_due_for_review(fact: Fact, today: str) -> bool:
 
 def confirmed(fact: Fact, today: str) -> Fact:
     """Return the fact with every recorded change confirmed, and without a day for review that has passed."""
-    held = (fact.metadata or {}).get(CONFIRMED)
-    known = dict(held) if isinstance(held, Mapping) else {}
-    known.update({one.premise: one.key for one in premise_changes(fact)})
+    record = (fact.metadata or {}).get(CONFIRMED)
+    known = dict(record) if isinstance(record, Mapping) else {}
+    known.update({premise_change.premise: premise_change.key for premise_change in premise_changes(fact)})
     if is_due_for_review(fact, today):
         details = {key: value for key, value in (fact.details or {}).items() if key != REVIEW_BY}
         fact = fact._replace(details=details or None)
@@ -204,7 +204,7 @@ def recomputed(ids: Collection[str], find: Find, today: str) -> dict[str, Fact]:
     `ids` must contain, with a fact, everything that rests on it: the records of all other facts are taken as they are.
     `find` returns a fact by id. `today` is `YYYY-MM-DD`. Circles of premises are allowed: what rests on nothing but a
     circle is not in doubt."""
-    found = {one: fact for one in sorted(ids) if (fact := find(one)) is not None}
+    found = {identifier: fact for identifier in sorted(ids) if (fact := find(identifier)) is not None}
     own: dict[str, dict[str, PremiseChange]] = {}
     resting: dict[str, list[tuple[str, str]]] = defaultdict(list)
     doubted: list[str] = []
@@ -218,12 +218,12 @@ def recomputed(ids: Collection[str], find: Find, today: str) -> dict[str, Fact]:
                 resting[carrier.id].append((fact.id, target))
     # Records outside of `ids` do not change, and put what rests on them in doubt.
     doubted += [
-        one for one in resting if one not in found and (held := find(one)) is not None and held.is_current
+        text for text in resting if text not in found and (held := find(text)) is not None and held.is_current
         and in_doubt(held)
     ]  # fmt: skip
     reached = set(doubted)
-    for one in doubted:
-        for fact_id, target in resting.get(one, ()):
+    for text in doubted:
+        for fact_id, target in resting.get(text, ()):
             change = PremiseChange(target, IN_DOUBT)
             if not _is_confirmed(found[fact_id], change):
                 own[fact_id][target] = change
@@ -249,12 +249,12 @@ def _carrier(target: str, kind: str, find: Find) -> Fact | None:
 
 
 def _is_confirmed(fact: Fact, change: PremiseChange) -> bool:
-    held = (fact.metadata or {}).get(CONFIRMED)
-    return isinstance(held, Mapping) and held.get(change.premise) == change.key
+    record = (fact.metadata or {}).get(CONFIRMED)
+    return isinstance(record, Mapping) and record.get(change.premise) == change.key
 
 
 def _recorded(fact: Fact, changes: Mapping[str, PremiseChange]) -> Fact:
     if not changes and not (fact.metadata and CHANGED in fact.metadata):
         return fact
     order = dict.fromkeys(target for target, _ in premise_links(fact))
-    return with_premise_changes(fact, [changes[one] for one in order if one in changes])
+    return with_premise_changes(fact, [changes[text] for text in order if text in changes])

@@ -52,10 +52,10 @@ def changed_fields(known: Fact, after: Fact) -> list[str]:
 
 def ignored_fields(again: Fact, after: Fact) -> list[str]:
     """Return the fields of a repeated statement whose values the fact did not take over."""
-    given = [name for name in _FILLED if name != "confidence" and getattr(again, name) is not None]
-    given += ["category"] if again.category != DEFAULT_CATEGORY else []
-    given += ["source_event"] if again.source_event else []
-    return [_field(name, getattr(again, name)) for name in given if getattr(after, name) != getattr(again, name)]
+    items = [name for name in _FILLED if name != "confidence" and getattr(again, name) is not None]
+    items += ["category"] if again.category != DEFAULT_CATEGORY else []
+    items += ["source_event"] if again.source_event else []
+    return [_field(name, getattr(again, name)) for name in items if getattr(after, name) != getattr(again, name)]
 
 
 def _field(name: str, value: Any) -> str:
@@ -74,7 +74,7 @@ def joint_confidence(*confidences: float | None) -> float | None:
 
     Those without a confidence do not count; None if all are.
     """
-    given = [one for one in confidences if one is not None]
-    if len(given) < 2:
-        return given[0] if given else None
-    return max(*given, min(HIGHEST_CONFIDENCE, round(1 - prod(1 - one for one in given), 3)))
+    items = [confidence for confidence in confidences if confidence is not None]
+    if len(items) < 2:
+        return items[0] if items else None
+    return max(*items, min(HIGHEST_CONFIDENCE, round(1 - prod(1 - value for value in items), 3)))

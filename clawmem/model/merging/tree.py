@@ -56,8 +56,8 @@ def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = M
     )
     facts = merge_facts(base_facts, our_facts, their_facts, policy)
     files, conflicts, stale = _others(before, facts, policy)
-    for path, held in facts.shelves.items():
-        files[path] = _written(path, held, before)
+    for path, shelve in facts.shelves.items():
+        files[path] = _written(path, shelve, before)
     proposals = _filed(files, facts)
     gone = dict.fromkeys({*base, *ours, *theirs} - files.keys())
     return MergedTree({**files, **gone}, (*facts.conflicts, *conflicts), proposals, facts.twins, clashes, tuple(stale))
@@ -79,7 +79,7 @@ def _one_meaning_each(trees: Trees) -> tuple[Trees, tuple[RenamedId, ...]]:
     facts = [_readable(side, trees) for side in trees]
     clashes = tuple(collisions(*facts))
     for side, number in ((OURS, 0), ("theirs", 1)):
-        names = {one.old: one.new for one in clashes if one.side == side}
+        names = {clash.old: clash.new for clash in clashes if clash.side == side}
         sides[number] = {path: _with_names(path, data, names) for path, data in sides[number].items()}
     return (base, sides[0], sides[1]), clashes
 
@@ -123,7 +123,7 @@ def _others(
     trees: Trees, facts: MergedFacts, policy: MergePolicy
 ) -> tuple[dict[str, bytes | None], list[MergeConflict], list[str]]:
     base, ours, theirs = trees
-    cited = {fact.source_event for held in facts.shelves.values() for fact in held if fact.source_event}
+    cited = {fact.source_event for shelve in facts.shelves.values() for fact in shelve if fact.source_event}
     files: dict[str, bytes | None] = {}
     conflicts: list[MergeConflict] = []
     stale: list[str] = []
@@ -147,14 +147,14 @@ def _beside(path: str, data: bytes) -> str:
     return f"{folder}{slash}{stem}.{mark}.{ending}" if stem and dot else f"{path}.{mark}"
 
 
-def _written(path: str, held: tuple[Fact, ...], trees: Trees) -> bytes | None:
+def _written(path: str, items: tuple[Fact, ...], trees: Trees) -> bytes | None:
     """Return the bytes of a fact file: a side's own bytes if equal, or None if it is empty and a side deleted it."""
     base, ours, theirs = (side.get(path) for side in trees)
-    if not held and not three_way(base is not None, ours is not None, theirs is not None, max):
+    if not items and not three_way(base is not None, ours is not None, theirs is not None, max):
         return None
-    same = [data for data in (ours, theirs) if data is not None and parse_items(data, path) == held]
+    same = [data for data in (ours, theirs) if data is not None and parse_items(data, path) == items]
     changed = [data for data in same if data != base]
-    return max(changed or same) if same else render_items(held)
+    return max(changed or same) if same else render_items(items)
 
 
 def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...]:
@@ -171,7 +171,7 @@ def _filed(files: dict[str, bytes | None], facts: MergedFacts) -> tuple[str, ...
 
 def _narrower(files: Files, wanted: Proposal) -> list[str]:
     """Return the paths of open questions about a part of the facts of a new question."""
-    about = {one.id for one in wanted.targets}
+    about = {target.id for target in wanted.targets}
     paths = [path for path, data in files.items() if data is not None and file_kind(path) is PROPOSAL_FILE]
     return [path for path in paths if _asks_about(files[path] or b"", path) < about]
 
@@ -183,7 +183,7 @@ def _asks_about(data: bytes, path: str) -> set[str]:
     except ClawmemError:
         return {""}
     is_question = (known.kind, known.does, known.status) == ("conflict", SUPERSEDE, OPEN)
-    return {one.id for one in known.targets} if is_question and known.targets else {""}
+    return {target.id for target in known.targets} if is_question and known.targets else {""}
 
 
 def _asked(files: Files, conflict: MergeConflict, proposal: Proposal) -> Proposal | None:
@@ -192,11 +192,11 @@ def _asked(files: Files, conflict: MergeConflict, proposal: Proposal) -> Proposa
     if known is None:
         return proposal
     earlier = parse_proposal(known, path)
-    if {one.id for one in earlier.targets} == {one.id for one in proposal.targets}:
+    if {target.id for target in earlier.targets} == {target.id for target in proposal.targets}:
         return None if earlier.status != OPEN else proposal
     if earlier.status == OPEN:
         return proposal
-    return proposal._replace(id=proposal_id(conflict, *(one.id for one in proposal.targets)))
+    return proposal._replace(id=proposal_id(conflict, *(target.id for target in proposal.targets)))
 
 
 Files = Mapping[str, bytes | None]

@@ -74,7 +74,7 @@ def _own_lines(page: str) -> list[str]:
 
 def without_notes(page: str, day: str, is_gone: Callable[[str], bool]) -> str:
     """Return the page with each note whose text is gone in a comment that names the day. Comments are not served."""
-    gone = {one.text for one in note_lines(page) if is_gone(one.text)}
+    gone = {note_line.text for note_line in note_lines(page) if is_gone(note_line.text)}
     lines = page.split("\n")
     for place, line in enumerate(lines if gone else ()):
         found = _LINE.match(line)

@@ -58,27 +58,32 @@ def day_block(
     narrative: DayNarrative = NO_NARRATIVE,
 ) -> str:
     """Return the generated part of a day's note, or an empty text if there is nothing to report."""
-    corrected = [one for one in facts if one.before]
-    decided = [one for one in facts if not one.before and one.fact.category == "decision"]
-    learned = [one for one in facts if not one.before and one.fact.category != "decision"]
-    statements = {normal(one.fact.fact) for one in facts}
-    noted = dict.fromkeys(one for one in map(one_line, mentions) if normal(one) not in statements)
-    told = [_WRITTEN.format(of=narrative.of), "", *narrative.lines] if narrative.lines else []
+    corrected = [fact for fact in facts if fact.before]
+    decided = [day_fact for day_fact in facts if not day_fact.before and day_fact.fact.category == "decision"]
+    learned = [day_fact for day_fact in facts if not day_fact.before and day_fact.fact.category != "decision"]
+    statements = {normal(day_fact.fact.fact) for day_fact in facts}
+    noted = dict.fromkeys(text for text in map(one_line, mentions) if normal(text) not in statements)
+    items = [_WRITTEN.format(of=narrative.of), "", *narrative.lines] if narrative.lines else []
     blocks = (
-        _block(NARRATIVE, told),
-        _block("## Learned", [_line(one) for one in learned]),
-        _block("## Corrected", [*(_correction(one) for one in corrected), *(_withdrawal(one) for one in withdrawn)]),
-        _block("## Decided", [_line(one) for one in decided]),
+        _block(NARRATIVE, items),
+        _block("## Learned", [_line(fact) for fact in learned]),
+        _block(
+            "## Corrected", [*(_correction(fact) for fact in corrected), *(_withdrawal(fact) for fact in withdrawn)]
+        ),
+        _block("## Decided", [_line(fact) for fact in decided]),
         _block("## Sessions", _sessions(events)),
         # Last, because learning adds its lines at the end.
-        "\n".join([MENTIONS, "", *(f"- {one}" for one in noted)]) if noted else "",
+        "\n".join([MENTIONS, "", *(f"- {text}" for text in noted)]) if noted else "",
     )
     return "\n\n".join(filter(None, blocks))
 
 
 def facts_checksum(facts: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> str:
     """Return the checksum of what a narrative of these facts rests on: their ids, statements and statuses."""
-    rows = [(one.fact.id, one.fact.fact, one.fact.status, one.before) for one in (*facts, *withdrawn)]
+    rows = [
+        (day_fact.fact.id, day_fact.fact.fact, day_fact.fact.status, day_fact.before)
+        for day_fact in (*facts, *withdrawn)
+    ]
     return f"{checksum(*map(repr, sorted(rows))):08x}"
 
 
@@ -138,36 +143,38 @@ def _block(title: str, lines: Sequence[str]) -> str:
     return "\n".join([title, "", *shown])
 
 
-def _line(one: DayFact) -> str:
-    gone = ", withdrawn since" if one.fact.status == RETRACTED else ""
-    return f"- {_statement(one.fact)} ({', '.join([one.entity, one.fact.id, *labels(one.fact)])}{gone})"
+def _line(fact: DayFact) -> str:
+    gone = ", withdrawn since" if fact.fact.status == RETRACTED else ""
+    return f"- {_statement(fact.fact)} ({', '.join([fact.entity, fact.fact.id, *labels(fact.fact)])}{gone})"
 
 
 def _statement(fact: Fact) -> str:
     return _REVOKED if is_revoked(fact) else one_line(fact.fact)
 
 
-def _correction(one: DayFact) -> str:
-    return f"{_line(one)} Before: {' / '.join(map(one_line, one.before))}"
+def _correction(fact: DayFact) -> str:
+    return f"{_line(fact)} Before: {' / '.join(map(one_line, fact.before))}"
 
 
-def _withdrawal(one: DayFact) -> str:
-    reason = ((one.fact.metadata or {}).get("retracted") or {}).get("reason")
+def _withdrawal(fact: DayFact) -> str:
+    reason = ((fact.fact.metadata or {}).get("retracted") or {}).get("reason")
     because = f" Because: {one_line(str(reason))}" if reason else ""
-    return f"- Withdrawn: {_statement(one.fact)} ({one.entity}, {one.fact.id}){because}"
+    return f"- Withdrawn: {_statement(fact.fact)} ({fact.entity}, {fact.fact.id}){because}"
 
 
 def _sessions(events: Iterable[Event]) -> list[str]:
     """Return one line for each session or source of messages, in the order of their first events."""
     groups: dict[tuple[str, str], list[Event]] = {}
-    for event in sorted(events, key=lambda one: one.timestamp):
+    for event in sorted(events, key=lambda other_event: other_event.timestamp):
         if event.role != "note":
             groups.setdefault((event.session or "", event.source or ""), []).append(event)
     return [_session(*key, found) for key, found in groups.items()]
 
 
 def _session(session: str, source: str, events: Sequence[Event]) -> str:
-    who = dict.fromkeys(one_line(one.speaker or one.role) for one in events if one.role in ("user", "assistant"))
+    who = dict.fromkeys(
+        one_line(event.speaker or event.role) for event in events if event.role in ("user", "assistant")
+    )
     names = ", ".join([*list(who)[:5], *([f"{len(who) - 5} others"] if len(who) > 5 else [])])
     first, last = events[0].timestamp[11:16], events[-1].timestamp[11:16]
     span = first if first == last else f"{first} to {last}"

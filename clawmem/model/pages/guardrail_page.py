@@ -22,7 +22,7 @@ def page_path(agent: str) -> str:
 def agents_of(fact: Fact) -> tuple[str, ...]:
     """Return the agents for which a guardrail holds; none if it holds for everybody."""
     named = (fact.details or {}).get("agents")
-    return tuple(one for one in named if isinstance(one, str)) if isinstance(named, list) else ()
+    return tuple(text for text in named if isinstance(text, str)) if isinstance(named, list) else ()
 
 
 def holds_for(fact: Fact, agent: str | None) -> bool:
@@ -35,19 +35,19 @@ def pages_of(fact: Fact, entity: str) -> tuple[str, ...]:
     """Return the pages on which a guardrail of an entity stands: those of its agents, else that of everybody."""
     owner = owner_of(entity)
     agents = (owner,) if owner else agents_of(fact)
-    return tuple(page_path(one) for one in agents if is_agent(one)) if agents else (GLOBAL,)
+    return tuple(page_path(agent) for agent in agents if is_agent(agent)) if agents else (GLOBAL,)
 
 
 def guardrail_block(facts: Iterable[Fact]) -> str:
     """Return the lines of the guardrails, one paragraph each, in the given order."""
-    return "".join(_lines(one) for one in facts) or _NONE
+    return "".join(_lines(fact) for fact in facts) or _NONE
 
 
 def _lines(fact: Fact) -> str:
     details = fact.details or {}
-    said = [fact.id, f"since {fact.timestamp[:10]}"]
-    said += [f"workflow {fact.workflow}"] if fact.workflow and is_workflow(fact.workflow) else []
-    said += [f"project {fact.project}"] if fact.project else []
-    said += [f"failure mode {details['failure_mode']}"] if isinstance(details.get("failure_mode"), str) else []
+    items = [fact.id, f"since {fact.timestamp[:10]}"]
+    items += [f"workflow {fact.workflow}"] if fact.workflow and is_workflow(fact.workflow) else []
+    items += [f"project {fact.project}"] if fact.project else []
+    items += [f"failure mode {details['failure_mode']}"] if isinstance(details.get("failure_mode"), str) else []
     why = one_line(details["why"]) if isinstance(details.get("why"), str) else ""
-    return f"- {one_line(fact.fact)} ({', '.join(said)})\n" + (f"  Why: {why}\n" if why else "")
+    return f"- {one_line(fact.fact)} ({', '.join(items)})\n" + (f"  Why: {why}\n" if why else "")

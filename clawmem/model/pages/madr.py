@@ -58,7 +58,7 @@ def madr_pages(decisions: Sequence[tuple[Fact, str]], facts: Mapping[str, Fact])
     """Return a page for each decision (with its entity), numbered from 1 in the order of time, then of ids.
 
     `facts` are the facts that the decisions link to, by id. The same decisions give the same bytes."""
-    ordered = sorted(decisions, key=lambda one: (one[0].timestamp, one[0].id))
+    ordered = sorted(decisions, key=lambda decision: (decision[0].timestamp, decision[0].id))
     names = {fact.id: _file_name(number, fact) for number, (fact, _) in enumerate(ordered, 1)}
     return tuple(MadrPage(names[fact.id], _page(fact, entity, names, facts)) for fact, entity in ordered)
 
@@ -70,7 +70,7 @@ def read_madr(text: str) -> MadrDecision:
     title = next((name for level, name in sections if level == 1), None)
     if not title:
         raise InvalidInput("The page has no title: a line that begins with `# `.", _HINT)
-    found = {name.lower(): held for (level, name), held in sections.items() if level > 1}
+    found = {name.lower(): section for (level, name), section in sections.items() if level > 1}
     outcome = found.get(OUTCOME.lower())
     if outcome is None:
         raise InvalidInput(f"The page has no section `## {OUTCOME}`.", _HINT)
@@ -83,8 +83,8 @@ def read_madr(text: str) -> MadrDecision:
     if not why:
         raise InvalidInput(f"Line {line}: the decision has no reason.", "Write `, because ...` after the option.")
     options = _items(found.get(OPTIONS.lower(), (0, ""))[1])
-    named = ((one, _against(found.get(one.lower(), (0, ""))[1])) for one in options)
-    others = tuple((_unlinked(one), why) for one, why in named if not _unlinked(one).startswith(option))
+    named = ((other_option, _against(found.get(other_option.lower(), (0, ""))[1])) for other_option in options)
+    others = tuple((_unlinked(name), why) for name, why in named if not _unlinked(name).startswith(option))
     decided = title if option.lower() in title.lower() or not options else f"{title}: {option}"
     context = " ".join(found.get(CONTEXT.lower(), (0, ""))[1].split())
     details = {
@@ -108,7 +108,7 @@ def read_madr(text: str) -> MadrDecision:
 
 
 def _items(words: str) -> list[str]:
-    return [match[1].strip() for one in words.splitlines() if (match := _ITEM.fullmatch(one.strip()))]
+    return [match[1].strip() for line in words.splitlines() if (match := _ITEM.fullmatch(line.strip()))]
 
 
 def _left_out(
@@ -116,11 +116,11 @@ def _left_out(
 ) -> Iterator[str]:
     """Yield the names of the keys and sections of a page that a fact has no place for."""
     yield from (key for key in ("consulted", "informed") if front.get(key))
-    known = {one.lower() for one in (*_READ, *options, *([MORE] if own else []))}
+    known = {option.lower() for option in (*_READ, *options, *([MORE] if own else []))}
     for (level, name), (_, words) in sections.items():
         if level > 1 and name.lower() not in known and words.strip():
             yield name
-    if any(one.startswith("Good,") for option in options for one in _items(sections.get((3, option), (0, ""))[1])):
+    if any(item.startswith("Good,") for option in options for item in _items(sections.get((3, option), (0, ""))[1])):
         yield "the arguments for the options"
 
 
@@ -144,8 +144,16 @@ def _page(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
     details = fact.details or {}
     why = _text(details.get("why"))
     chosen = _plain(fact.fact)
-    options = [(_plain(_text(one.get("option"))), _text(one.get("why"))) for one in _alternatives(details)]
-    day = max([day_of(fact.timestamp), *(day_of(str(one.get("at"))) for one in outcomes_of(fact) if one.get("at"))])
+    options = [
+        (_plain(_text(alternative.get("option"))), _text(alternative.get("why")))
+        for alternative in _alternatives(details)
+    ]
+    day = max(
+        [
+            day_of(fact.timestamp),
+            *(day_of(str(outcome.get("at"))) for outcome in outcomes_of(fact) if outcome.get("at")),
+        ]
+    )
     front = [f"status: {yaml_scalar(status_of(fact, names))}", f"date: {day}"]
     makers = details.get(DECISION_MAKERS)
     front += [f"decision-makers: {yaml_scalar(makers if isinstance(makers, str) else fact.agent or 'user')}"]
@@ -155,19 +163,19 @@ def _page(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
         f"# {_escaped(chosen)}",
         f"## {CONTEXT}",
         _escaped(_context(fact, entity, why)),
-        *([f"## {DRIVERS}", "\n".join(f"* {_escaped(one)}" for one in drivers)] if drivers else []),
+        *([f"## {DRIVERS}", "\n".join(f"* {_escaped(driver)}" for driver in drivers)] if drivers else []),
         f"## {OPTIONS}",
-        "\n".join(f"* {_escaped(one)}" for one in dict.fromkeys((chosen, *(option for option, _ in options)))),
+        "\n".join(f"* {_escaped(text)}" for text in dict.fromkeys((chosen, *(option for option, _ in options)))),
         f"## {OUTCOME}",
         f'Chosen option: "{_escaped(chosen)}", because {_escaped(why or "no reason was recorded")}.',
     ]
-    effects = [*_texts(details.get("consequences")), *(_effect(one) for one in outcomes_of(fact))]
-    parts += [f"### {CONSEQUENCES}", "\n".join(f"* {_escaped(one)}" for one in effects)] if effects else []
+    effects = [*_texts(details.get("consequences")), *(_effect(outcome) for outcome in outcomes_of(fact))]
+    parts += [f"### {CONSEQUENCES}", "\n".join(f"* {_escaped(effect)}" for effect in effects)] if effects else []
     argued = [(option, against) for option, against in options if against and option != chosen]
     parts += [f"## {PROS_AND_CONS}"] if argued else []
     for option, against in dict(argued).items():
         parts += [f"### {_escaped(option)}", f"* Bad, because {_escaped(_plain(against))}"]
-    parts += [f"## {MORE}", "\n".join(f"* {one}" for one in _more(fact, entity, names, facts))]
+    parts += [f"## {MORE}", "\n".join(f"* {text}" for text in _more(fact, entity, names, facts))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -199,12 +207,16 @@ def _more(fact: Fact, entity: str, names: Mapping[str, str], facts: Mapping[str,
 
 
 def _alternatives(details: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    held = details.get("alternatives")
-    return [one for one in held if isinstance(one, Mapping) and one.get("option")] if isinstance(held, list) else []
+    items = details.get("alternatives")
+    return (
+        [record for record in items if isinstance(record, Mapping) and record.get("option")]
+        if isinstance(items, list)
+        else []
+    )
 
 
 def _texts(value: Any) -> list[str]:
-    return [one_line(one) for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    return [one_line(text) for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
@@ -235,16 +247,16 @@ def _parted(text: str) -> tuple[dict[str, str], str, int]:
     lines = text.replace("\r\n", "\n").lstrip("\ufeff").split("\n")
     if lines[0].strip() != "---":
         return {}, "\n".join(lines), 1
-    end = next((at for at, one in enumerate(lines[1:], 1) if one.strip() == "---"), None)
+    end = next((at for at, line in enumerate(lines[1:], 1) if line.strip() == "---"), None)
     if end is None:
         raise InvalidInput("Line 1: the front matter does not end: a line `---` is missing.", _HINT)
     front: dict[str, str] = {}
     last = ""
-    for one in lines[1:end]:
-        key, mark, value = one.partition(":")
-        if last and (item := _ITEM.fullmatch(one.strip())):  # a list below its key
+    for line in lines[1:end]:
+        key, mark, value = line.partition(":")
+        if last and (item := _ITEM.fullmatch(line.strip())):  # a list below its key
             front[last] = ", ".join(filter(None, (front[last], item[1].strip("\"' "))))
-        elif mark and not one.startswith((" ", "#")):
+        elif mark and not line.startswith((" ", "#")):
             last = key.strip()
             front[last] = value.strip().strip("[]").strip("\"'")
     return front, "\n".join(lines[end + 1 :]), end + 2
@@ -268,7 +280,7 @@ def _sections(body: str, first: int) -> dict[tuple[int, str], tuple[int, str]]:
 
 def _against(words: str) -> str:
     """Return the arguments against an option, as one text."""
-    return "; ".join(match[1].strip().rstrip(".") for one in _items(words) if (match := _BAD.fullmatch(one)))
+    return "; ".join(match[1].strip().rstrip(".") for item in _items(words) if (match := _BAD.fullmatch(item)))
 
 
 _HINT = "The template is at https://adr.github.io/madr/."

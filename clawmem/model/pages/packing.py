@@ -148,7 +148,7 @@ def _packed(
     free = budget - sum(part.tokens for part in (frame.opening(), heading, frame.closing()))
     asides = [aside] if aside is not None and aside.tokens <= free * _ASIDE_SHARE else []
     free -= sum(part.tokens for part in asides)
-    reserves = {one.title: _reserve(one) for one in sections}
+    reserves = {section.title: _reserve(section) for section in sections}
     if more.facts == more.others:
         filled, remarks = _with_joint_remark(sections, free, budget, more)
     elif sum(reserves.values()) > free * _REMARKS_SHARE:
@@ -158,8 +158,8 @@ def _packed(
         remarks = _remarks(sections, filled)
     remarks = [*asides, *remarks]
     parts = [frame.opening(), heading, *remarks, frame.closing()]
-    parts += [frame.title(one.title) for one in filled if one.units]
-    units = [unit for one in filled for unit in one.units]
+    parts += [frame.title(section.title) for section in filled if section.units]
+    units = [unit for section in filled for unit in section.units]
     tokens = sum(part.tokens for part in parts) + sum(unit.tokens for unit in units)
     return PackedContext(heading, tuple(filled), tuple(remarks), tokens, _exactness(parts, units))
 
@@ -167,9 +167,9 @@ def _packed(
 def render_context(packed: PackedContext, words: Mapping[Key, str]) -> str:
     """Return the text without a final newline; `words` holds the lines of the units that have no text."""
     body = [frame.opening().text, packed.heading.text]
-    for one in packed.sections:
-        if one.units:
-            body += [frame.title(one.title).text, *(unit.text or words[unit.key] for unit in one.units)]
+    for section in packed.sections:
+        if section.units:
+            body += [frame.title(section.title).text, *(unit.text or words[unit.key] for unit in section.units)]
     body += [part.text for part in packed.remarks] + [frame.closing().text]
     return "".join(body).removesuffix("\n")
 
@@ -187,7 +187,7 @@ def _with_one_remark(
     filled = _fill(sections, free, {})
     numbers = _missing(sections, filled)
     command = more.facts if numbers[0] else more.others
-    leader = next((one.title for one in sections if one.leads), "")
+    leader = next((section.title for section in sections if section.leads), "")
     plain, named = (frame.total_remark(_MANY, command, leader, most).tokens for most in (0, _MANY if leader else 0))
     needed = named if any(numbers) else 0
     if free < needed:
@@ -214,21 +214,21 @@ def _with_joint_remark(
 ) -> tuple[list[FilledSection], list[FramePart]]:
     """Fill the sections, and return the remark on the one that leads and the one on all others, if they are needed."""
     joint = frame.total_remark(_MANY, more.others, limit=_MANY).tokens
-    leading = {one.title: _reserve(one) for one in sections if one.leads}
+    leading = {section.title: _reserve(section) for section in sections if section.leads}
     room = free - joint
     # What a leading section does not need for its remark, it may use: only room that there is can be reserved.
     reserved = leading if sum(leading.values()) <= room else {}
     filled = _fill(sections, max(room - sum(reserved.values()), 0), reserved)
     remarks = _joint_remarks(sections, filled, more)
-    if _spent(sections, filled) + sum(one.tokens for one in remarks) > free:
+    if _spent(sections, filled) + sum(remark.tokens for remark in remarks) > free:
         filled = _fill(sections, 0, {})
         remarks = _joint_remarks(sections, filled, more)
-    missing = sum(unit.tokens for one in filled for unit in one.missing)
+    missing = sum(unit.tokens for section in filled for unit in section.missing)
     if free >= 0 and missing <= joint:  # there may be room without a remark
         complete = _fill(sections, free, {})
         if not _joint_remarks(sections, complete, more):
             return complete, []
-    needed = _spent(sections, filled) + sum(one.tokens for one in remarks)
+    needed = _spent(sections, filled) + sum(remark.tokens for remark in remarks)
     if free < needed:
         short = f"A budget of {counted(budget, 'token')} is too small."
         raise InvalidInput(short, ".")
@@ -236,53 +236,58 @@ def _with_joint_remark(
 
 
 def _spent(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
-    return sum(_cost(section, one.units) for section, one in zip(sections, filled, strict=True))
+    return sum(_cost(section, other_section.units) for section, other_section in zip(sections, filled, strict=True))
 
 
 def _joint_remarks(sections: Sequence[Section], filled: Sequence[FilledSection], more: OmittedHint) -> list[FramePart]:
     remarks, others = [], 0
-    for section, one in zip(sections, filled, strict=True):
+    for section, other_section in zip(sections, filled, strict=True):
         if not section.leads:
-            others += one.left_out
-        elif one.left_out:
-            remarks.append(frame.remark(one.title, one.left_out, section.more))
-    everything = others + sum(len(one.units) for one in filled)
+            others += other_section.left_out
+        elif other_section.left_out:
+            remarks.append(frame.remark(other_section.title, other_section.left_out, section.more))
+    everything = others + sum(len(other_section.units) for other_section in filled)
     return [*remarks, *([frame.total_remark(others, more.others, limit=everything)] if others else [])]
 
 
 def _lacking(sections: Sequence[Section], filled: Sequence[FilledSection]) -> int:
     """Return how many lines of the leading section were left out."""
-    return sum(one.left_out for section, one in zip(sections, filled, strict=True) if section.leads)
+    return sum(other_section.left_out for section, other_section in zip(sections, filled, strict=True) if section.leads)
 
 
 def _missing(sections: Sequence[Section], filled: Sequence[FilledSection]) -> tuple[int, int]:
     """Return how many facts, and how many other lines, all sections left out together, each counted once."""
-    everything = sum(one.left_out for one in filled)
+    everything = sum(other_section.left_out for other_section in filled)
     others = 0
-    for section, one in zip(sections, filled, strict=True):
+    for section, other_section in zip(sections, filled, strict=True):
         if section.total is None:
-            others += one.left_out - sum(isinstance(unit.key, int) for unit in one.missing)
+            others += other_section.left_out - sum(isinstance(unit.key, int) for unit in other_section.missing)
     return everything - others, others
 
 
 def _remarks(sections: Sequence[Section], filled: Sequence[FilledSection]) -> list[FramePart]:
     return [
-        frame.remark(one.title, one.left_out, section.more)
-        for section, one in zip(sections, filled, strict=True)
-        if one.left_out
+        frame.remark(other_section.title, other_section.left_out, section.more)
+        for section, other_section in zip(sections, filled, strict=True)
+        if other_section.left_out
     ]
 
 
 def _fill(sections: Sequence[Section], free: int, reserves: Mapping[str, int]) -> list[FilledSection]:
-    whole = [one for one in sections if one.whole]
+    whole = [other_section for other_section in sections if other_section.whole]
     for section in whole:
         _check_room(section, free)
-    in_turn = sorted((one for one in sections if not one.extra), key=lambda one: one.turn)
-    beside = free - sum(_cost(one, one.units(_MANY, {})) for one in whole)
+    in_turn = sorted(
+        (other_section for other_section in sections if not other_section.extra),
+        key=lambda other_section: other_section.turn,
+    )
+    beside = free - sum(_cost(other_section, other_section.units(_MANY, {})) for other_section in whole)
     filling = _BudgetFill(free, reserves, _assured(in_turn, beside))
     for section in in_turn:
         filling.give(section)
-    for section in sorted(in_turn, key=lambda one: one.leads):  # the section that leads stays within its share
+    for section in sorted(
+        in_turn, key=lambda other_section: other_section.leads
+    ):  # the section that leads stays within its share
         if section.share < 1:
             filling.give_more(section)
     for section in reversed(in_turn):
@@ -305,12 +310,12 @@ def _check_room(section: Section, free: int) -> None:
 
 def _assured(sections: Sequence[Section], free: int) -> dict[str, int]:
     """Return the tokens of the title and the first unit of each assured section, as far as they fit."""
-    held: dict[str, int] = {}
+    record: dict[str, int] = {}
     for section in sections:
         units = section.units(free, {}) if section.assured else ()
-        if units and (cost := _cost(section, units[:1])) <= free - sum(held.values()):
-            held[section.title] = cost
-    return held
+        if units and (cost := _cost(section, units[:1])) <= free - sum(record.values()):
+            record[section.title] = cost
+    return record
 
 
 class _BudgetFill:

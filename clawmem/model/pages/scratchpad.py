@@ -40,8 +40,8 @@ def new_scratchpad(task: str) -> str:
 def sections(text: str) -> dict[str, str]:
     """Return the text below each second-level heading, without white space around it."""
     found = list(_HEADING.finditer(text))
-    ends = [*(one.start() for one in found[1:]), len(text)][: len(found)]
-    return {one[1]: text[one.end() : end].strip() for one, end in zip(found, ends, strict=True)}
+    ends = [*(match.start() for match in found[1:]), len(text)][: len(found)]
+    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}
 
 
 def without_older_lines(text: str, keep: int = KEPT_LINES) -> MovedPad:
@@ -57,6 +57,6 @@ def without_older_lines(text: str, keep: int = KEPT_LINES) -> MovedPad:
 
 def _with_section(text: str, name: str, body: str) -> str:
     found = list(_HEADING.finditer(text))
-    at = next(place for place, one in enumerate(found) if one[1] == name)
+    at = next(place for place, match in enumerate(found) if match[1] == name)
     end = found[at + 1].start() if at + 1 < len(found) else len(text)
     return f"{text[: found[at].end()]}\n\n{body}\n{chr(10) if at + 1 < len(found) else ''}{text[end:]}"

@@ -20,19 +20,19 @@ _DOES = {
 _Details = Mapping[str, Any]
 
 
-def action_words(one: Proposal) -> str:
+def action_words(proposal: Proposal) -> str:
     """Return what approving a proposal about a fact, a wiki page or a task does, as a clause."""
-    if one.fact:
-        return f"{_DOES[one.does]} {one.fact.fact}" + (f" (in {one.entity})" if one.entity else "")
-    if one.kind == "escalation":
+    if proposal.fact:
+        return f"{_DOES[proposal.does]} {proposal.fact.fact}" + (f" (in {proposal.entity})" if proposal.entity else "")
+    if proposal.kind == "escalation":
         return "closes the task as done; rejecting closes it as rejected"
-    details = one.details or {}
-    effect = _OF_WIKI.get(str(details.get("action"))) if one.kind == "wiki" else None
+    details = proposal.details or {}
+    effect = _OF_WIKI.get(str(details.get("action"))) if proposal.kind == "wiki" else None
     if effect:
         return effect(details)
-    if one.kind == "wiki":
+    if proposal.kind == "wiki":
         return "records the decision; no page changes"
-    return _DOES.get(one.does, one.does)
+    return _DOES.get(proposal.does, proposal.does)
 
 
 def _set_link(details: _Details) -> str:
@@ -48,9 +48,9 @@ def _archive(details: _Details) -> str:
 
 _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
-    JOIN_ENTITIES: lambda held: f"merges the entity {held.get('from')} into {held.get('into')}",
-    JOIN_PAGES: lambda held: f"moves the text of {held.get('from')} to {held.get('into')}, and the links with it",
+    JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
+    JOIN_PAGES: lambda record: f"moves the text of {record.get('from')} to {record.get('into')}, and the links with it",
     SET_LINK: _set_link,
     ARCHIVE: _archive,
-    SPLIT: lambda held: f"moves the section '{held.get('heading')}' of {held.get('page')} to a page of its own",
+    SPLIT: lambda record: f"moves the section '{record.get('heading')}' of {record.get('page')} to a page of its own",
 }

@@ -74,5 +74,5 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ProposalKind("bridge", "a fact for the organisation", delegable=False),
 )
 
-KINDS = tuple(one.name for one in PROPOSAL_KINDS)
-BY_KIND: Mapping[str, ProposalKind] = {one.name: one for one in PROPOSAL_KINDS}
+KINDS = tuple(proposal_kind.name for proposal_kind in PROPOSAL_KINDS)
+BY_KIND: Mapping[str, ProposalKind] = {proposal_kind.name: proposal_kind for proposal_kind in PROPOSAL_KINDS}

@@ -127,7 +127,7 @@ def thing_in_front(statement: str) -> EntityHint | None:
     if person:
         return EntityHint("person", person["name"] or person["first"], "named")
     starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
-    return next((found for one in starts if (found := named_thing(one.rstrip(",;:")))), None)
+    return next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
 
 
 def project_name(text: str) -> str | None:

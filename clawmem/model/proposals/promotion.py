@@ -140,10 +140,13 @@ def decide(candidates: Iterable[ScoredFact], terms: PromotionTerms) -> list[Prom
 
     Every candidate gets a verdict with a reason.
     """
-    ranked = sorted(candidates, key=lambda one: (-one.judgement.score, -importance_of(one.fact), one.fact.id))
+    ranked = sorted(
+        candidates,
+        key=lambda candidate: (-candidate.judgement.score, -importance_of(candidate.fact), candidate.fact.id),
+    )
     verdicts, room, questions = [], terms.most - terms.before, terms.most_asked - terms.asked_before
-    for one in ranked:
-        verdict = _verdict(one, terms, room, questions if terms.most else 0)
+    for fact in ranked:
+        verdict = _verdict(fact, terms, room, questions if terms.most else 0)
         room -= verdict.promoted
         questions -= verdict.waits
         verdicts.append(verdict)
@@ -182,22 +185,22 @@ def mark_promoted(fact: Fact, on: str, judgement: PromotionScore, proposal: str 
     return fact._replace(importance=max(before, lift), metadata={**(fact.metadata or {}), MARK: mark})
 
 
-def _verdict(one: ScoredFact, terms: PromotionTerms, room: int, questions: int) -> PromotionVerdict:
-    score, worth = one.judgement.score, terms.worth
-    against = one.judgement.refusal or one.settled
+def _verdict(fact: ScoredFact, terms: PromotionTerms, room: int, questions: int) -> PromotionVerdict:
+    score, worth = fact.judgement.score, terms.worth
+    against = fact.judgement.refusal or fact.settled
     if against is not None:
-        return PromotionVerdict(one, False, against, proposal=one.proposal)
+        return PromotionVerdict(fact, False, against, proposal=fact.proposal)
     if score < round(worth - terms.margin, 3):
-        return PromotionVerdict(one, False, f"its score is {score:.2f}, and {worth:.2f} is needed")
-    doubt = one.doubt or (f"its score is {score:.2f}, just below the {worth:.2f} needed" if score < worth else None)
+        return PromotionVerdict(fact, False, f"its score is {score:.2f}, and {worth:.2f} is needed")
+    doubt = fact.doubt or (f"its score is {score:.2f}, just below the {worth:.2f} needed" if score < worth else None)
     if doubt and questions > 0:
-        return PromotionVerdict(one, False, doubt, waits=True)
+        return PromotionVerdict(fact, False, doubt, waits=True)
     if doubt:
-        return PromotionVerdict(one, False, f"{doubt}; a person is asked at most {terms.most_asked} times a day")
+        return PromotionVerdict(fact, False, f"{doubt}; a person is asked at most {terms.most_asked} times a day")
     if room <= 0:
-        return PromotionVerdict(one, False, f"its score is high enough, but the limit is {terms.most} a day")
+        return PromotionVerdict(fact, False, f"its score is high enough, but the limit is {terms.most} a day")
     return PromotionVerdict(
-        one, True, f"its score is {score:.2f}, and {worth:.2f} is needed: " + "; ".join(one.judgement.reasons)
+        fact, True, f"its score is {score:.2f}, and {worth:.2f} is needed: " + "; ".join(fact.judgement.reasons)
     )
 
 

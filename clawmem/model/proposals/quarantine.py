@@ -50,8 +50,8 @@ def orders_in(fact: Fact) -> tuple[str, str] | None:
     if found or not (fact.details or fact.links or fact.category in _ADVICE):
         return found
     reasons = [link.reason for link in fact.links if link.reason]
-    told = (*texts_in(fact.details), *reasons, *([fact.fact] if fact.category in _ADVICE else []))
-    return next((found for text in told if (found := order_handed_on(text, advice=not outside))), None)
+    items = (*texts_in(fact.details), *reasons, *([fact.fact] if fact.category in _ADVICE else []))
+    return next((found for text in items if (found := order_handed_on(text, advice=not outside))), None)
 
 
 def reviewer_needed(fact: Fact) -> str | None:
@@ -118,8 +118,8 @@ def judged_mark(record: SessionRecord) -> int:
     """Return a checksum of what a session hands on and of the rules. A record that holds it was judged when it was
     written, so that a start need not judge it again."""
     reflection = record.reflection or {}
-    said = (*reflection.get("learned", ()), *reflection.get("watch_for", ()))
-    return checksum(RULES, record.summary, *said, *record.warnings)
+    items = (*reflection.get("learned", ()), *reflection.get("watch_for", ()))
+    return checksum(RULES, record.summary, *items, *record.warnings)
 
 
 def orders_in_event_text(text: str, outside: bool) -> tuple[str, str] | None:

@@ -102,7 +102,7 @@ def matches(pattern: str, item: RoutedItem) -> bool:
 def is_named(reviewers: Sequence[str], name: str, email: str) -> bool:
     """Return whether one of the reviewers is the person with this git identity; letter case does not matter."""
     forms = (name.lower(), email.lower(), f"{name} <{email}>".lower())
-    return any(re.fullmatch(_glob(one.lower()), form) for one in reviewers for form in forms)
+    return any(re.fullmatch(_glob(reviewer.lower()), form) for reviewer in reviewers for form in forms)
 
 
 def _part_matches(part: str, item: RoutedItem) -> bool:

@@ -63,8 +63,8 @@ def render_accesses(accesses: Mapping[str, Accesses]) -> bytes:
     return ("{\n" + ",\n".join(lines) + "\n}\n").encode() if lines else b"{}\n"
 
 
-def _written(one: Accesses) -> list[object]:
-    return [value for value in one if value is not None]
+def _written(accesses: Accesses) -> list[object]:
+    return [value for value in accesses if value is not None]
 
 
 def merged_accesses(
@@ -74,10 +74,10 @@ def merged_accesses(
     none = Accesses(0, "")
     found = {}
     for fact_id in ours.keys() | theirs.keys():
-        before, one, other = (side.get(fact_id, none) for side in (base, ours, theirs))
-        new = max(0, one.number - before.number) + max(0, other.number - before.number)
-        raised = max((side for side in (one.importance, other.importance) if side is not None), default=None)
-        found[fact_id] = Accesses(min(_LARGEST, before.number + new), max(one.last, other.last), raised)
+        before, accesses, other = (side.get(fact_id, none) for side in (base, ours, theirs))
+        new = max(0, accesses.number - before.number) + max(0, other.number - before.number)
+        raised = max((side for side in (accesses.importance, other.importance) if side is not None), default=None)
+        found[fact_id] = Accesses(min(_LARGEST, before.number + new), max(accesses.last, other.last), raised)
     return found
 
 

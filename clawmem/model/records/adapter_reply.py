@@ -78,7 +78,7 @@ class AdapterReply(NamedTuple):
 def adapter_request(
     workflow: str,
     adapter: str,
-    given: Mapping[str, Any],
+    record: Mapping[str, Any],
     since: str | None = None,
     closed: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def adapter_request(
     `given` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null before
     the first. `closed` are its tasks that were closed here."""
     about = {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since}
-    return {**about, "input": dict(given), "closed": [dict(one) for one in closed]}
+    return {**about, "input": dict(record), "closed": [dict(other_record) for other_record in closed]}
 
 
 def parse_reply(value: Any) -> AdapterReply:

@@ -62,7 +62,7 @@ def words_of(text: str) -> tuple[str, ...]:
     Raise InvalidInput if it is empty, too long, has a control or hidden character, or has a character outside quotes on
     which a shell would act."""
     check_visible(text, "command")
-    if any(one in text for one in "\n\r\t"):
+    if any(name in text for name in "\n\r\t"):
         raise InvalidInput("The command has a line break or a tab.", "Write it on one line, with blanks.")
     if len(text) > MOST_LETTERS:
         raise InvalidInput(f"The command has more than {MOST_LETTERS:,} letters.", "Put it into a script.")
@@ -95,15 +95,15 @@ def shown_words(words: Sequence[str]) -> str:
 def parse_allowed(record: Any) -> AllowedCommand:
     """Read one record of the store. Raise ValueError, TypeError or KeyError if it has another form."""
     words = tuple(record["words"])
-    files = tuple(PinnedFile(**one) for one in record["files"])
+    files = tuple(PinnedFile(**file) for file in record["files"])
     environment = dict(record["environment"])
-    texts = [*words, record["place"], *(text for one in files for text in one), *environment, *environment.values()]
-    if not words or not files or not all(isinstance(one, str) for one in texts):
+    texts = [*words, record["place"], *(text for file in files for text in file), *environment, *environment.values()]
+    if not words or not files or not all(isinstance(text, str) for text in texts):
         raise ValueError("an allowed command has words, files and an environment, all of them texts")
     return AllowedCommand(words, record["place"], files, environment, str(record["at"]), str(record["by"]))
 
 
 def render_allowed(command: AllowedCommand) -> dict[str, Any]:
     """Return the record of the store."""
-    files = [one._asdict() for one in command.files]
+    files = [file._asdict() for file in command.files]
     return {**command._asdict(), "words": list(command.words), "files": files, "environment": dict(command.environment)}

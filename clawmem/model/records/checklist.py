@@ -58,13 +58,13 @@ def new_tasks(text: str, title: str | None, yaml: Yaml, name: str = "the text") 
 
 def unread_lines(text: str, new: Sequence[NewTask]) -> int:
     """Return how many bullets and empty boxes of a checklist are in none of its tasks."""
-    if any(one.page for one in new) or "\n" not in text.strip():
+    if any(task.page for task in new) or "\n" not in text.strip():
         return 0
     items = [one_line(found["words"]) for found in map(_BULLET.fullmatch, text.splitlines()) if found]
-    said = [one.title for one in new] + [words for one in new for words, _ in one.acceptance]
-    said += [line.removeprefix("- ") for one in new for line in one.about.splitlines()]
-    left = Counter(re.sub(r"^\[[ xX]?\]\s*", "", one) for one in items) - Counter(
-        re.sub(r"^\[[ xX]?\]\s*", "", one_line(one)) for one in said
+    message = [task.title for task in new] + [words for task in new for words, _ in task.acceptance]
+    message += [line.removeprefix("- ") for task in new for line in task.about.splitlines()]
+    left = Counter(re.sub(r"^\[[ xX]?\]\s*", "", item) for item in items) - Counter(
+        re.sub(r"^\[[ xX]?\]\s*", "", one_line(name)) for name in message
     )
     return left.total()
 
@@ -78,7 +78,7 @@ def _groups(lines: list[str], boxes: list[tuple[int, re.Match[str]]]) -> list[Ne
     for (start, found), stop in zip(outer, stops, strict=True):
         below = [line for line in lines[start + 1 : stop] if line[:1] in (" ", "\t", "")]
         words, checked = _box(found)
-        inner = tuple(_box(one) for one in map(_BOX.match, below) if one)
+        inner = tuple(_box(match) for match in map(_BOX.match, below) if match)
         about = "\n".join(_plain(line) for line in below if not _BOX.match(line)).strip()
         made.append(NewTask(words, about, inner, checked))
     return made

@@ -74,9 +74,11 @@ def parse_claims(data: bytes, path: str, yaml: Yaml) -> tuple[SessionClaims, ...
 def render_claims(sessions: Iterable[SessionClaims]) -> bytes:
     """The claims as JSON, one session a line."""
     rows = [
-        f" {json.dumps(one.session)}: "
-        + json.dumps({"seen": one.seen, "claims": [to_record(claim, (None, "")) for claim in one.claims]})
-        for one in sessions
+        f" {json.dumps(session_claims.session)}: "
+        + json.dumps(
+            {"seen": session_claims.seen, "claims": [to_record(claim, (None, "")) for claim in session_claims.claims]}
+        )
+        for session_claims in sessions
     ]
     return ("{\n" + ",\n".join(rows) + "\n}\n").encode() if rows else b"{}\n"
 
@@ -92,19 +94,19 @@ def alive_until(seen: str, signs: Iterable[str], minutes: float) -> datetime:
     return until
 
 
-def live_claims(one: SessionClaims, signs: Sequence[str], now: datetime, minutes: float) -> tuple[LiveClaim, ...]:
+def live_claims(claims: SessionClaims, signs: Sequence[str], now: datetime, minutes: float) -> tuple[LiveClaim, ...]:
     """Return the claims of a session that are in force."""
-    until = alive_until(one.seen, signs, minutes)
+    until = alive_until(claims.seen, signs, minutes)
     if until < now:
         return ()
-    return tuple(LiveClaim(claim, one.session, one.agent, stamp(until)) for claim in one.claims)
+    return tuple(LiveClaim(claim, claims.session, claims.agent, stamp(until)) for claim in claims.claims)
 
 
-def overlap(one: Claim, other: Claim) -> bool:
+def overlap(claim: Claim, other: Claim) -> bool:
     """Return whether two claims are about something that both contain."""
-    if one.project != other.project:
+    if claim.project != other.project:
         return False
-    first, second = pattern_of(one), pattern_of(other)
+    first, second = pattern_of(claim), pattern_of(other)
     wild = [any(mark in pattern for mark in _WILD) for pattern in (first, second)]
     if wild == [False, True]:
         first, second = second, first
@@ -141,10 +143,12 @@ def is_vault_path(path: str) -> bool:
 def collisions(claims: Sequence[LiveClaim]) -> list[tuple[LiveClaim, LiveClaim]]:
     """Return the pairs of claims of two sessions that overlap, the one that came first in front."""
     found = []
-    ordered = sorted(claims, key=lambda one: (one.claim.since, one.session, one.claim.words))
-    for at, one in enumerate(ordered):
+    ordered = sorted(claims, key=lambda claim: (claim.claim.since, claim.session, claim.claim.words))
+    for at, live_claim in enumerate(ordered):
         found += [
-            (one, two) for two in ordered[at + 1 :] if one.session != two.session and overlap(one.claim, two.claim)
+            (live_claim, two)
+            for two in ordered[at + 1 :]
+            if live_claim.session != two.session and overlap(live_claim.claim, two.claim)
         ]
     return found
 

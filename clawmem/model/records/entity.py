@@ -50,13 +50,13 @@ def is_agent(text: str) -> bool:
 
 def check_name(text: str) -> str:
     """Return a normalized entity name. Raise InvalidInput if it is not one or leads outside the vault."""
-    given = unicodedata.normalize("NFC", text.strip()).lower().strip("/")
-    parts = given.split("/")
+    value = unicodedata.normalize("NFC", text.strip()).lower().strip("/")
+    parts = value.split("/")
     if parts[0].startswith("@"):
         check_agent(parts[0][1:])
         parts = parts[1:]
-    if is_candidate_place(given):
-        return given
+    if is_candidate_place(value):
+        return value
     if not parts or parts[0] not in ROOTS or not 2 <= len(parts) <= 3:
         raise InvalidInput(
             f"'{text}' is not an entity name.",
@@ -66,7 +66,7 @@ def check_name(text: str) -> str:
     for part in parts[1:]:
         if not re.fullmatch(_NAME, part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:
             raise _unfit(text, part)
-    return given
+    return value
 
 
 def is_entity_name(text: str) -> bool:
@@ -79,16 +79,16 @@ def is_entity_name(text: str) -> bool:
 
 def check_new_name(text: str) -> str:
     """Return a name for a new entity. Raise InvalidInput also if it is too long or the folder of other entities."""
-    given = check_name(text)
-    parts = given.split("/")
-    if is_candidate_place(given):
+    value = check_name(text)
+    parts = value.split("/")
+    if is_candidate_place(value):
         raise InvalidInput(f"'{text}' is the place of facts that wait for promotion.", "Name an entity.")
     if parts[-2:] in (["areas", kind] for kind in AREA_KINDS):
-        raise InvalidInput(f"'{text}' is a folder of entities, not an entity.", f"Write {given}/NAME.")
+        raise InvalidInput(f"'{text}' is a folder of entities, not an entity.", f"Write {value}/NAME.")
     for part in parts:
         if len(part) > _LONGEST_NAME:
             raise _unfit(text, part)
-    return given
+    return value
 
 
 def _unfit(text: str, part: str) -> InvalidInput:

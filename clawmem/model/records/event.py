@@ -107,7 +107,7 @@ def name_of_outsider(event: Event) -> str | None:
     """Return the name of a tool or an outsider for statements; it is never a name of the user."""
     metadata = event.metadata or {}
     named = (event.speaker, metadata.get("tool"), metadata.get("name"), metadata.get("file"), event.source)
-    return next((str(one) for one in named if one and str(one).lower() not in _THE_USER), None)
+    return next((str(other) for other in named if other and str(other).lower() not in _THE_USER), None)
 
 
 def display_speaker(event: Event) -> str:

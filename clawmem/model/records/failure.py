@@ -81,10 +81,10 @@ def with_own(built_in: Mapping[str, FailureMode], own: Mapping[str, FailureMode]
     return {name: _over(built_in.get(name, FailureMode(name)), own.get(name)) for name in (*built_in, *own)}
 
 
-def _over(one: FailureMode, own: FailureMode | None) -> FailureMode:
+def _over(mode: FailureMode, own: FailureMode | None) -> FailureMode:
     if own is None:
-        return one
-    return one._replace(**{key: value for key, value in own._asdict().items() if value})
+        return mode
+    return mode._replace(**{key: value for key, value in own._asdict().items() if value})
 
 
 def guardrail_rule(mode: FailureMode) -> str:

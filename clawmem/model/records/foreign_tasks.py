@@ -30,22 +30,22 @@ def origin_of(workflow: str, adapter: str, foreign_id: str) -> str:
     return f"{workflow}/{adapter}:{foreign_id}"
 
 
-def new_keys(given: AdapterTask, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
+def new_keys(task: AdapterTask, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
     """Return the keys of the front matter of a task that is new here."""
-    keys = {"workflow": workflow, "state": given.state, "priority": given.priority, "url": given.url}
-    decision = _decision(given.state, workflow, adapter, moment)
-    origin = origin_of(workflow, adapter, given.id)
+    keys = {"workflow": workflow, "state": task.state, "priority": task.priority, "url": task.url}
+    decision = _decision(task.state, workflow, adapter, moment)
+    origin = origin_of(workflow, adapter, task.id)
     return {
         **{key: value for key, value in keys.items() if value is not None},
         **decision,
         "origin": origin,
-        "foreign": _text(_values(given)),
+        "foreign": _text(_values(task)),
     }
 
 
-def updated(task: Task, given: AdapterTask, workflow: str, adapter: str, moment: str) -> ForeignUpdate:
+def updated(task: Task, argument: AdapterTask, workflow: str, adapter: str, moment: str) -> ForeignUpdate:
     """Return what an update of the foreign task changes: each value that only the foreign side changed."""
-    before, now = _said(task), _values(given)
+    before, now = _said(task), _values(argument)
     here = {key: getattr(task, key) for key in _SHARED}
     keys: dict[str, Any] = {}
     kept = []
@@ -58,9 +58,9 @@ def updated(task: Task, given: AdapterTask, workflow: str, adapter: str, moment:
             kept.append(f"{key} of {task.slug} is '{here[key]}' here and '{value}' there; yours is kept")
     if "state" in keys:
         undone = {key: None for key in ("verdict", "decided", "decided_by", "reason") if getattr(task, key)}
-        keys |= {"since": moment, **undone, **_decision(given.state, workflow, adapter, moment)}
-    said = {**now, **({_TOLD: before[_TOLD]} if _TOLD in before else {})}
-    return ForeignUpdate({**keys, **({"foreign": _text(said)} if said != before else {})}, tuple(kept))
+        keys |= {"since": moment, **undone, **_decision(argument.state, workflow, adapter, moment)}
+    record = {**now, **({_TOLD: before[_TOLD]} if _TOLD in before else {})}
+    return ForeignUpdate({**keys, **({"foreign": _text(record)} if record != before else {})}, tuple(kept))
 
 
 def to_tell(task: Task) -> dict[str, Any] | None:
@@ -69,8 +69,8 @@ def to_tell(task: Task) -> dict[str, Any] | None:
     if task.origin is None or task.state not in CLOSED or task.state in (before.get("state"), before.get(_TOLD)):
         return None
     outcome = {"state": task.state, "verdict": task.ruling, "reason": task.reason, "decided_by": task.decided_by}
-    told = {"id": task.origin.partition(":")[2], "task": task.slug, "title": task.title, **outcome}
-    return {**told, "decided": task.decided}
+    record = {"id": task.origin.partition(":")[2], "task": task.slug, "title": task.title, **outcome}
+    return {**record, "decided": task.decided}
 
 
 def told_keys(task: Task) -> dict[str, Any]:
@@ -88,16 +88,16 @@ def _decision(state: str, workflow: str, adapter: str, moment: str) -> dict[str,
     return {"verdict": verdict, "decided": moment, "decided_by": f"the adapter {workflow}/{adapter}"}
 
 
-def _values(given: AdapterTask) -> dict[str, Any]:
-    return {"title": given.title, "state": given.state, "priority": given.priority or USUAL, "url": given.url}
+def _values(task: AdapterTask) -> dict[str, Any]:
+    return {"title": task.title, "state": task.state, "priority": task.priority or USUAL, "url": task.url}
 
 
 def _said(task: Task) -> dict[str, Any]:
     try:
-        held = read_json(task.foreign or "{}")
+        record = read_json(task.foreign or "{}")
     except ValueError:
         return {}  # a person changed the note of what was said: then every difference is one of this side
-    return held if isinstance(held, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _text(values: Mapping[str, Any]) -> str:

@@ -153,8 +153,8 @@ def _problems(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]
         if not schema.get("minimum", value) <= value <= schema.get("maximum", value):
             yield f"{place}: {value} is not between {schema['minimum']} and {schema['maximum']}"
     elif wanted == "array":
-        for at, one in enumerate(value):
-            yield from _problems(one, schema["items"], f"{path}[{at}]")
+        for at, other in enumerate(value):
+            yield from _problems(other, schema["items"], f"{path}[{at}]")
     else:
         yield from _object_problems(value, schema, path)
 
@@ -164,32 +164,32 @@ def _object_problems(value: Mapping[str, Any], schema: Mapping[str, Any], path: 
     for key in schema.get("required", ()):
         if value.get(key) is None:
             yield f"{_below(path, key)}: is missing"
-    for key, one in value.items():
+    for key, other in value.items():
         if key in known:
-            if one is not None:
-                yield from _problems(one, known[key], _below(path, key))
+            if other is not None:
+                yield from _problems(other, known[key], _below(path, key))
         elif "additionalProperties" in schema:
-            yield from _problems(one, schema["additionalProperties"], _below(path, key))
+            yield from _problems(other, schema["additionalProperties"], _below(path, key))
         elif near := get_close_matches(key, [name for name in known if name not in value], n=1, cutoff=0.75):
             yield f"{_below(path, key)}: is unknown; did you mean '{near[0]}'?"
 
 
 def _best(value: Any, shapes: list[Mapping[str, Any]], path: str) -> Iterator[str]:
     """Yield the problems of the alternative of the value's type, or of the last one."""
-    shape = next((one for one in shapes if _is_type(value, one["type"])), shapes[-1])
+    shape = next((record for record in shapes if _is_type(value, record["type"])), shapes[-1])
     yield from _problems(value, shape, path)
 
 
 def _ignored(value: Any, schema: Mapping[str, Any], path: str) -> Iterator[str]:
     if "anyOf" in schema:
-        schema = next((one for one in schema["anyOf"] if _is_type(value, one["type"])), schema["anyOf"][-1])
+        schema = next((other for other in schema["anyOf"] if _is_type(value, other["type"])), schema["anyOf"][-1])
     if isinstance(value, list):
-        for at, one in enumerate(value):
-            yield from _ignored(one, schema["items"], f"{path}[{at}]")
+        for at, other in enumerate(value):
+            yield from _ignored(other, schema["items"], f"{path}[{at}]")
     elif isinstance(value, Mapping) and "properties" in schema:
-        for key, one in value.items():
+        for key, candidate in value.items():
             if key in schema["properties"]:
-                yield from _ignored(one, schema["properties"][key], _below(path, key))
+                yield from _ignored(candidate, schema["properties"][key], _below(path, key))
             else:
                 yield f"{_below(path, key)} was ignored: the schema has no such key"
 

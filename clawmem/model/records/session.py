@@ -112,8 +112,8 @@ def render_object(record: Mapping[str, Any]) -> bytes:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, list) and value and all(isinstance(one, Mapping) for one in value):
-        return "[\n" + ",\n".join(f"  {json.dumps(one, ensure_ascii=False)}" for one in value) + "\n ]"
+    if isinstance(value, list) and value and all(isinstance(other, Mapping) for other in value):
+        return "[\n" + ",\n".join(f"  {json.dumps(other, ensure_ascii=False)}" for other in value) + "\n ]"
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -18,5 +18,5 @@ def _without_nul(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace(_NUL, _INSTEAD)
     if isinstance(value, dict):
-        return {key.replace(_NUL, _INSTEAD): _without_nul(one) for key, one in value.items()}
-    return [_without_nul(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key.replace(_NUL, _INSTEAD): _without_nul(other) for key, other in value.items()}
+    return [_without_nul(other) for other in value] if isinstance(value, list | tuple) else value

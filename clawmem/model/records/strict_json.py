@@ -64,7 +64,7 @@ def refuse_deep(value: Any) -> None:
     """Raise ValueError if lists and objects are nested deeper than the limit."""
     level = [value]
     for _ in range(JSON_DEPTH):
-        level = [one for held in level for one in _inner(held) if type(one) in (dict, list)]
+        level = [candidate for other in level for candidate in _inner(other) if type(candidate) in (dict, list)]
         if not level:
             return
     raise _too_deep()

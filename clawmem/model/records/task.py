@@ -107,20 +107,20 @@ def parse_task(data: bytes, path: str, yaml: Yaml) -> Task:
     front, body = split_front_matter(page)
     if front is None and page.lstrip("\ufeff").partition("\n")[0].rstrip() == "---":
         raise Unreadable(path, 1, "the front matter does not end: a line `---` is missing")
-    held = _front(front, path, yaml)
-    _refuse_other_forms(front or "", held, path)
+    other_record = _front(front, path, yaml)
+    _refuse_other_forms(front or "", other_record, path)
     slug = path.rpartition("/")[2].removesuffix(".md")
-    given: dict[str, Any] = {}
+    record: dict[str, Any] = {}
     for key in KEYS:
         try:
-            given[key] = _value(held, key)
+            record[key] = _value(other_record, key)
         except InvalidInput as problem:
             raise Unreadable(path, line_of(page, key), problem.message) from None
     first = page.count("\n", 0, len(page) - len(body)) + 1
-    title = given.pop("title") or _first_heading(body) or slug.replace("-", " ")
+    title = record.pop("title") or _first_heading(body) or slug.replace("-", " ")
     items = tuple(_acceptance(body, first, path))
-    extra = {key: value for key, value in held.items() if key not in KEYS}
-    return Task(slug, title, **given, acceptance=items, body=body, extra=extra, page=page)
+    extra = {key: value for key, value in other_record.items() if key not in KEYS}
+    return Task(slug, title, **record, acceptance=items, body=body, extra=extra, page=page)
 
 
 def render_task(task: Task) -> bytes:
@@ -181,25 +181,25 @@ def task_warnings(task: Task) -> Iterator[tuple[int | None, str]]:
     if task.state == OPEN and task.holder is not None:
         yield line_of(task.page, "holder"), f"The task is open, and the key 'holder' names {task.holder}."
     if task.verdict is not None and VERDICTS[task.verdict] != task.state:
-        said = f"The verdict is {task.verdict}, and the state is {task.state}."
-        yield line_of(task.page, "verdict"), said
+        text = f"The verdict is {task.verdict}, and the state is {task.state}."
+        yield line_of(task.page, "verdict"), text
 
 
 def _front(front: str | None, path: str, yaml: Yaml) -> Mapping[Any, Any]:
     if front is None:
         return {}
     try:
-        held = yaml(front, path)
+        record = yaml(front, path)
     except Unreadable as problem:
         # The reader counts from the line below the opening fence.
-        said = problem.message.partition(" cannot be read: ")[2].rstrip(".")
-        raise Unreadable(path, problem.line + 1 if problem.line else None, said) from None
-    if held is not None and not isinstance(held, Mapping):
+        text = problem.message.partition(" cannot be read: ")[2].rstrip(".")
+        raise Unreadable(path, problem.line + 1 if problem.line else None, text) from None
+    if record is not None and not isinstance(record, Mapping):
         raise Unreadable(path, 2, "its front matter contains no keys and values")
-    return held or {}
+    return record or {}
 
 
-def _refuse_other_forms(front: str, held: Mapping[Any, Any], path: str) -> None:
+def _refuse_other_forms(front: str, record: Mapping[Any, Any], path: str) -> None:
     """Raise Unreadable where a key is not alone on its line, or occurs twice: a change of it would go wrong."""
     seen: set[str] = set()
     for number, line in enumerate(front.splitlines(), 2):
@@ -208,13 +208,13 @@ def _refuse_other_forms(front: str, held: Mapping[Any, Any], path: str) -> None:
         if name in seen:
             raise Unreadable(path, number, f"the key '{name}' occurs twice")
         seen |= {name} if found else set()
-    other = next((key for key in held if str(key) not in seen or not isinstance(key, str)), None)
+    other = next((key for key in record if str(key) not in seen or not isinstance(key, str)), None)
     if other is not None:
         raise Unreadable(path, 2, f"the key '{other}' does not begin a line as plain text")
 
 
-def _value(held: Mapping[Any, Any], key: str) -> Any:
-    value = held.get(key)
+def _value(record: Mapping[Any, Any], key: str) -> Any:
+    value = record.get(key)
     if key == "priority":
         return _priority(value)
     if value is not None and not isinstance(value, str):
@@ -259,7 +259,7 @@ def _place(lines: list[str], key: str) -> tuple[int, int]:
 
 def _first_heading(body: str) -> str | None:
     found = (_HEADING.fullmatch(line) for line in body.splitlines())
-    return next((one_line(one["words"]) for one in found if one and one["words"]), None)
+    return next((one_line(match["words"]) for match in found if match and match["words"]), None)
 
 
 def _acceptance(body: str, first: int, path: str) -> Iterator[AcceptanceItem]:

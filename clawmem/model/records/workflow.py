@@ -53,9 +53,9 @@ class Workflow(NamedTuple):
 
     def stage(self, name: str) -> Stage:
         """Return a stage by name. Raise InvalidInput if the workflow has no such stage."""
-        found = next((one for one in self.stages if one.name == name), None)
+        found = next((stage for stage in self.stages if stage.name == name), None)
         if found is None:
-            names = ", ".join(one.name for one in self.stages) or "no stages"
+            names = ", ".join(stage.name for stage in self.stages) or "no stages"
             raise InvalidInput(f"'{name}' is not a stage of the workflow {self.id}.", f"It has {names}.")
         return found
 
@@ -103,9 +103,9 @@ def missing_in(workflow: Workflow) -> Iterator[str]:
         place = f"stages[{at}] ({stage.name})"
         if not stage.hands_in:
             yield f"{place} does not say what it hands in."
-        for one in stage.takes:
-            if one not in handed_in:
-                yield f"{place} takes '{one}', which no earlier stage hands in."
+        for take in stage.takes:
+            if take not in handed_in:
+                yield f"{place} takes '{take}', which no earlier stage hands in."
         if stage.role is not None and stage.role not in workflow.roles:
             yield f"{place} has the role '{stage.role}', which 'roles' does not describe."
         handed_in.update(stage.hands_in)

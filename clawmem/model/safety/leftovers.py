@@ -44,18 +44,18 @@ def _bare(text: str) -> str:
 
 def _says(text: str, wanted: Iterable[str]) -> bool:
     bare = _bare(text)
-    return any(one in bare for one in wanted) or (_CUT in bare and any(_is_cut(bare, one) for one in wanted))
+    return any(name in bare for name in wanted) or (_CUT in bare and any(_is_cut(bare, name) for name in wanted))
 
 
-def _is_cut(bare: str, one: str) -> bool:
+def _is_cut(bare: str, text: str) -> bool:
     """Return whether the data has a beginning of the text, followed by the sign for cut text."""
     for piece in bare.split(_CUT)[:-1]:
-        tail = piece[-len(one) :]
-        start = tail.rfind(one[:_SHORTEST_CUT])
+        tail = piece[-len(text) :]
+        start = tail.rfind(text[:_SHORTEST_CUT])
         while start >= 0:
-            if one.startswith(tail[start:]) and len(one) > _SHORTEST_CUT:
+            if text.startswith(tail[start:]) and len(text) > _SHORTEST_CUT:
                 return True
-            start = tail.rfind(one[:_SHORTEST_CUT], 0, start + _SHORTEST_CUT - 1)
+            start = tail.rfind(text[:_SHORTEST_CUT], 0, start + _SHORTEST_CUT - 1)
     return False
 
 
@@ -93,13 +93,13 @@ def _strings_of(text: str) -> Iterator[str]:
     while waiting:
         value, depth = waiting.pop()
         if isinstance(value, dict):
-            waiting += [(one, depth) for one in (*value.keys(), *value.values())]
+            waiting += [(key, depth) for key in (*value.keys(), *value.values())]
         elif isinstance(value, list):
-            waiting += [(one, depth) for one in value]
+            waiting += [(other, depth) for other in value]
         elif isinstance(value, str):
             yield value
             if depth < _DEEPEST and value.lstrip()[:1] in ("{", "[", '"'):
-                waiting += [(one, depth + 1) for one in _parsed(value)]
+                waiting += [(other, depth + 1) for other in _parsed(value)]
 
 
 def _parsed(text: str) -> Iterator[Any]:
@@ -119,7 +119,7 @@ def _parsed(text: str) -> Iterator[Any]:
 
 def _is_encoded(data: bytes, wanted: Iterable[str]) -> bool:
     """Return whether a run of base64 or hexadecimal digits encodes one of the texts."""
-    shortest = min((len(one.encode(errors="surrogatepass")) for one in wanted), default=6)
+    shortest = min((len(text.encode(errors="surrogatepass")) for text in wanted), default=6)
     # A base64 run shorter than the encoded text cannot contain it.
     for match in re.finditer(f"{_RUN}{{{shortest * 4 // 3},}}", data.decode("latin-1")):
         run = match[0][:_LONGEST_BASE64]

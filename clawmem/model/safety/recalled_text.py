@@ -52,9 +52,9 @@ def parts_of(metadata: Mapping[str, Any] | None) -> Sequence[int]:
 
     The boundaries come from the source and cannot be forged by text, so an element ends with the part it began in.
     """
-    given = (metadata or {}).get(PARTS)
-    whole = isinstance(given, list) and all(isinstance(one, int) and one >= 0 for one in given)
-    return given if isinstance(given, list) and whole else ()
+    items = (metadata or {}).get(PARTS)
+    whole = isinstance(items, list) and all(isinstance(number, int) and number >= 0 for number in items)
+    return items if isinstance(items, list) and whole else ()
 
 
 def is_recalled(text: str, parts: Sequence[int] = ()) -> bool:
@@ -128,7 +128,7 @@ def _all_spans(text: str, parts: Sequence[int]) -> list[tuple[int, int]]:
         return _spans(text)
     found, start = [], 0
     for length in parts:
-        found += [(start + one, start + other) for one, other in _spans(text[start : start + length])]
+        found += [(start + number, start + other) for number, other in _spans(text[start : start + length])]
         start += length + 1
     return found
 
@@ -167,7 +167,7 @@ def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
 
 def _never_opened(text: str) -> list[tuple[int, int]]:
     closing = _closings().search(text)
-    if closing is None or any(one[1] == closing[1] for one in _openings().finditer(text, 0, closing.start())):
+    if closing is None or any(match[1] == closing[1] for match in _openings().finditer(text, 0, closing.start())):
         return []
     return [(0, closing.end())]
 

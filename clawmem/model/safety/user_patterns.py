@@ -57,7 +57,7 @@ def _cost_of(kind: Any, value: Any, repeated: bool) -> tuple[int, int]:
         branches = value[1]
         if repeated and not _begin_differently(branches):
             raise InvalidInput("the pattern could take very long: it repeats alternatives that begin alike", _HINT)
-        costs = [_cost(one, repeated) for one in branches]
+        costs = [_cost(branch, repeated) for branch in branches]
         return max(opened for opened, _ in costs), sum(ways for _, ways in costs)
     if kind in (kinds.GROUPREF, kinds.GROUPREF_EXISTS):
         raise InvalidInput("the pattern refers back to a group, which can take very long")
@@ -82,6 +82,6 @@ def _cost_of_repeat(least: int, most: int, body: Any, repeated: bool) -> tuple[i
 
 
 def _begin_differently(branches: Any) -> bool:
-    firsts = [one[0] if len(one) else None for one in branches]
-    letters = [chr(one[1]).casefold() for one in firsts if one is not None and one[0] is kinds.LITERAL]
+    firsts = [branch[0] if len(branch) else None for branch in branches]
+    letters = [chr(first[1]).casefold() for first in firsts if first is not None and first[0] is kinds.LITERAL]
     return len(letters) == len(firsts) == len(set(letters))

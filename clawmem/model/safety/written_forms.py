@@ -53,18 +53,18 @@ def compile_needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
     The forms are: as given, in lower case, composed and decomposed, with other line breaks, and in base64.
     """
     found: dict[str, None] = {}
-    given = {one for text in texts for one in (text, text.casefold())}
-    for text in sorted(given, key=lambda one: (-len(one), one)):
+    group = {name for text in texts for name in (text, text.casefold())}
+    for text in sorted(group, key=lambda name: (-len(name), name)):
         words = unicodedata.normalize("NFC", " ".join(text.split()))
         if words:
             found[words] = None
     forms = [_needle(text) for text in found]
-    plain = [unicodedata.normalize(normal, one) for one in (*texts, *found) for normal in ("NFC", "NFD")]
-    return (*forms, *(_literal(one) for way in dict.fromkeys((*texts, *plain)) for one in _encoded(way)))
+    plain = [unicodedata.normalize(normal, other_text) for other_text in (*texts, *found) for normal in ("NFC", "NFD")]
+    return (*forms, *(_literal(data) for way in dict.fromkeys((*texts, *plain)) for data in _encoded(way)))
 
 
 def _needle(text: str) -> Needle:
-    letters = tuple(_letter(one) for one in text)
+    letters = tuple(_letter(name) for name in text)
     # Match a run of blanks from its start only; else this takes quadratic time.
     start = rb"(?<![ \t\r\n])" if text[0] == " " else b""
     return Needle(re.compile(start + b"".join(letters)), letters)
@@ -120,11 +120,11 @@ def contains(data: bytes, wanted: Sequence[Needle]) -> bool:
 
 def replace_needles(data: bytes, wanted: Sequence[Needle], mark: bytes) -> bytes:
     """Return the data with each of the texts replaced by the mark."""
-    pieces, done = [], 0
+    pieces, number = [], 0
     for start, end in find_spans(data, wanted):
-        pieces += [data[done:start], mark]
-        done = end
-    return b"".join([*pieces, data[done:]]) if pieces else data
+        pieces += [data[number:start], mark]
+        number = end
+    return b"".join([*pieces, data[number:]]) if pieces else data
 
 
 def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[re.Pattern[bytes], ...]]]:
@@ -146,18 +146,18 @@ def _layers(data: bytes) -> Iterator[tuple[bytes, tuple[re.Pattern[bytes], ...]]
 
 def _plain(match: re.Match[bytes]) -> bytes:
     """Return what an escape stands for."""
-    given = match[0]
-    if given[:1] == b"%":
-        return bytes.fromhex(given[1:].decode())
-    kind, rest = given[1:2], given[2:]
+    data = match[0]
+    if data[:1] == b"%":
+        return bytes.fromhex(data[1:].decode())
+    kind, rest = data[1:2], data[2:]
     if kind == b"u" and rest:
-        return _character("".join(chr(int(one, 16)) for one in rest.split(rb"\u")))
+        return _character("".join(chr(int(word, 16)) for word in rest.split(rb"\u")))
     if kind == b"U" and rest:
-        return _character(chr(int(rest, 16))) if int(rest, 16) < 0x110000 else given
+        return _character(chr(int(rest, 16))) if int(rest, 16) < 0x110000 else data
     if kind == b"x" and rest:
         return _character(chr(int(rest, 16)))
     if kind.isdigit() and rest:
-        return bytes([int(given[1:], 8)])
+        return bytes([int(data[1:], 8)])
     if kind in b"\r\n":
         return b""
     return _SHORT.get(kind, kind)
@@ -174,14 +174,14 @@ def _back(data: bytes, read: Sequence[re.Pattern[bytes]], found: Iterable[Span])
     for pattern in read:
         pieces: list[bytes] = []
         step: list[tuple[int, int, int, int]] = []
-        done = size = 0
+        number = size = 0
         for match in pattern.finditer(data):
             new = _plain(match)
-            size += match.start() - done
+            size += match.start() - number
             step.append((size, size + len(new), match.start(), match.end()))
-            pieces += [data[done : match.start()], new]
-            done, size = match.end(), size + len(new)
-        data = b"".join([*pieces, data[done:]])
+            pieces += [data[number : match.start()], new]
+            number, size = match.end(), size + len(new)
+        data = b"".join([*pieces, data[number:]])
         steps.append(step)
     spans_here = sorted(found)
     for step in reversed(steps):
@@ -191,7 +191,7 @@ def _back(data: bytes, read: Sequence[re.Pattern[bytes]], found: Iterable[Span])
 
 def _before(step: Sequence[tuple[int, int, int, int]], span: Span) -> Span:
     def place(at: int, is_end: bool) -> int:
-        number = bisect_right(step, at - is_end, key=lambda one: one[0]) - 1
+        number = bisect_right(step, at - is_end, key=lambda pair: pair[0]) - 1
         if number < 0:
             return at
         _, new_end, old_start, old_end = step[number]

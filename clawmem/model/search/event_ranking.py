@@ -72,14 +72,14 @@ def only_asks(text: str) -> bool:
     if not is_question(text):
         return False
     sentences = re.findall(_SENTENCE, text)  # compiled where it is used: few hits ask
-    return sum(len(one.split()) for one in sentences if one[-1] not in "?？") <= _ASIDE
+    return sum(len(sentence.split()) for sentence in sentences if sentence[-1] not in "?？") <= _ASIDE
 
 
 def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
     """Return the speakers whose first name is in the question; a name that is also a stopword must be capitalized."""
     words = _NAME.findall(question)
     lowered, capitals = {word.lower() for word in words}, set(words[1:])
-    return frozenset(one for one in speakers if _is_named(one, lowered, capitals))
+    return frozenset(speaker for speaker in speakers if _is_named(speaker, lowered, capitals))
 
 
 def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int]:
@@ -193,8 +193,8 @@ def order_near(
     """
     near = _near((n for n in closeness if n in turns), turns)
     totals: dict[int, float] = {}
-    for n, given in near.items():
-        for other, worth in given:
+    for n, items in near.items():
+        for other, worth in items:
             totals[other] = totals.get(other, 0.0) + closeness[n] * worth
     scored = {n: total * NAMED_SPEAKER if n in named else total for n, total in totals.items()}
     return {n: scored[n] for n in best_first(scored)}

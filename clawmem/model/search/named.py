@@ -81,13 +81,13 @@ def named_and_others(
 
     named: set[Key] = set()
     persons: set[str] = set()
-    for key, one in found.items():
-        subject = one.subject or ""
-        name = subject if counts(subject) else name_of_entity(one.entity)
+    for key, place in found.items():
+        subject = place.subject or ""
+        name = subject if counts(subject) else name_of_entity(place.entity)
         if name:
             named.add(key)
             # "My mother" asks the user, and is about somebody else.
-            if name not in _ASKING and (kind_of(one.entity) == PERSON or name.split()[0] in capitals):
+            if name not in _ASKING and (kind_of(place.entity) == PERSON or name.split()[0] in capitals):
                 persons.add(name)
     if not persons:
         return named, ()

@@ -198,9 +198,9 @@ def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, floa
     total = _total(channels, weights)
     parts: dict[str, dict[int, float]] = {}
     scores: dict[int, float] = {}
-    for name, given in channels.items():
+    for name, channel in channels.items():
         weight = weights[name]
-        parts[name] = {each: weight * value / total for each, value in normalized(given).items()}
+        parts[name] = {each: weight * value / total for each, value in normalized(channel).items()}
         for each, part in parts[name].items():
             scores[each] = scores.get(each, 0.0) + part
     # The sort is stable: equal scores stay in the order in which they were found.
@@ -228,14 +228,20 @@ def rank(
     so that a weak match has a low score even if there is no better one. A fact without features is left out, and
     equal scores keep the order of `ordered`.
     """
-    over = {one.id for one in features.values() if one.over}
+    over = {feature.id for feature in features.values() if feature.over}
     parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
     found = ordered(features[fact_id] for fact_id in parts if fact_id in features)
     named = asked.named if asked else ()
     ranked = [
-        _scored(one, parts[one.id], weights, total, UNNAMED_SHARE if named and one.id not in named else None)
-        for one in found
+        _scored(
+            other_features,
+            parts[other_features.id],
+            weights,
+            total,
+            UNNAMED_SHARE if named and other_features.id not in named else None,
+        )
+        for other_features in found
     ]
     if over:
         ranked = _behind(ranked, over, channels.get("predicate", {}))
@@ -267,8 +273,8 @@ def scaled(ranked: RankedFact, factor: float) -> RankedFact:
     return RankedFact(ranked.id, ranked.score * factor, points, ranked.prior * factor)
 
 
-def _at_most(one: RankedFact, most: float) -> RankedFact:
-    return scaled(one, most / one.score) if one.score > most > 0 else one
+def _at_most(fact: RankedFact, most: float) -> RankedFact:
+    return scaled(fact, most / fact.score) if fact.score > most > 0 else fact
 
 
 def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
@@ -276,10 +282,10 @@ def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFa
 
     If that one has hardly more than the name, nothing is known about what is asked, and the others keep their scores.
     """
-    best = max((one.score for one in ranked if one.id in asked.named), default=0.0)
+    best = max((fact.score for fact in ranked if fact.id in asked.named), default=0.0)
     if best < NAME_ONLY:
         return list(ranked)
-    return [_at_most(one, best * OTHERS_SHARE) if one.id in asked.others else one for one in ranked]
+    return [_at_most(fact, best * OTHERS_SHARE) if fact.id in asked.others else fact for fact in ranked]
 
 
 def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, float]) -> list[RankedFact]:
@@ -287,13 +293,13 @@ def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, fl
 
     Their other differences only come from the wording.
     """
-    valid = [(exact[one.id], one.score) for one in ranked if one.id in exact and one.id not in over]
+    valid = [(exact[fact.id], fact.score) for fact in ranked if fact.id in exact and fact.id not in over]
 
-    def most(one: RankedFact) -> float:
-        return max((score for worth, score in valid if worth >= exact[one.id]), default=one.score)
+    def most(fact: RankedFact) -> float:
+        return max((score for worth, score in valid if worth >= exact[fact.id]), default=fact.score)
 
     late = over & exact.keys()
-    return [_at_most(one, most(one)) if one.id in late else one for one in ranked]
+    return [_at_most(fact, most(fact)) if fact.id in late else fact for fact in ranked]
 
 
 def _lowered(channels: Mapping[str, Mapping[str, float]], over: Collection[str]) -> dict[str, dict[str, float]]:

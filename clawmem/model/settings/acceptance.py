@@ -41,13 +41,13 @@ def accepts(commit: Signature, accepted: Acceptance) -> bool:
         return True
     name, _, rest = commit.author.partition(" <")
     forms = (commit.author, name, rest.removesuffix(">"))
-    return any(fnmatchcase(form.lower(), one.lower()) for form in forms for one in accepted.authors)
+    return any(fnmatchcase(form.lower(), author.lower()) for form in forms for author in accepted.authors)
 
 
 def read_acceptance(value: Any) -> Acceptance:
     """Read the acceptance from parsed data of this machine; invalid data accepts nothing."""
-    given = value if isinstance(value, Mapping) else {}
-    authors, keys = (given.get(name) for name in Acceptance._fields)
+    record = value if isinstance(value, Mapping) else {}
+    authors, keys = (record.get(name) for name in Acceptance._fields)
     return Acceptance(_texts(authors), _texts(keys))
 
 
@@ -85,4 +85,4 @@ def as_served(fact: Fact, stake: str | None) -> Fact:
 
 
 def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(one for one in value if isinstance(one, str) and one) if isinstance(value, list) else ()
+    return tuple(text for text in value if isinstance(text, str) and text) if isinstance(value, list) else ()

@@ -26,7 +26,7 @@ def read_tolerantly(mapping: Mapping[Any, Any]) -> Settings:
 
 
 def _concerned(key: str) -> Iterable[str]:
-    return [one for one in BY_KEY if one.startswith(f"{key}.")] if key in GROUPS else [key]
+    return [text for text in BY_KEY if text.startswith(f"{key}.")] if key in GROUPS else [key]
 
 
 def invalid_messages(settings: Settings) -> Iterator[str]:

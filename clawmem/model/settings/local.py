@@ -51,7 +51,7 @@ def read_local_settings(mapping: object, origin: str, name: str, accepted: bool 
     for key, value in flatten(mapping or {}):
         if key in GROUPS:
             problem = InvalidInput(f"{name}: '{key}' contains several settings, not one value.", _HINT)
-            wrong.update({one: problem for one in LOCAL if one.startswith(f"{key}.")})
+            wrong.update({text: problem for text in LOCAL if text.startswith(f"{key}.")})
         elif key not in LOCAL:
             no_effect.append(key)
         elif value is not None:
@@ -91,10 +91,12 @@ def in_force(stated: Settings, owns: Sequence[LocalSettings]) -> Settings:
 
 def open_suggestions(settings: Settings) -> tuple[SettingSuggestion, ...]:
     """Return the suggestions that differ from the current values, in the order of the documentation."""
-    given = {key: settings.values.get(key, one.default) for key, one in BY_KEY.items() if key in settings.suggested}
+    record = {
+        key: settings.values.get(key, setting.default) for key, setting in BY_KEY.items() if key in settings.suggested
+    }
     return tuple(
         SettingSuggestion(key, settings.suggested[key], value, key in settings.origins)
-        for key, value in given.items()
+        for key, value in record.items()
         if settings.suggested[key] != value
     )
 
@@ -104,7 +106,11 @@ def suggestion_message(settings: Settings, *groups: str) -> tuple[str, ...]:
 
     The values are left out, because an agent may read the message and a stranger may have written them.
     """
-    keys = [one.key for one in open_suggestions(settings) if not one.answered and one.key.partition(".")[0] in groups]
+    keys = [
+        suggestion.key
+        for suggestion in open_suggestions(settings)
+        if not suggestion.answered and suggestion.key.partition(".")[0] in groups
+    ]
     if not keys:
         return ()
     return (
@@ -152,8 +158,8 @@ def origin_of(settings: Settings, key: str, is_set: bool) -> str:
         return VAULT if is_set else DEFAULT
     if key in settings.origins:
         return settings.origins[key]
-    one = BY_KEY[key]
-    return VAULT if is_set and settings.values.get(key, one.default) in one.offline else DEFAULT
+    setting = BY_KEY[key]
+    return VAULT if is_set and settings.values.get(key, setting.default) in setting.offline else DEFAULT
 
 
 _HINT = "Repair it by hand; `clawmem config list` explains every key."

@@ -67,8 +67,8 @@ def in_words(path: str) -> str:
 
 def allowed(rights: WriteRights) -> str:
     """Where an agent may write, in words."""
-    said = {
+    record = {
         OWN: "its own workspace", LIFE: "life/", RECORDS: "the ledger and the daily notes",
         CONFIGURATION: "the settings", ALL: "everything",
     }  # fmt: skip
-    return "nothing" if rights.read_only else ", ".join(said.get(place, place) for place in rights.places)
+    return "nothing" if rights.read_only else ", ".join(record.get(place, place) for place in rights.places)

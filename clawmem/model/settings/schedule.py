@@ -207,7 +207,7 @@ def unit_command(service: str, read: Callable[[str], str | None] = lambda path: 
         elif key == "PassEnvironment":
             more = more or bool(parts)
         elif key == "ExecStart":
-            words = [one.replace("$$", "$") for one in parts]
+            words = [part.replace("$$", "$") for part in parts]
     for path in files:
         text = read(path.removeprefix("-"))
         more = more or text is None

@@ -399,7 +399,7 @@ class Settings(NamedTuple):
 
     def agent_value(self, agent: str, key: str) -> Value:
         """Return the value of an agent's key: its own, else that of all agents, else the default."""
-        for wrong_key in (one for one in self.wrong if one.partition(".")[0] == AGENTS):
+        for wrong_key in (text for text in self.wrong if text.partition(".")[0] == AGENTS):
             raise self.wrong[wrong_key]  # an invalid restriction must not be ignored
         for name in (agent, ANY_AGENT):
             value = self.values.get(f"{AGENTS}.{name}.{key}")
@@ -460,12 +460,12 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
     """
     if mapping is not None and not isinstance(mapping, Mapping):
         raise InvalidInput(f"{FILE} must contain keys and values.", _HINT)
-    given = dict(flatten(mapping or {}))
-    check_format(given.get("format", FORMAT))
+    record = dict(flatten(mapping or {}))
+    check_format(record.get("format", FORMAT))
     values = dict(_DEFAULTS)
     suggested: dict[str, Value] = {}
     unknown = {}
-    for key, value in given.items():
+    for key, value in record.items():
         if key in GROUPS:
             raise InvalidInput(f"{FILE}: '{key}' contains several settings, not one value.", _HINT)
         if key == AGENTS and value in (None, {}):
@@ -538,13 +538,13 @@ def check_format(value: object) -> None:
 def parse_value(key: str, text: str) -> Value:
     """Return a setting's value from the command line; raise InvalidInput if it is invalid."""
     setting = setting_named(key)
-    given = text.strip()
-    value: Value = given
+    argument = text.strip()
+    value: Value = argument
     if setting.kind == "bool":
-        value = given.lower() in _TRUE if given.lower() in (*_TRUE, *_FALSE) else given
+        value = argument.lower() in _TRUE if argument.lower() in (*_TRUE, *_FALSE) else argument
     elif setting.kind in ("int", "float"):
         try:
-            value = int(given) if setting.kind == "int" else float(given)
+            value = int(argument) if setting.kind == "int" else float(argument)
         except ValueError:
-            raise wrong_value(setting, given) from None
+            raise wrong_value(setting, argument) from None
     return check_value(setting, value)

@@ -55,8 +55,8 @@ def _routes(setting: Setting, value: object) -> str:
     """Read the lines of routes or delegations, as a list or as text. Return them as text on one line."""
     if value in ("", []):
         return ""
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        value = "\n".join(one.replace("\n", " ") for one in value)
+    if isinstance(value, list) and all(isinstance(other, str) for other in value):
+        value = "\n".join(other.replace("\n", " ") for other in value)
     if not isinstance(value, str):
         raise wrong_value(setting, value)
     from clawmem.model.proposals.routes import read_delegations, read_routes, written  # few vaults have routes
@@ -75,17 +75,17 @@ def _words(setting: Setting, value: object) -> str:
         return ""
     import shlex  # hot verbs read the settings, and most machines set no command
 
-    given = value
+    argument = value
     if isinstance(value, str):
         try:
-            given = shlex.split(value)
+            argument = shlex.split(value)
         except ValueError:
             raise wrong_value(setting, value) from None
-    if not isinstance(given, list) or not all(isinstance(one, str) and "\0" not in one for one in given):
+    if not isinstance(argument, list) or not all(isinstance(text, str) and "\0" not in text for text in argument):
         raise wrong_value(setting, value)
-    if any("\n" in one for one in given) or (given and not given[0].strip()):
+    if any("\n" in other for other in argument) or (argument and not argument[0].strip()):
         raise wrong_value(setting, value)
-    return shlex.join(given)
+    return shlex.join(argument)
 
 
 def _names(setting: Setting, value: object) -> str:
@@ -93,9 +93,9 @@ def _names(setting: Setting, value: object) -> str:
     if setting.kind == "pairs" and value in ("", []):
         return ""
     listed = value.split(",") if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+    if not isinstance(listed, list) or not all(isinstance(other, str) for other in listed):
         raise wrong_value(setting, value)
-    names = [" ".join(one.split()) for one in listed]
+    names = [" ".join(other.split()) for other in listed]
     if setting.kind == "pairs" and not all(len(name.split(" = ")) == 2 for name in names):
         raise wrong_value(setting, value)
     if not names or "" in names or (setting.choices and not set(names) <= set(setting.choices)):
@@ -106,21 +106,21 @@ def _names(setting: Setting, value: object) -> str:
 def _places(setting: Setting, value: object) -> str:
     """Read places, as a list or as text separated by commas or blanks: words, entities, roots or `@AGENT`."""
     listed = value.replace(",", " ").split() if isinstance(value, str) else value
-    if not isinstance(listed, list) or not listed or not all(isinstance(one, str) for one in listed):
+    if not isinstance(listed, list) or not listed or not all(isinstance(other, str) for other in listed):
         raise wrong_value(setting, value)
-    for one in listed:
-        _place(setting, value, one)
-    return ", ".join(dict.fromkeys(one.strip("/") for one in listed))
+    for other in listed:
+        _place(setting, value, other)
+    return ", ".join(dict.fromkeys(other.strip("/") for other in listed))
 
 
-def _place(setting: Setting, value: object, one: str) -> None:
-    if one in PLACES or one.strip("/") in ROOTS:
+def _place(setting: Setting, value: object, text: str) -> None:
+    if text in PLACES or text.strip("/") in ROOTS:
         return
     try:
-        if one.startswith("@") and "/" not in one.strip("/"):
-            check_agent(one.strip("/")[1:])
+        if text.startswith("@") and "/" not in text.strip("/"):
+            check_agent(text.strip("/")[1:])
         else:
-            check_name(one)
+            check_name(text)
     except InvalidInput:
         raise wrong_value(setting, value) from None
 
@@ -157,7 +157,7 @@ def has_password(address: str) -> bool:
     if at:
         return ":" in user
     hosts = server.partition("?")[0].partition("/")[0] if "://" in address else ""
-    return any(not _is_host(one) for one in hosts.split(","))
+    return any(not _is_host(word) for word in hosts.split(","))
 
 
 def _is_host(text: str) -> bool:

@@ -61,12 +61,12 @@ def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> 
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
         "timestamp": first(record, *_TIME_KEYS),
     }
-    for number, one in enumerate(messages, 1):
-        if not isinstance(one, dict):
+    for number, message in enumerate(messages, 1):
+        if not isinstance(message, dict):
             yield SkippedLine(line, f"message {number} of it is not a JSON object")
             continue
         inherited = {key: value for key, value in outer.items() if value is not None}
-        for event in read_message(line, {**inherited, **one}, thread):
+        for event in read_message(line, {**inherited, **message}, thread):
             yield event if isinstance(event, Message) else SkippedLine(line, f"message {number} of it: {event.reason}")
 
 
@@ -100,11 +100,11 @@ def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:
 
 def _calls(base: Message, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message]:
     calls = record.get("tool_calls")
-    for one in calls if isinstance(calls, list) else ():
-        if isinstance(one, dict):
-            function = one.get("function")
-            inner = function if isinstance(function, dict) else one
-            yield called(base, inner.get("name"), inner.get("arguments"), one.get("id"), thread)
+    for call in calls if isinstance(calls, list) else ():
+        if isinstance(call, dict):
+            function = call.get("function")
+            inner = function if isinstance(function, dict) else call
+            yield called(base, inner.get("name"), inner.get("arguments"), call.get("id"), thread)
     old = record.get("function_call")
     if isinstance(old, dict):
         yield called(base, old.get("name"), old.get("arguments"), None, thread)

@@ -69,7 +69,7 @@ def _typed(item: Mapping[str, Any], content: Any) -> bool:
     about = item.get("internal_chat_message_metadata_passthrough")
     kinds = about.get("content_item_kinds") if isinstance(about, dict) else None
     if isinstance(kinds, list) and kinds:
-        return any(str(one).startswith("user.") for one in kinds)
+        return any(str(kind).startswith("user.") for kind in kinds)
     return not is_recalled(text_of(content))
 
 

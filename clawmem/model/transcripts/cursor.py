@@ -29,7 +29,10 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     except ValueError as problem:
         return [SkippedLine(line, str(problem))]
     found = said(base, message.get("content"), thread)
-    return [one._replace(text=_typed(one.text)) if one.role == "user" else one for one in found]
+    return [
+        other_message._replace(text=_typed(other_message.text)) if other_message.role == "user" else other_message
+        for other_message in found
+    ]
 
 
 def _typed(text: str) -> str:

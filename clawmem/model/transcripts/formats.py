@@ -181,7 +181,11 @@ TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
     "text": "plain text: each paragraph",
 }
-FORMATS = {AUTO: "whichever of these the content has", **{name: one.about for name, one in RECORDS.items()}, **TEXTS}
+FORMATS = {
+    AUTO: "whichever of these the content has",
+    **{name: record.about for name, record in RECORDS.items()},
+    **TEXTS,
+}
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
 _KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')
@@ -286,7 +290,7 @@ def _is_object(line: str) -> bool:
 def _format_of(head: bytes, lines: bool, name: str) -> str:
     """Return the format of most of the first records."""
     records = by_line(head.splitlines()) if lines else documents([head])
-    first = [one.value for one in islice(records, _LOOKED_AT) if isinstance(one, JsonRecord)]
+    first = [record.value for record in islice(records, _LOOKED_AT) if isinstance(record, JsonRecord)]
     votes = Counter(found for record in first if (found := _fitting(record)))
     if votes:
         return votes.most_common(1)[0][0]
@@ -297,7 +301,7 @@ def _format_of(head: bytes, lines: bool, name: str) -> str:
 
 
 def _fitting(record: Mapping[str, Any]) -> str | None:
-    return next((name for name, one in RECORDS.items() if one.fits(record)), None)
+    return next((name for name, other_record in RECORDS.items() if other_record.fits(record)), None)
 
 
 def _unrecognised(name: str) -> InvalidInput:
@@ -320,16 +324,16 @@ def _decoded(lines: Iterable[bytes], name: str) -> Iterator[NumberedLine]:
         yield NumberedLine(number, text.rstrip("\r\n"))
 
 
-def _sound(one: Message | SkippedLine) -> Message | SkippedLine:
-    if isinstance(one, SkippedLine):
-        return one
-    if len(one.text) > MESSAGE_CHARACTERS:
-        return SkippedLine(one.line, beyond_limit("it", len(one.text), MESSAGE_CHARACTERS, "characters"))
-    about = one.metadata and _without_surrogates(one.metadata)
-    names = (one.speaker, one.session, one.external_id, one.source)
+def _sound(line: Message | SkippedLine) -> Message | SkippedLine:
+    if isinstance(line, SkippedLine):
+        return line
+    if len(line.text) > MESSAGE_CHARACTERS:
+        return SkippedLine(line.line, beyond_limit("it", len(line.text), MESSAGE_CHARACTERS, "characters"))
+    about = line.metadata and _without_surrogates(line.metadata)
+    names = (line.speaker, line.session, line.external_id, line.source)
     speaker, session, external, source = (value and sound(value) for value in names)
-    return one._replace(
-        text=sound(one.text), speaker=speaker, session=session, external_id=external, source=source, metadata=about
+    return line._replace(
+        text=sound(line.text), speaker=speaker, session=session, external_id=external, source=source, metadata=about
     )
 
 
@@ -338,5 +342,5 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, Mapping):
-        return {sound(key): _without_surrogates(one) for key, one in value.items()}
-    return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value
+        return {sound(key): _without_surrogates(other) for key, other in value.items()}
+    return [_without_surrogates(other) for other in value] if isinstance(value, list | tuple) else value

@@ -30,10 +30,10 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """Note one line; the messages come at the end of the file, when each has its last form."""
     thread.session = word(record.get("sessionId")) or thread.session
     change = record.get("$set")
-    held = [record, change] if isinstance(change, dict) else [record]
-    for one in held:
-        rows = one.get("messages")
-        for row in rows if isinstance(rows, list) else [one]:
+    items = [record, change] if isinstance(change, dict) else [record]
+    for other_record in items:
+        rows = other_record.get("messages")
+        for row in rows if isinstance(rows, list) else [other_record]:
             if isinstance(row, dict) and "type" in row and isinstance(row.get("id"), str):
                 thread.pending[row["id"]] = (line, row)
     return []
@@ -69,7 +69,9 @@ def _parts(content: Any) -> Any:
     """The content with a type for each part, which these files leave out."""
     if not isinstance(content, list):
         return content
-    return [{"type": "text", **one} if isinstance(one, dict) and "text" in one else one for one in content]
+    return [
+        {"type": "text", **record} if isinstance(record, dict) and "text" in record else record for record in content
+    ]
 
 
 def _result(call: Mapping[str, Any]) -> Any:

@@ -161,7 +161,7 @@ def origin_of(record: Mapping[str, Any]) -> Origin:
 def is_app(record: Mapping[str, Any]) -> bool:
     """Return whether a record is an app event, in which nobody speaks."""
     named = (record.get("role"), record.get("type"), record.get("kind"))
-    return any(isinstance(one, str) and one.lower() in _APPS for one in named)
+    return any(isinstance(text, str) and text.lower() in _APPS for text in named)
 
 
 def is_of_group(record: Mapping[str, Any]) -> bool:
@@ -175,4 +175,4 @@ def is_of_group(record: Mapping[str, Any]) -> bool:
 
 
 def _words(value: Any) -> set[str]:
-    return {one.lower() for one in _WORDS.findall(value)} if isinstance(value, str) else set()
+    return {other.lower() for other in _WORDS.findall(value)} if isinstance(value, str) else set()

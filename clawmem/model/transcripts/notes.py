@@ -105,15 +105,15 @@ class _Page:
             yield from self._in_body(line)
 
     def end(self) -> Iterator[Message]:
-        held, self._front = self._front or [], None
-        for line in held:
+        items, self._front = self._front or [], None
+        for line in items:
             yield from self._in_body(line)
         yield from self._flush()
 
     def _in_front(self, line: NumberedLine) -> Iterator[Message]:
         assert self._front is not None
         if line.text.rstrip() in ("---", "..."):
-            dated = (found[1] for one in self._front if (found := _DATED.match(one.text)))
+            dated = (found[1] for other_line in self._front if (found := _DATED.match(other_line.text)))
             days = [day for value in dated if (day := _day(value))]
             self._days = [(0, days[0])] if days else self._days
             self._front = None

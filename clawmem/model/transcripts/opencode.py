@@ -14,7 +14,7 @@ def fits(record: Mapping[str, Any]) -> bool:
     info, messages = record.get("info"), record.get("messages")
     if not isinstance(info, dict) or not isinstance(messages, list):
         return False
-    return all(isinstance(one, dict) and "info" in one and "parts" in one for one in messages)
+    return all(isinstance(message, dict) and "info" in message and "parts" in message for message in messages)
 
 
 def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
@@ -24,17 +24,17 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Itera
     folder = info.get("directory")
     about = {"cwd": folder} if isinstance(folder, str) and folder else {}
     messages = record.get("messages")
-    for one in messages if isinstance(messages, list) else ():
+    for message in messages if isinstance(messages, list) else ():
         try:
-            yield from _message(line, one, word(info.get("id")), about, thread)
+            yield from _message(line, message, word(info.get("id")), about, thread)
         except (ValueError, AttributeError) as problem:
             yield SkippedLine(line, str(problem))
 
 
 def _message(
-    line: int, one: Mapping[str, Any], session: str | None, about: Mapping[str, str], thread: TranscriptState
+    line: int, record: Mapping[str, Any], session: str | None, about: Mapping[str, str], thread: TranscriptState
 ) -> Iterator[Message]:
-    info, parts = one.get("info"), one.get("parts")
+    info, parts = record.get("info"), record.get("parts")
     if not isinstance(info, dict) or not isinstance(parts, list):
         raise ValueError("it is not a message with its parts")
     time = info.get("time")

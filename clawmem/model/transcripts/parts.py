@@ -48,9 +48,9 @@ def said(base: Message, content: Any, thread: TranscriptState) -> Iterator[Messa
     Thinking, images and other parts without text are not stored.
     """
     texts: list[str] = []
-    given = [content] if isinstance(content, str | dict) else content if isinstance(content, list) else []
-    base = _unsure(base, given)
-    for part in given:
+    items = [content] if isinstance(content, str | dict) else content if isinstance(content, list) else []
+    base = _unsure(base, items)
+    for part in items:
         text = _text(part)
         if text is not None and base.role != "assistant" and _is_file(part):
             yield from _joined(base, texts)
@@ -115,7 +115,7 @@ def _joined(base: Message, texts: list[str]) -> Iterator[Message]:
     if not text.strip():
         return
     # A program closes its elements within a part, and text cannot forge a boundary between parts.
-    borders = {PARTS: [len(one) for one in texts]} if len(texts) > 1 and "<" in text else {}
+    borders = {PARTS: [len(other_text) for other_text in texts]} if len(texts) > 1 and "<" in text else {}
     yield base._replace(text=text, metadata={**(base.metadata or {}), **borders} or None)
 
 
@@ -133,10 +133,10 @@ def _attached(base: Message, part: Mapping[str, Any], text: str) -> Iterator[Mes
         yield _cut(base._replace(role="tool", kind="attachment", text=text, speaker=None, metadata=noted or None))
 
 
-def _unsure(base: Message, given: Sequence[Any]) -> Message:
+def _unsure(base: Message, items: Sequence[Any]) -> Message:
     """Lower the trust of a message with a file and several texts, because programs add a file's text to the message."""
-    texts = [part for part in given if _text(part) is not None and not _is_file(part)]
-    doubted = base.role == "user" and len(texts) > 1 and any(_is_file(part) and _text(part) is None for part in given)
+    texts = [part for part in items if _text(part) is not None and not _is_file(part)]
+    doubted = base.role == "user" and len(texts) > 1 and any(_is_file(part) and _text(part) is None for part in items)
     return base._replace(trust="external") if doubted else base
 
 

@@ -34,5 +34,8 @@ def read(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
         return [SkippedLine(line, str(problem))]
     marked = message.get("__openclaw")
     if isinstance(marked, dict) and marked.get("senderIsOwner") is False:
-        found = [one._replace(trust="external") if isinstance(one, Message) else one for one in found]
+        found = [
+            other_message._replace(trust="external") if isinstance(other_message, Message) else other_message
+            for other_message in found
+        ]
     return found

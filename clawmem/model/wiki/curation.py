@@ -108,19 +108,19 @@ class WrittenPage(NamedTuple):
 
 def stale_findings(stale: Iterable[StaleClaim]) -> list[WikiFinding]:
     """Return a finding for each stale fact that a person can settle, the most important first."""
-    ordered = sorted(stale, key=lambda one: (-importance_of(one.fact), one.fact.timestamp, one.fact.id))
-    return [_stale(one) for one in ordered if not one.reason.startswith(CHECK_FAILED)]
+    ordered = sorted(stale, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id))
+    return [_stale(claim) for claim in ordered if not claim.reason.startswith(CHECK_FAILED)]
 
 
-def _stale(one: StaleClaim) -> WikiFinding:
-    fact, why = one.fact, f"It is stale: {one.reason}. It passes all other gates."
-    if one.reason.startswith(SOURCE_CHANGED):
+def _stale(claim: StaleClaim) -> WikiFinding:
+    fact, why = claim.fact, f"It is stale: {claim.reason}. It passes all other gates."
+    if claim.reason.startswith(SOURCE_CHANGED):
         says = f"Retract: {fact.fact}"
-        return WikiFinding(STALE, (fact.id,), says, why, RETRACT, one.reason, one.entity, targets=(fact,))
+        return WikiFinding(STALE, (fact.id,), says, why, RETRACT, claim.reason, claim.entity, targets=(fact,))
     review = (fact.details or {}).get(REVIEW_BY)
     since = f"{review} {day_of(max(fact.timestamp, fact.last_accessed or ''))}"
     says = f"Confirm that this still holds: {fact.fact}"
-    return WikiFinding(STALE, (fact.id,), says, why, DECIDE, since, one.entity, {"action": CONFIRM}, (fact,))
+    return WikiFinding(STALE, (fact.id,), says, why, DECIDE, since, claim.entity, {"action": CONFIRM}, (fact,))
 
 
 def duplicate_claims(facts: Iterable[tuple[str, Fact]]) -> list[WikiFinding]:
@@ -134,16 +134,16 @@ def duplicate_claims(facts: Iterable[tuple[str, Fact]]) -> list[WikiFinding]:
     found: dict[tuple[str, ...], WikiFinding] = {}
     for group, same in sorted(groups.items()):
         if len(same) > 1:
-            one = _duplicate_claim(group[0], group[1], list(same.values()))
-            found.setdefault(one.about, one)
+            finding = _duplicate_claim(group[0], group[1], list(same.values()))
+            found.setdefault(finding.about, finding)
     return list(found.values())
 
 
 def _same(fact: Fact) -> Iterable[tuple[str, ...]]:
-    held = (realm_of(fact), fact.valid_from or "", fact.valid_to or "")
-    yield ("words", _words(fact.fact), *held)
+    pair = (realm_of(fact), fact.valid_from or "", fact.valid_to or "")
+    yield ("words", _words(fact.fact), *pair)
     if fact.subject and fact.predicate and fact.object:
-        yield ("value", normal(fact.subject), fact.predicate, normal(fact.object), *held)
+        yield ("value", normal(fact.subject), fact.predicate, normal(fact.object), *pair)
 
 
 def _words(text: str) -> str:
@@ -151,22 +151,22 @@ def _words(text: str) -> str:
 
 
 def _duplicate_claim(entity: str, how: str, same: Sequence[Fact]) -> WikiFinding:
-    ordered = sorted(same, key=lambda one: (-trust_rank(one.trust), one.timestamp, one.id))
+    ordered = sorted(same, key=lambda fact: (-trust_rank(fact.trust), fact.timestamp, fact.id))
     kept, others = ordered[0], ordered[1:]
     joint = kept._replace(
         id=UNSET_ID,
-        tags=tuple(dict.fromkeys(tag for one in ordered for tag in one.tags)),
-        related_entities=tuple(dict.fromkeys(name for one in ordered for name in one.related_entities)),
-        importance=max((one.importance for one in ordered if one.importance is not None), default=None),
+        tags=tuple(dict.fromkeys(tag for fact in ordered for tag in fact.tags)),
+        related_entities=tuple(dict.fromkeys(name for fact in ordered for name in fact.related_entities)),
+        importance=max((fact.importance for fact in ordered if fact.importance is not None), default=None),
         links=(),
         access_count=0,
         last_accessed=None,
     )
-    said = "; ".join(one.fact for one in others)
-    ids = ", ".join(one.id for one in ordered)
+    text = "; ".join(other.fact for other in others)
+    ids = ", ".join(fact.id for fact in ordered)
     why = f"{ids} of {entity} " + ("have the same words." if how == "words" else "give the same value.")
-    about = tuple(sorted(one.id for one in ordered))
-    says = f"{kept.fact} (joined with: {said})"
+    about = tuple(sorted(fact.id for fact in ordered))
+    says = f"{kept.fact} (joined with: {text})"
     return WikiFinding(DUPLICATE_CLAIM, about, says, why, MERGE, "", entity, targets=tuple(ordered), fact=joint)
 
 
@@ -181,15 +181,15 @@ def duplicate_entities(entities: Iterable[Entity], facts: Mapping[str, int]) -> 
             known.setdefault((entity.kind or kind_of(entity.name), name), []).append(entity)
     found: dict[tuple[str, ...], WikiFinding] = {}
     for (_, name), same in known.items():
-        ordered = sorted(same, key=lambda one: (-facts.get(one.name, 0), one.name))
+        ordered = sorted(same, key=lambda other_entity: (-facts.get(other_entity.name, 0), other_entity.name))
         for other in ordered[1:]:
-            one = _duplicate_entity(ordered[0], other, name, facts)
-            found.setdefault(one.about, one)
+            finding = _duplicate_entity(ordered[0], other, name, facts)
+            found.setdefault(finding.about, finding)
     return list(found.values())
 
 
 def _duplicate_entity(kept: Entity, other: Entity, name: str, facts: Mapping[str, int]) -> WikiFinding:
-    counts = (f"{one.name} has {counted(facts.get(one.name, 0), 'fact')}" for one in (kept, other))
+    counts = (f"{entity.name} has {counted(facts.get(entity.name, 0), 'fact')}" for entity in (kept, other))
     why = f"Both are called '{name}': {', '.join(counts)}."
     action = {"action": JOIN_ENTITIES, "from": other.name, "into": kept.name}
     about = tuple(sorted((kept.name, other.name)))
@@ -200,7 +200,7 @@ def _duplicate_entity(kept: Entity, other: Entity, name: str, facts: Mapping[str
 def plain_name(name: str) -> str:
     """Return a name without case, accents and punctuation."""
     folded = unicodedata.normalize("NFKD", name)
-    return _NO_WORD.sub(" ", "".join(one for one in folded if not unicodedata.combining(one)).casefold()).strip()
+    return _NO_WORD.sub(" ", "".join(text for text in folded if not unicodedata.combining(text)).casefold()).strip()
 
 
 def page_findings(pages: Sequence[WrittenPage], orphans: Iterable[str], titles: Mapping[str, str]) -> list[WikiFinding]:
@@ -240,15 +240,21 @@ def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
     """Return a finding for each dead link on a page that a person wrote: it leads to one of several pages, or only its
     words stay."""
     found = []
-    for one in dead:
-        to = one.candidates[0] if one.candidates else None
-        action = {"action": SET_LINK, "page": one.page, "target": one.link.target, "wiki": one.link.wiki, "to": to}
-        says = f"Let the link '{one.link.target}' on {one.page} lead to {to}"
-        why = f"It leads nowhere, and it can mean {' or '.join(one.candidates)}."
+    for target in dead:
+        to = target.candidates[0] if target.candidates else None
+        action = {
+            "action": SET_LINK,
+            "page": target.page,
+            "target": target.link.target,
+            "wiki": target.link.wiki,
+            "to": to,
+        }
+        says = f"Let the link '{target.link.target}' on {target.page} lead to {to}"
+        why = f"It leads nowhere, and it can mean {' or '.join(target.candidates)}."
         if to is None:
-            says = f"Remove the link '{one.link.target}' on {one.page}, and keep its words"
+            says = f"Remove the link '{target.link.target}' on {target.page}, and keep its words"
             why = "It leads nowhere: no page, entity or topic has this name."
-        found.append(WikiFinding(DEAD_LINK, (one.page, one.link.target), says, why, action=action))
+        found.append(WikiFinding(DEAD_LINK, (target.page, target.link.target), says, why, action=action))
     return found
 
 
@@ -271,7 +277,7 @@ def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequ
         return None
     share = (page.words - most) / max(page.generated_words or 0, 1)
     chosen = least_used[: max(1, min(len(least_used), round(len(least_used) * share + 0.5)))]
-    action: dict[str, Any] = {"action": ARCHIVE, "entity": entity, "facts": [one.id for one in chosen]}
+    action: dict[str, Any] = {"action": ARCHIVE, "entity": entity, "facts": [fact.id for fact in chosen]}
     says = f"Archive the {counted(len(chosen), 'claim')} of {entity} that were used least"
     why = f"{why}. Archived claims are found by recall, and are not on the page."
     return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=action)
@@ -279,7 +285,7 @@ def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequ
 
 def longest_section(text: str) -> TextSection | None:
     """Return the longest section of the second level, or None."""
-    return max(sections(text), key=lambda one: len(one.text.split()), default=None)
+    return max(sections(text), key=lambda section: len(section.text.split()), default=None)
 
 
 def sections(text: str) -> list[TextSection]:
@@ -308,32 +314,32 @@ def filed_findings(filed: Iterable[Proposal], names: Mapping[str, str]) -> Filed
 
     `names` are the present names of entities by their former ones."""
     found: dict[tuple[str, ...], list[Proposal]] = {}
-    for one in filed:
-        held = (one.details or {}).get(FINDING)
-        if one.kind == KIND and isinstance(held, Mapping) and isinstance(held.get("about"), list):
-            found.setdefault(_key(str(held.get("rule")), held["about"], names), []).append(one)
+    for proposal in filed:
+        record = (proposal.details or {}).get(FINDING)
+        if proposal.kind == KIND and isinstance(record, Mapping) and isinstance(record.get("about"), list):
+            found.setdefault(_key(str(record.get("rule")), record["about"], names), []).append(proposal)
     return found
 
 
 def settled(finding: WikiFinding, filed: FiledFindings, names: Mapping[str, str]) -> Proposal | None:
     """Return the proposal of the same finding that waits, that a person rejected, or that was approved for the same
     state; None if it is to be filed."""
-    for one in filed.get(_key(finding.rule, finding.about, names), ()):
-        if one.status != APPROVED or (one.details or {})[FINDING].get("state", "") == finding.state:
-            return one
+    for proposal in filed.get(_key(finding.rule, finding.about, names), ()):
+        if proposal.status != APPROVED or (proposal.details or {})[FINDING].get("state", "") == finding.state:
+            return proposal
     return None
 
 
 def _key(rule: str, about: Iterable[object], names: Mapping[str, str]) -> tuple[str, ...]:
-    return (rule, *sorted(names.get(str(one), str(one)) for one in about))
+    return (rule, *sorted(names.get(str(value), str(value)) for value in about))
 
 
 def proposal_of(finding: WikiFinding, created: str, agent: str | None, taken: Iterable[str]) -> Proposal:
     """Return the proposal of a finding. Its id depends on the finding alone, so that two machines file one."""
     named = "\n".join((finding.rule, *finding.about, finding.state))
     digest = hashlib.sha256(named.encode()).digest()
-    held: dict[str, Any] = {"rule": finding.rule, "about": list(finding.about)}
-    held |= {"state": finding.state} if finding.state else {}
+    record: dict[str, Any] = {"rule": finding.rule, "about": list(finding.about)}
+    record |= {"state": finding.state} if finding.state else {}
     return Proposal(
         new_proposal_id(lambda size: digest[:size], set(taken)),
         KIND,
@@ -341,10 +347,10 @@ def proposal_of(finding: WikiFinding, created: str, agent: str | None, taken: It
         finding.why,
         created,
         finding.does,
-        targets=tuple(ProposalTarget(one.id, one.fact) for one in finding.targets),
+        targets=tuple(ProposalTarget(target.id, target.fact) for target in finding.targets),
         fact=finding.fact,
         entity=finding.entity,
         line=finding.line,
         agent=agent,
-        details={FINDING: held, **finding.action},
+        details={FINDING: record, **finding.action},
     )

@@ -79,12 +79,12 @@ def gate_results(fact: Fact, evidence: GateEvidence, limits: GateLimits, moment:
 
 def passes(results: Iterable[GateResult]) -> bool:
     """Return whether all gates passed."""
-    return all(one.passed for one in results)
+    return all(result.passed for result in results)
 
 
 def failed_gates(results: Iterable[GateResult]) -> str:
     """Return the gates that failed, each with its reason, in one line."""
-    return "; ".join(f"{one.gate}: {one.reason}" for one in results if not one.passed)
+    return "; ".join(f"{result.gate}: {result.reason}" for result in results if not result.passed)
 
 
 def needs_confirmation(fact: Fact) -> bool:
@@ -100,14 +100,22 @@ def confirming(fact: Fact, linked: Iterable[Fact], events: Mapping[str, Event]) 
     each only if nothing else, nor the fact itself, has the same source: the session of its event, else the event, else
     who stored it. `events` are the source events by id."""
     known = {_source(fact, events)}
-    again = [fact._replace(id=one, source_event=one) for one in further_events(fact) if _counts(events.get(one))]
-    others = [one for one in linked if one.id != fact.id and (one.is_current or one.superseded_by == fact.id)]
+    again = [
+        fact._replace(id=further_event, source_event=further_event)
+        for further_event in further_events(fact)
+        if _counts(events.get(further_event))
+    ]
+    others = [
+        other_fact
+        for other_fact in linked
+        if other_fact.id != fact.id and (other_fact.is_current or other_fact.superseded_by == fact.id)
+    ]
     found = []
-    for one in (*again, *sorted(others, key=lambda other: (other.timestamp, other.id))):
-        source = _source(one, events)
+    for other_other in (*again, *sorted(others, key=lambda other: (other.timestamp, other.id))):
+        source = _source(other_other, events)
         if source not in known:
             known.add(source)
-            found.append(one.id)
+            found.append(other_other.id)
     return tuple(found)
 
 
@@ -133,8 +141,8 @@ def _current(fact: Fact, moment: str) -> tuple[bool, str]:
 
 def _confidence(fact: Fact, least: float) -> tuple[bool, str]:
     if fact.confidence is None:
-        given = is_given_by_person(fact)
-        return given, "a person stated it" if given else "it has no confidence, and no person stated it"
+        flag = is_given_by_person(fact)
+        return flag, "a person stated it" if flag else "it has no confidence, and no person stated it"
     return fact.confidence >= least, f"its confidence is {fact.confidence:.2f}; it needs at least {least:.2f}"
 
 

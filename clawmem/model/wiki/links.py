@@ -84,10 +84,10 @@ def resolved(page: str, link: WrittenLink, names: PageNames) -> str | None:
     if not link.wiki:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link.target))
         found = names.get(_bare(posixpath.basename(path)), ())
-        return next((one for one in found if one in (path, f"{path}.md")), None)
+        return next((text for text in found if text in (path, f"{path}.md")), None)
     wanted = _bare(link.target).strip("/")
     found = names.get(posixpath.basename(wanted), ())
-    return next((one for one in found if f"/{_bare(one)}".endswith(f"/{wanted}")), None)
+    return next((text for text in found if f"/{_bare(text)}".endswith(f"/{wanted}")), None)
 
 
 def _bare(path: str) -> str:

@@ -41,7 +41,7 @@ def render_entity(page: EntityPage) -> str:
 
 def render_topic(page: TopicPage) -> str:
     """Return the generated part of a topic's page."""
-    lines = "\n".join(_link_line(one, page.path) for one in page.entities)
+    lines = "\n".join(_link_line(entity, page.path) for entity in page.entities)
     blocks = [f"# {markdown_text(page.topic)}", _index_link(page.path), lines]
     return "\n\n".join(filter(None, [*blocks, _list("Mentioned in", page.backlinks, page.path)]))
 
@@ -68,7 +68,7 @@ def report_title(path: str) -> str:
 def grouped_entries(entries: Iterable[PageEntry]) -> list[tuple[str, list[PageEntry]]]:
     """Return the entries by the kind of entity, under the title of the group, each group by title."""
     groups: dict[str, list[PageEntry]] = {title: [] for title in _SECTIONS.values()}
-    for entry in sorted(entries, key=lambda one: (one.title.casefold(), one.path)):
+    for entry in sorted(entries, key=lambda other_entry: (other_entry.title.casefold(), other_entry.path)):
         groups.setdefault(_SECTIONS.get(entry.kind, entry.kind.capitalize()), []).append(entry)
     return [(title, found) for title, found in groups.items() if found]
 
@@ -166,25 +166,26 @@ def _linked(place: FactPlace, path: str) -> str:
 
 
 def _conflicts(page: EntityPage) -> str:
-    lines = [_conflict(one, page.path) for one in page.conflicts]
+    lines = [_conflict(conflict, page.path) for conflict in page.conflicts]
     return "## Open conflicts\n\n" + "\n".join(lines) if lines else ""
 
 
 def _doubtful(page: EntityPage) -> str:
     lines = [
-        f"- {markdown_text(one.fact.fact)} To be checked: {markdown_text(one.reason)}. ({claim_details(one.fact)})"
-        for one in page.doubtful
+        f"- {markdown_text(stale.fact.fact)} To be checked: {markdown_text(stale.reason)}. "
+        f"({claim_details(stale.fact)})"
+        for stale in page.doubtful
     ]
     return "## In doubt\n\n" + "\n".join(lines) if lines else ""
 
 
 def _conflict(conflict: WikiConflict, path: str) -> str:
-    sides = (f"{_linked(one, path)} ({claim_details(one.fact)})" for one in conflict)
+    sides = (f"{_linked(place, path)} ({claim_details(place.fact)})" for place in conflict)
     return "- Not settled: " + "; against it: ".join(sides)
 
 
 def _list(title: str, links: Sequence[PageLink], path: str) -> str:
-    return f"## {title}\n\n" + "\n".join(_link_line(one, path) for one in links) if links else ""
+    return f"## {title}\n\n" + "\n".join(_link_line(link, path) for link in links) if links else ""
 
 
 def _link_line(link: PageLink, path: str) -> str:

@@ -54,7 +54,7 @@ def memory_graph(pages: Iterable[EntityPage], others: Collection[str] = ()) -> M
     for page in pages:
         nodes[page.path] = MemoryNode(page.path, ENTITY, page.entity.title, page.path)
     for page in pages:
-        for fact in (*(claim.fact for claim in page.claims), *(one.fact for one in page.doubtful)):
+        for fact in (*(claim.fact for claim in page.claims), *(claim.fact for claim in page.doubtful)):
             nodes[fact.id] = _node(fact, page.path)
             edges[MemoryEdge(fact.id, page.path, ABOUT)] = None
         edges.update(dict.fromkeys(_edges(page, nodes, entities)))
@@ -64,11 +64,11 @@ def memory_graph(pages: Iterable[EntityPage], others: Collection[str] = ()) -> M
 def _edges(page: EntityPage, nodes: dict[str, MemoryNode], entities: Collection[str]) -> Iterator[MemoryEdge]:
     """Yield the edges of a page's claims and conflicts, and add the facts at their other ends to the nodes."""
 
-    def place(given: FactPlace) -> Iterator[MemoryEdge]:
-        if given.fact.id not in nodes:
-            nodes[given.fact.id] = _node(given.fact, given.page)
-            if given.page is not None and given.page in entities:
-                yield MemoryEdge(given.fact.id, given.page, ABOUT)
+    def place(value: FactPlace) -> Iterator[MemoryEdge]:
+        if value.fact.id not in nodes:
+            nodes[value.fact.id] = _node(value.fact, value.page)
+            if value.page is not None and value.page in entities:
+                yield MemoryEdge(value.fact.id, value.page, ABOUT)
 
     for claim in page.claims:
         for path, _ in claim.mentions:
@@ -87,8 +87,8 @@ def _edges(page: EntityPage, nodes: dict[str, MemoryNode], entities: Collection[
     for conflict in page.conflicts:
         yield from place(conflict.one)
         yield from place(conflict.other)
-        one, other = sorted((conflict.one.fact.id, conflict.other.fact.id))
-        yield MemoryEdge(one, other, CONTRADICTS)
+        text, other = sorted((conflict.one.fact.id, conflict.other.fact.id))
+        yield MemoryEdge(text, other, CONTRADICTS)
 
 
 def _node(fact: Fact, page: str | None) -> MemoryNode:
@@ -112,10 +112,13 @@ def graph_around(graph: MemoryGraph, centre: str, depth: int) -> MemoryGraph:
         raise KeyError(centre)
     kept = last = {centre}
     for _ in range(depth):
-        last = {other for one in last for other in beside[one]} - kept
+        last = {other for text in last for other in beside[text]} - kept
         kept = kept | last
     nodes = tuple(node for node in graph.nodes if node.id in kept)
-    return MemoryGraph(nodes, tuple(one for one in graph.edges if one.source in kept and one.target in kept))
+    return MemoryGraph(
+        nodes,
+        tuple(other_edge for other_edge in graph.edges if other_edge.source in kept and other_edge.target in kept),
+    )
 
 
 def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
@@ -128,7 +131,7 @@ def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """
     places: dict[str, tuple[float, float]] = {}
     area = 0.0
-    for number, (name, size) in enumerate(sorted(sizes.items(), key=lambda one: (-one[1], one[0]))):
+    for number, (name, size) in enumerate(sorted(sizes.items(), key=lambda item: (-item[1], item[0]))):
         own = 4.0 * (size + 3)
         distance, angle = math.sqrt(area + own / 2), number * _GOLDEN_ANGLE
         x, y = (distance * math.cos(angle), distance * math.sin(angle)) if number else (0.0, 0.0)

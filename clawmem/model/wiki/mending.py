@@ -77,13 +77,14 @@ def mended(
     """Return a text in which each dead link with one candidate leads to it, and the links that changed.
 
     With `unlink`, of the other dead links only the words stay."""
-    chosen = {one: one.candidates[0] if len(one.candidates) == 1 else None for one in dead}
-    chosen = {one: to for one, to in chosen.items() if to is not None or unlink}
+    chosen = {target: target.candidates[0] if len(target.candidates) == 1 else None for target in dead}
+    chosen = {target: to for target, to in chosen.items() if to is not None or unlink}
     written = {
-        one.link: None if to is None else target_on(one.page, to, one.link.wiki, names) for one, to in chosen.items()
+        target.link: None if to is None else target_on(target.page, to, target.link.wiki, names)
+        for target, to in chosen.items()
     }
-    done = [MendedLink(one.page, one.link.target, to) for one, to in chosen.items() if to is not None]
-    return with_targets(text, written), done
+    items = [MendedLink(target.page, target.link.target, to) for target, to in chosen.items() if to is not None]
+    return with_targets(text, written), items
 
 
 def target_on(page: str, to: str, wiki: bool, names: PageNames) -> str:

@@ -63,31 +63,36 @@ def is_complete(generated: str) -> bool:
     return _SO_FAR not in generated
 
 
-def render_report(told: ReportedWeek) -> str:
+def render_report(week: ReportedWeek) -> str:
     """Return the generated part of a report."""
-    path = report_path(told.week)
+    path = report_path(week.week)
     blocks = [
-        f"# Week {told.week.name}",
-        _head(told, path),
-        _sums(told.changes),
-        _section("Learned", [_new(one, told, path) for one in _of(told, LEARNED)]),
-        _section("Corrected", [_corrected(one, told, path) for one in _of(told, CORRECTED)]),
-        _section("Forgotten", [_forgotten(one, told, path) for one in _of(told, *FORGOTTEN_KINDS)]),
-        _section("Changed most", _changed_most(told, path), _MOST_ENTITIES),
-        _section("Open conflicts", [_conflict(one, path) for one in told.conflicts]),
-        _section("Stale facts", [f"- {_at(one.entity, told, path)}: {_words(one.fact)} {markdown_text(one.reason)}."
-                                 for one in told.stale]),
-        _section("Mended links", [_mended(one, path) for one in told.mended]),
-        _section("Needs a person", [*_waiting(told), *_unfiled(told.unfiled), *_unreadable(told.unreadable)]),
-    ]  # fmt: skip
+        f"# Week {week.week.name}",
+        _head(week, path),
+        _sums(week.changes),
+        _section("Learned", [_new(difference, week, path) for difference in _of(week, LEARNED)]),
+        _section("Corrected", [_corrected(difference, week, path) for difference in _of(week, CORRECTED)]),
+        _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
+        _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
+        _section("Open conflicts", [_conflict(conflict, path) for conflict in week.conflicts]),
+        _section(
+            "Stale facts",
+            [
+                f"- {_at(claim.entity, week, path)}: {_words(claim.fact)} {markdown_text(claim.reason)}."
+                for claim in week.stale
+            ],
+        ),
+        _section("Mended links", [_mended(link, path) for link in week.mended]),
+        _section("Needs a person", [*_waiting(week), *_unfiled(week.unfiled), *_unreadable(week.unreadable)]),
+    ]
     return "\n\n".join(filter(None, blocks))
 
 
-def _head(told: ReportedWeek, path: str) -> str:
-    week = told.week
+def _head(message: ReportedWeek, path: str) -> str:
+    week = message.week
     span = f"{week.first.day} {week.first:%B %Y} to {week.last.day} {week.last:%B %Y}."
-    so_far = f" {_SO_FAR} {told.day.isoformat()}." if told.day < week.last else ""
-    before = f" [The report before]({relative_link(path, told.previous)})." if told.previous else ""
+    so_far = f" {_SO_FAR} {message.day.isoformat()}." if message.day < week.last else ""
+    before = f" [The report before]({relative_link(path, message.previous)})." if message.previous else ""
     return f"{span}{so_far} [Index]({relative_link(path, INDEX)}).{before}"
 
 
@@ -95,14 +100,17 @@ def _sums(changes: Sequence[FactDifference]) -> str:
     kinds = ((LEARNED, "learned"), (CORRECTED, "corrected"), (RETRACTED, "withdrawn"), (ARCHIVED, "archived"),
              (CHANGED, "changed otherwise"), (REMOVED, "removed"))  # fmt: skip
     numbers = count_kinds(changes)
-    told = ", ".join(f"{numbers[kind]} {words}" for kind, words in kinds if numbers[kind])
-    entities = counted(len({one.entity for one in changes}), "entity", "entities")
-    return f"Facts: {told}, in {entities}." if told else "No fact changed."
+    text = ", ".join(f"{numbers[kind]} {words}" for kind, words in kinds if numbers[kind])
+    entities = counted(len({change.entity for change in changes}), "entity", "entities")
+    return f"Facts: {text}, in {entities}." if text else "No fact changed."
 
 
-def _of(told: ReportedWeek, *kinds: str) -> list[FactDifference]:
-    found = [one for one in told.changes if one.kind in kinds]
-    return sorted(found, key=lambda one: (_title(one.entity, told).casefold(), one.entity, _order(one.fact)))
+def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
+    found = [change for change in week.changes if change.kind in kinds]
+    return sorted(
+        found,
+        key=lambda difference: (_title(difference.entity, week).casefold(), difference.entity, _order(difference.fact)),
+    )
 
 
 def _order(fact: Fact) -> tuple[str, str]:
@@ -116,12 +124,12 @@ def _section(title: str, lines: Sequence[str], most: int = _MOST) -> str:
     return f"## {title}\n\n" + "\n".join([*lines[:most], *([f"- {left} more"] if left > 0 else [])])
 
 
-def _title(entity: str, told: ReportedWeek) -> str:
-    return told.places.get(entity, (entity, None))[0]
+def _title(entity: str, week: ReportedWeek) -> str:
+    return week.places.get(entity, (entity, None))[0]
 
 
-def _at(entity: str, told: ReportedWeek, path: str) -> str:
-    title, page = told.places.get(entity, (entity, None))
+def _at(entity: str, week: ReportedWeek, path: str) -> str:
+    title, page = week.places.get(entity, (entity, None))
     return f"[{markdown_text(title)}]({relative_link(path, page)})" if page else markdown_text(title)
 
 
@@ -134,33 +142,33 @@ def _words(fact: Fact) -> str:
     return f"{markdown_text(fact.fact)} ({markdown_text(about)})"
 
 
-def _new(one: FactDifference, told: ReportedWeek, path: str) -> str:
-    return f"- {_at(one.entity, told, path)}: {_words(one.fact)}"
+def _new(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}"
 
 
-def _corrected(one: FactDifference, told: ReportedWeek, path: str) -> str:
-    before = f" It was: {_words(one.before)}" if one.before is not None else ""
-    return f"- {_at(one.entity, told, path)}: {_words(one.fact)}{before}"
+def _corrected(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    before = f" It was: {_words(difference.before)}" if difference.before is not None else ""
+    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}{before}"
 
 
-def _forgotten(one: FactDifference, told: ReportedWeek, path: str) -> str:
-    remark = (one.fact.metadata or {}).get("retracted")
-    reason = remark.get("reason") if isinstance(remark, Mapping) and not is_revoked(one.fact) else None
-    how = {RETRACTED: "withdrawn", ARCHIVED: "archived", REMOVED: "removed"}[one.kind]
+def _forgotten(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    remark = (difference.fact.metadata or {}).get("retracted")
+    reason = remark.get("reason") if isinstance(remark, Mapping) and not is_revoked(difference.fact) else None
+    how = {RETRACTED: "withdrawn", ARCHIVED: "archived", REMOVED: "removed"}[difference.kind]
     because = f", because: {markdown_text(reason)}" if isinstance(reason, str) and reason else ""
-    return f"- {_at(one.entity, told, path)}: {how}{because}: {_words(one.fact)}"
+    return f"- {_at(difference.entity, week, path)}: {how}{because}: {_words(difference.fact)}"
 
 
-def _changed_most(told: ReportedWeek, path: str) -> list[str]:
+def _changed_most(week: ReportedWeek, path: str) -> list[str]:
     numbers: dict[str, int] = {}
-    for one in told.changes:
-        numbers[one.entity] = numbers.get(one.entity, 0) + 1
-    ordered = sorted(numbers.items(), key=lambda row: (-row[1], _title(row[0], told).casefold(), row[0]))
-    return [f"- {_at(entity, told, path)}: {counted(number, 'change')}" for entity, number in ordered]
+    for change in week.changes:
+        numbers[change.entity] = numbers.get(change.entity, 0) + 1
+    ordered = sorted(numbers.items(), key=lambda row: (-row[1], _title(row[0], week).casefold(), row[0]))
+    return [f"- {_at(entity, week, path)}: {counted(number, 'change')}" for entity, number in ordered]
 
 
-def _conflict(one: WikiConflict, path: str) -> str:
-    return f"- {_side(one.one, path)} Against it: {_side(one.other, path)}"
+def _conflict(conflict: WikiConflict, path: str) -> str:
+    return f"- {_side(conflict.one, path)} Against it: {_side(conflict.other, path)}"
 
 
 def _side(place: FactPlace, path: str) -> str:
@@ -168,29 +176,29 @@ def _side(place: FactPlace, path: str) -> str:
     return f"{f'[{title}]({relative_link(path, place.page)})' if place.page else title}: {_words(place.fact)}"
 
 
-def _mended(one: MendedLink, path: str) -> str:
-    on = f"[{markdown_text(one.page)}]({relative_link(path, one.page).replace(' ', '%20')})"
-    to = f"[{markdown_text(one.to)}]({relative_link(path, one.to).replace(' ', '%20')})"
-    return f"- On {on}, '{markdown_text(one.target)}' leads to {to} now."
+def _mended(link: MendedLink, path: str) -> str:
+    on = f"[{markdown_text(link.page)}]({relative_link(path, link.page).replace(' ', '%20')})"
+    to = f"[{markdown_text(link.to)}]({relative_link(path, link.to).replace(' ', '%20')})"
+    return f"- On {on}, '{markdown_text(link.target)}' leads to {to} now."
 
 
-def _waiting(told: ReportedWeek) -> Iterable[str]:
+def _waiting(week: ReportedWeek) -> Iterable[str]:
     """Return a line for each proposal that waits, newest first. The words of facts are in the proposal only."""
-    for one in sorted(told.waiting, key=lambda each: (each.created, each.id), reverse=True):
-        shown = sentence(one.says, one.why) if one.kind == KIND else _kind_of_proposal(one)
-        yield f"- {markdown_text(shown)} `clawmem review show {one.id}`"
+    for proposal in sorted(week.waiting, key=lambda each: (each.created, each.id), reverse=True):
+        shown = sentence(proposal.says, proposal.why) if proposal.kind == KIND else _kind_of_proposal(proposal)
+        yield f"- {markdown_text(shown)} `clawmem review show {proposal.id}`"
 
 
-def _kind_of_proposal(one: Proposal) -> str:
-    by = f", from the agent {one.agent}" if one.agent else ""
-    about = f", about {one.entity}" if one.entity else ""
-    facts = f", of {', '.join(target.id for target in one.targets)}" if one.targets else ""
-    return f"A proposal of the kind {one.kind}{by}{about}{facts}."
+def _kind_of_proposal(proposal: Proposal) -> str:
+    by = f", from the agent {proposal.agent}" if proposal.agent else ""
+    about = f", about {proposal.entity}" if proposal.entity else ""
+    facts = f", of {', '.join(target.id for target in proposal.targets)}" if proposal.targets else ""
+    return f"A proposal of the kind {proposal.kind}{by}{about}{facts}."
 
 
 def _unfiled(findings: Iterable[WikiFinding]) -> Iterable[str]:
-    return (f"- Not filed yet: {markdown_text(sentence(one.says, one.why))}" for one in findings)
+    return (f"- Not filed yet: {markdown_text(sentence(finding.says, finding.why))}" for finding in findings)
 
 
 def _unreadable(problems: Iterable[str]) -> Iterable[str]:
-    return (f"- {markdown_text(one)}" for one in problems)
+    return (f"- {markdown_text(problem)}" for problem in problems)

@@ -23,7 +23,7 @@ class FollowUpCommands(NamedTuple):
 
 def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpCommands:
     """Return the commands with the options of this reader's filter."""
-    given = (
+    items = (
         ("agent", next((owner for owner in wanted.owners if owner), None)),
         ("entity", wanted.entity),
         ("category", wanted.category and shell_quoted(wanted.category)),
@@ -31,7 +31,7 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
         ("as-of", wanted.as_of),
         *_scope_options(wanted),
     )
-    options = "".join(f" --{name} {value}" for name, value in given if value)
+    options = "".join(f" --{name} {value}" for name, value in items if value)
     listed = f"clawmem list{options}"
     if not question:
         return FollowUpCommands(listed, listed, listed)

@@ -72,16 +72,16 @@ def answering_chain(
     """Return the facts that have more of the question together with a found fact than any found fact alone; each
     starts where the one before it ends. Return none if one found fact has all words of the question."""
     index, asked = on.source, _question(on.source, wish.question or "")
-    first = [one.n for one in best[:_BEST]]
+    first = [candidate.n for candidate in best[:_BEST]]
     has = _words_in(index, asked, first)
     most = max((_share(asked, words) for words in has.values()), default=0.0)
     if most >= 1.0 or not first:
         return []
-    starts, held, chain = _starts(index, asked, first), has, list[ConnectedFact]()
+    starts, record, chain = _starts(index, asked, first), has, list[ConnectedFact]()
     catalog = vault.catalog_or_none() or Catalog({})
     for at_pass in range(2, LAST_PASS + 1):
-        seen = {*starts, *(one.n for one in chain)}
-        found = _connected(on, wish, asked, starts, seen, {one.thing for one in chain})
+        seen = {*starts, *(fact.n for fact in chain)}
+        found = _connected(on, wish, asked, starts, seen, {fact.thing for fact in chain})
         covers = _words_in(index, asked, [n for n, _, _ in found])
         things = {thing for _, _, thing in found}
         # The facts with the relation that the question asks for and a thing as their subject.
@@ -89,18 +89,22 @@ def answering_chain(
             thing: predicate_channel(index, f"{asked.text} {thing}", catalog, wish.wanted).scores for thing in things
         }
         scored = [
-            ConnectedFact(n, via, thing, float(n in exact[thing]), _share(asked, covers[n] | held[via]), at_pass, True)
+            ConnectedFact(
+                n, via, thing, float(n in exact[thing]), _share(asked, covers[n] | record[via]), at_pass, True
+            )
             for n, via, thing in found
         ]
-        scored = [one for one in scored if one.covered > most or (one.worth and not (covers[one.n] <= held[one.via]))]
+        scored = [
+            fact for fact in scored if fact.covered > most or (fact.worth and not (covers[fact.n] <= record[fact.via]))
+        ]
         if not scored:
             break
         # Of equal ones, the id decides, since the order of rows depends on the history of the index.
-        ids = {n: one.fact.id for n, one in facts_in_rows(index, [one.n for one in scored]).items()}
-        top = min(scored, key=lambda one: (-(one.covered + one.worth), starts.index(one.via), ids[one.n]))
+        ids = {n: placed.fact.id for n, placed in facts_in_rows(index, [fact.n for fact in scored]).items()}
+        top = min(scored, key=lambda fact: (-(fact.covered + fact.worth), starts.index(fact.via), ids[fact.n]))
         chain.append(top)
         most = max(top.covered, most)
-        held = {top.n: covers[top.n] | held[top.via]}
+        record = {top.n: covers[top.n] | record[top.via]}
         starts = [top.n]
         if most >= 1.0:
             break
@@ -116,7 +120,7 @@ def connected_facts(
     things tells more about one of them than what is said of all. Facts in the rows `known` are left out.
     """
     index, asked = on.source, _question(on.source, wish.question or "")
-    first = [one.n for one in best[:_BEST]]
+    first = [candidate.n for candidate in best[:_BEST]]
     found = _connected(on, wish, asked, _starts(index, asked, first), {*known, *first}, ())
     if not found:
         return []
@@ -124,7 +128,7 @@ def connected_facts(
     close: Mapping[int, float] = {}
     if has_vectors(vault):
         close = facts_by_meaning(vault, index, asked.text, wish.wanted, stamp(wish.caller.now)[:10]).scores
-    facts = {n: one.fact for n, one in facts_in_rows(index, [n for n, _, _ in found]).items()}
+    facts = {n: placed.fact for n, placed in facts_in_rows(index, [n for n, _, _ in found]).items()}
     rare = _rarities(index, facts, [thing for _, _, thing in found])
     scored = []
     for n, via, thing in found:
@@ -132,22 +136,24 @@ def connected_facts(
         meant = meaning_share(close[n]) if n in close else 0.0
         worth = share + _MEANING * meant + _RARITY * rare[n] + _IMPORTANCE * importance_of(facts[n])
         scored.append(ConnectedFact(n, via, thing, worth, share, 2))
-    return _in_turns(sorted(scored, key=lambda one: (-one.worth, facts[one.n].id)))
+    return _in_turns(sorted(scored, key=lambda fact: (-fact.worth, facts[fact.n].id)))
 
 
 def pass_reasons(
     on: TierCounts, further: Mapping[int, ConnectedFact], shown: Collection[str]
 ) -> tuple[ItemReason, ...]:
     """Return why each fact of a further pass is in a context, as far as it is shown."""
-    facts = facts_in_rows(on.source, list({n for one in further.values() for n in (one.n, one.via)}))
+    facts = facts_in_rows(
+        on.source, list({n for other_fact in further.values() for n in (other_fact.n, other_fact.via)})
+    )
     reasons = []
-    for n, one in further.items():
-        fact, via = facts[n].fact, facts[one.via].fact.id
+    for n, other_fact in further.items():
+        fact, via = facts[n].fact, facts[other_fact.via].fact.id
         if fact.id in shown:
-            factors = {"worth": one.worth, "words": one.covered}
-            section = frame.ASKED if one.answers else frame.CONNECTED
-            score = one.worth + one.covered * one.answers
-            reasons.append(ItemReason(fact.id, section, scope_of(fact), score, factors, one.at_pass, via))
+            factors = {"worth": other_fact.worth, "words": other_fact.covered}
+            section = frame.ASKED if other_fact.answers else frame.CONNECTED
+            score = other_fact.worth + other_fact.covered * other_fact.answers
+            reasons.append(ItemReason(fact.id, section, scope_of(fact), score, factors, other_fact.at_pass, via))
     return tuple(reasons)
 
 
@@ -183,7 +189,7 @@ def _starts(index: Index, asked: _Question, rows: Sequence[int]) -> list[int]:
     mention = index.engine.having(rows, sorted(words)) if words else set()
     entities = {entity for entity in asked.names.values() if entity}
     placed = facts_in_rows(index, rows) if entities else {}
-    mention |= {n for n, one in placed.items() if one.entity in entities}
+    mention |= {n for n, other_placed in placed.items() if other_placed.entity in entities}
     return [n for n in rows if n in mention] or list(rows)
 
 
@@ -208,7 +214,7 @@ def _connected(
         for name in named[n]:
             other = (name in known or name in _named_in(placed[n].fact.fact)) and _is_name(name)
             other = other and name not in followed and (known.get(name) or "") not in places
-            if other and not any(f" {name} " in f" {one} " for one in spoken):
+            if other and not any(f" {name} " in f" {text} " for text in spoken):
                 things.setdefault(name, n)
     found: dict[int, tuple[int, int, str]] = {}
     for thing in list(things)[:_THINGS]:
@@ -216,14 +222,14 @@ def _connected(
             if n not in seen:
                 found.setdefault(n, (n, things[thing], thing))
     shown = tiers_of(on, found.keys())
-    return [one for n, one in found.items() if n in shown]
+    return [pair for n, pair in found.items() if n in shown]
 
 
 def _names(fact: Fact) -> list[str]:
     """Return what may be the name of a thing in a fact: of its triple and its related entities, and what its
     statement may name, longer names first."""
-    given = [normal(name) for name in (fact.object, fact.subject, *fact.related_entities) if name]
-    return list(dict.fromkeys([*given, *_named_in(fact.fact), *reversed(names_in(fact.fact))]))
+    items = [normal(name) for name in (fact.object, fact.subject, *fact.related_entities) if name]
+    return list(dict.fromkeys([*items, *_named_in(fact.fact), *reversed(names_in(fact.fact))]))
 
 
 def _named_in(text: str) -> list[str]:
@@ -254,7 +260,7 @@ def _in_turns(found: Sequence[ConnectedFact]) -> list[ConnectedFact]:
     """Return the best fact of each thing, then the second one of each, and so on."""
     places: dict[str, int] = {}
     turns = []
-    for one in found:
-        places[one.thing] = place = places.get(one.thing, -1) + 1
-        turns.append((place, one))
-    return [one for _, one in sorted(turns, key=lambda each: each[0])]
+    for fact in found:
+        places[fact.thing] = place = places.get(fact.thing, -1) + 1
+        turns.append((place, fact))
+    return [fact for _, fact in sorted(turns, key=lambda each: each[0])]

@@ -90,11 +90,11 @@ def context(
     check_question(question or "")
     wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, domain=domain_of(vault, caller.agent), reach=reach)
     wish = ContextRequest(caller, budget, question, wanted, evidence)
-    done, answering = run_query(vault, lambda index: context_in(vault, index, wish))
+    result, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of or not vault.settings.flag("access.context"):
-        return done
+        return result
     problem = record_access(vault, stamp(caller.now), answering)
-    return done._replace(notices=(*done.notices, problem)) if problem else done
+    return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
 def domain_of(vault: Vault, agent: str | None) -> tuple[str, ...]:
@@ -137,14 +137,14 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     notices = dict.fromkeys(
         (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
     )
-    done, answering = context_result(on, packed, tuple(notices))
+    result, answering = context_result(on, packed, tuple(notices))
     if asked and asked.further:
         from clawmem.serving.context.connected import pass_reasons
 
-        done = done._replace(explained=pass_reasons(on, asked.further, done.facts))
+        result = result._replace(explained=pass_reasons(on, asked.further, result.facts))
     if scoped or guards:
-        done, answering = _with_reasons(done, answering, [*guards, *scoped])
-    return done, answering
+        result, answering = _with_reasons(result, answering, [*guards, *scoped])
+    return result, answering
 
 
 def _scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> "Sequence[ScopedFact]":
@@ -161,7 +161,9 @@ def _names_only_project(wish: ContextRequest) -> bool:
 
 def _without_guardrails_of_others(on: TierCounts, agent: str | None) -> TierCounts:
     """Return the tiers without the guardrails that name other agents only. A person sees all."""
-    others = [one.fact.id for one in all_guardrails(on.source) if not holds_for(one.fact, agent)] if agent else []
+    others = (
+        [placed.fact.id for placed in all_guardrails(on.source) if not holds_for(placed.fact, agent)] if agent else []
+    )
     return without_facts(on, others) if others else on
 
 
@@ -195,15 +197,15 @@ def _task_sections(
 
 
 def _with_reasons(
-    done: ContextResult, answering: list[str], scoped: "Sequence[ScopedFact]"
+    result: ContextResult, answering: list[str], scoped: "Sequence[ScopedFact]"
 ) -> tuple[ContextResult, list[str]]:
     """Return the context with why each fact of the scope is in it, and these facts among the accessed ones."""
     from clawmem.serving.context.for_task import reasons
 
-    shown = set(done.facts)
-    explained = tuple(one for one in reasons(scoped) if one.id in shown)
-    return done._replace(explained=(*explained, *done.explained)), list(
-        dict.fromkeys([*answering, *(one.id for one in explained)])
+    shown = set(result.facts)
+    explained = tuple(reason for reason in reasons(scoped) if reason.id in shown)
+    return result._replace(explained=(*explained, *result.explained)), list(
+        dict.fromkeys([*answering, *(reason.id for reason in explained)])
     )
 
 
@@ -221,7 +223,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
     Where the question asks for days, these come before the other answers.
     """
     return [
-        *_always_told(on, way, wish, asked.technical, {one.n for one in asked.facts}),
+        *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}),
         *_timeline(on, way, wish, asked.heard),
         *answers(vault, on, way, wish, asked),
         _summaries(on, (), asked.written),
@@ -256,16 +258,16 @@ def _always_told(
 
     What the question found comes first."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
-    told = sorted(
-        (one for one in important if one.weight >= ALWAYS_TOLD),
-        key=lambda one: (not one.owner, one.n not in found, -one.weight),
+    items = sorted(
+        (candidate for candidate in important if candidate.weight >= ALWAYS_TOLD),
+        key=lambda candidate: (not candidate.owner, candidate.n not in found, -candidate.weight),
     )
     of_work = wish.wanted.of_work
     if of_work:
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
 
-        told = for_work(on, told)
-    facts = public_facts(on, told, technical or of_work)
+        items = for_work(on, items)
+    facts = public_facts(on, items, technical or of_work)
     units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
     unseen = max(on.totals[ALWAYS] - len(important), 0)
@@ -311,7 +313,9 @@ def _shelf(
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
-        return fact_units(on, [one for one in first_of_tier(on, shelf, tokens + known) if one.n not in shown], way)
+        return fact_units(
+            on, [candidate for candidate in first_of_tier(on, shelf, tokens + known) if candidate.n not in shown], way
+        )
 
     options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
@@ -324,18 +328,20 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
     span = time_asked(wish.question, wish.caller.now) if wish.question else None
     if span is None:
         return []
-    said, further = (
+    items, further = (
         ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
         else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, stamp(wish.caller.now), wish.wanted.reach)
     )
-    dated = sorted([*_dated(on, way, wish, span), *said], key=lambda one: one[0])
+    dated = sorted([*_dated(on, way, wish, span), *items], key=lambda pair: pair[0])
     commands = follow_up_commands(wish.wanted, wish.question)
-    more = f"{commands.others if said else commands.recall} --limit {len(dated)}"
+    more = f"{commands.others if items else commands.recall} --limit {len(dated)}"
     units = [unit for _, unit in dated]
     offered = {unit.key for unit in units}
     among = (
-        {one.id for one in heard if span.first <= day_of(one.timestamp) <= span.last} - offered if further else set()
+        {event.id for event in heard if span.first <= day_of(event.timestamp) <= span.last} - offered
+        if further
+        else set()
     )
 
     def beyond(shown: Shown) -> int:
@@ -347,7 +353,7 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
 
 def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) -> list[tuple[str, Unit]]:
     chosen = tiers_of(on, time_channel(on.source, span, wish.wanted).scores.keys())
-    facts = {n: one.fact for n, one in facts_in_rows(on.source, sorted(chosen)).items()}
+    facts = {n: placed.fact for n, placed in facts_in_rows(on.source, sorted(chosen)).items()}
     units = zip(chosen, fact_units(on, list(chosen.values()), way), strict=True)
     return [(facts[n].valid_from or facts[n].timestamp, unit) for n, unit in units]
 
@@ -361,7 +367,7 @@ def _summaries(on: TierCounts, tiers: Sequence[str], found: Collection[tuple[str
         named += entities_of(on.source, [n for n in shown if isinstance(n, int)])
         for tier in tiers:
             if len(set(named)) < _MOST_SUMMARIES:
-                named += entities_of(on.source, [one.n for one in first_of_tier(on, tier, _NEAR)])
+                named += entities_of(on.source, [candidate.n for candidate in first_of_tier(on, tier, _NEAR)])
         return summary_units(on.source, list(dict.fromkeys(named))[:_MOST_SUMMARIES], found)
 
     more = "clawmem entity show NAME"

@@ -70,10 +70,10 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0))
     found = _read(on, wish, first | kept, shares, 1)
     if words:
-        found = [one for one in found if one.n in kept or (one.placed.fact.importance or 0.0) >= _ALWAYS]
+        found = [fact for fact in found if fact.n in kept or (fact.placed.fact.importance or 0.0) >= _ALWAYS]
         found = _further(on, wish, found, shares)
-    found = _with_staleness(vault, on, wish, [one for one in found if one.section != frame.GUARDRAILS])
-    ranked = sorted(found, key=lambda one: (-one.factors.score, one.placed.fact.id))
+    found = _with_staleness(vault, on, wish, [fact for fact in found if fact.section != frame.GUARDRAILS])
+    ranked = sorted(found, key=lambda fact: (-fact.factors.score, fact.placed.fact.id))
     return ranked if words else _first_of_each(ranked)
 
 
@@ -87,8 +87,8 @@ def task_words(wish: ContextRequest) -> list[str]:
 def read_guardrails(vault: Vault, on: TierCounts, wish: ContextRequest, rows: Sequence[int]) -> list[ScopedFact]:
     """Return the guardrails in some rows that hold for the caller, the most important first: a guardrail whose details
     name `agents` holds for these only."""
-    found = [one for one in _read(on, wish, set(rows), {}, 1) if holds_for(one.placed.fact, wish.caller.agent)]
-    return sorted(_with_staleness(vault, on, wish, found), key=lambda one: rows.index(one.n))
+    found = [fact for fact in _read(on, wish, set(rows), {}, 1) if holds_for(fact.placed.fact, wish.caller.agent)]
+    return sorted(_with_staleness(vault, on, wish, found), key=lambda fact: rows.index(fact.n))
 
 
 def guardrail_section(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: Sequence[ScopedFact]) -> Section:
@@ -102,7 +102,7 @@ def task_sections(on: TierCounts, way: UnitStyle, wish: ContextRequest, found: S
     commands = follow_up_commands(wish.wanted, wish.question)
     sections = []
     for title, share in _SHARES.items():
-        facts = [one for one in found if one.section == title]
+        facts = [fact for fact in found if fact.section == title]
         units = _units(on, way, facts)
         if units:
             sections.append(Section(title, given(units), commands.list, share=share, turn=0))
@@ -113,14 +113,14 @@ def reasons(found: Sequence[ScopedFact]) -> tuple[ItemReason, ...]:
     """Return why each fact was found."""
     return tuple(
         ItemReason(
-            one.placed.fact.id,
-            one.section,
-            scope_of(one.placed.fact),
-            one.factors.score,
-            one.factors._asdict(),
-            one.at_pass,
+            fact.placed.fact.id,
+            fact.section,
+            scope_of(fact.placed.fact),
+            fact.factors.score,
+            fact.factors._asdict(),
+            fact.at_pass,
         )
-        for one in found
+        for fact in found
     )
 
 
@@ -141,16 +141,16 @@ def _further(
     on: TierCounts, wish: ContextRequest, found: list[ScopedFact], shares: Mapping[int, float]
 ) -> list[ScopedFact]:
     """Return the facts with those that the links and tags of new ones lead to, until nothing new comes."""
-    known, fresh = {one.n for one in found}, found
+    known, fresh = {fact.n for fact in found}, found
     for at_pass in range(2, PASSES + 1):
-        spent = sum(token_bound(context_line(one.placed.fact)) for one in found)
+        spent = sum(token_bound(context_line(fact.placed.fact)) for fact in found)
         if not fresh or spent >= wish.budget:
             break
-        tags = list(dict.fromkeys(tag for one in fresh for tag in one.placed.fact.tags))
-        rows = scoped_linked(on.source, wish.wanted, {one.n for one in fresh})
+        tags = list(dict.fromkeys(tag for fact in fresh for tag in fact.placed.fact.tags))
+        rows = scoped_linked(on.source, wish.wanted, {fact.n for fact in fresh})
         rows |= set(scoped_with_tags(on.source, wish.wanted, tags, _MOST))
         fresh = _read(on, wish, rows - known, shares, at_pass)
-        known |= {one.n for one in fresh}
+        known |= {fact.n for fact in fresh}
         found = [*found, *fresh]
     return found
 
@@ -159,7 +159,7 @@ def _read(
     on: TierCounts, wish: ContextRequest, rows: set[int], shares: Mapping[int, float], at_pass: int
 ) -> list[ScopedFact]:
     placed = facts_in_rows(on.source, sorted(tiers_of(on, rows))) if rows else {}
-    return [_scored(n, one, wish, shares.get(n, 0.0), at_pass) for n, one in placed.items()]
+    return [_scored(n, other_placed, wish, shares.get(n, 0.0), at_pass) for n, other_placed in placed.items()]
 
 
 def _scored(n: int, placed: PlacedFact, wish: ContextRequest, match: float, at_pass: int) -> ScopedFact:
@@ -180,33 +180,37 @@ def _section(fact: Fact) -> str:
 def _with_staleness(
     vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
 ) -> list[ScopedFact]:
-    sources = sources_of(on.source, (one.placed.fact for one in found))
+    sources = sources_of(on.source, (fact.placed.fact for fact in found))
     days = vault.settings.whole("stale.days")
     now = wish.caller.now
-    return [one._replace(stale=stale_reason(one.placed.fact, now, days, sources)) for one in found]
+    return [fact._replace(stale=stale_reason(fact.placed.fact, now, days, sources)) for fact in found]
 
 
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
     chosen = []
     for title in _SHARES:
-        of_title = [one for one in ranked if one.section == title]
+        of_title = [fact for fact in ranked if fact.section == title]
         chosen += of_title[:_WITHOUT_TASK]
     return chosen
 
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
     """Return the candidates that belong to work: those with a scope, and everybody's instructions and corrections."""
-    facts = facts_in_rows(on.source, [one.n for one in candidates], context_fact_from_row) if candidates else {}
-    kept = {n for n, one in facts.items() if scope_of(one.fact) or one.fact.category in _EVERYBODYS}
-    return [one for one in candidates if one.n in kept]
+    facts = (
+        facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
+    )
+    kept = {n for n, placed in facts.items() if scope_of(placed.fact) or placed.fact.category in _EVERYBODYS}
+    return [candidate for candidate in candidates if candidate.n in kept]
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:
     """Return a unit for each fact; the line of a decision also says what was rejected, and what became of it."""
-    candidates = tiers_of(on, [one.n for one in facts])
-    known = [one for one in facts if one.n in candidates]
-    plain = dict(zip((one.n for one in known), fact_units(on, [candidates[one.n] for one in known], way), strict=True))
-    return [_with_details(one.placed.fact, plain[one.n], one.stale) for one in known]
+    candidates = tiers_of(on, [fact.n for fact in facts])
+    known = [fact for fact in facts if fact.n in candidates]
+    plain = dict(
+        zip((fact.n for fact in known), fact_units(on, [candidates[fact.n] for fact in known], way), strict=True)
+    )
+    return [_with_details(fact.placed.fact, plain[fact.n], fact.stale) for fact in known]
 
 
 def _with_details(fact: Fact, unit: Unit, stale: str | None) -> Unit:
@@ -223,13 +227,17 @@ def _line(fact: Fact) -> str:
     line, details = context_line(fact), fact.details or {}
     if fact.category != DECISION:
         return line
-    said = list[str]()
-    held = [one for one in details.get("alternatives", ()) if isinstance(one, dict) and "option" in one]
-    said += [f"rejected: {', '.join(str(one['option']) for one in held)}"] if held else []
+    message = list[str]()
+    items = [
+        alternative
+        for alternative in details.get("alternatives", ())
+        if isinstance(alternative, dict) and "option" in alternative
+    ]
+    message += [f"rejected: {', '.join(str(record['option']) for record in items)}"] if items else []
     for last in outcomes_of(fact)[-1:]:
         note = last.get("note")
-        said.append(f"{last.get('outcome')} ({note})" if note else str(last.get("outcome")))
-    return f"{line.rstrip()} {servable('; '.join(said))}\n" if said else line
+        message.append(f"{last.get('outcome')} ({note})" if note else str(last.get("outcome")))
+    return f"{line.rstrip()} {servable('; '.join(message))}\n" if message else line
 
 
 # A report that a fact was useful raises its priority by a fifth; a harmful fact loses half at once.
@@ -264,8 +272,10 @@ class PriorityFactors(NamedTuple):
 
 def reported_outcomes(fact: Fact) -> dict[str, int]:
     """Return how often sessions reported each outcome of a fact."""
-    held: Any = (fact.metadata or {}).get("outcomes")
-    return {key: held[key] for key in _WORTH if isinstance(held.get(key), int)} if isinstance(held, Mapping) else {}
+    record: Any = (fact.metadata or {}).get("outcomes")
+    return (
+        {key: record[key] for key in _WORTH if isinstance(record.get(key), int)} if isinstance(record, Mapping) else {}
+    )
 
 
 def priority_factors(fact: Fact, days: float, match: float, tokens: int, at_pass: int) -> PriorityFactors:

@@ -141,17 +141,17 @@ def _former(vault: Vault, index: Index, wish: ContextRequest) -> list[Unit]:
     query = RecallQuery(wish.question or "", wish.caller, wish.wanted, _MOST_FORMER, least=LEAST_SCORE)
     found = recall_in(vault, index, query)
     units = []
-    for one in found.found:
-        if one.fact.status == SUPERSEDED:
-            now = found.successors.get(one.fact.id)
-            text = context_line(one.fact).removesuffix(")\n") + (f"; then: {servable(now)})\n" if now else ")\n")
-            units.append(Unit(one.fact.id, token_bound(text), False, text))
+    for hit in found.found:
+        if hit.fact.status == SUPERSEDED:
+            now = found.successors.get(hit.fact.id)
+            text = context_line(hit.fact).removesuffix(")\n") + (f"; then: {servable(now)})\n" if now else ")\n")
+            units.append(Unit(hit.fact.id, token_bound(text), False, text))
     return units
 
 
 def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: QuestionHits) -> QuestionHits:
     """Return the hits with the facts first that answer the question together, if no fact has all of its words."""
-    rows = [one.n for one in hits.facts[:_ANSWERING]]
+    rows = [fact.n for fact in hits.facts[:_ANSWERING]]
     answering = set(rows)
     for word in search_words(wish.question or ""):
         answering = on.source.engine.having(answering, forms_of(word))
@@ -162,11 +162,11 @@ def _with_chain(vault: Vault, on: TierCounts, wish: ContextRequest, hits: Questi
     from clawmem.serving.context.connected import answering_chain  # most questions need one pass
 
     chain = answering_chain(vault, on, wish, hits.facts)
-    first = dict.fromkeys(n for one in chain for n in (one.via, one.n))
+    first = dict.fromkeys(n for fact in chain for n in (fact.via, fact.n))
     placed = tiers_of(on, first)
     facts = public_facts(on, [placed[n] for n in first if n in placed], hits.technical)
-    rest = [one for one in hits.facts if one.n not in first]
-    return hits._replace(facts=[*facts, *rest], chain=chain, further={one.n: one for one in chain})
+    rest = [fact for fact in hits.facts if fact.n not in first]
+    return hits._replace(facts=[*facts, *rest], chain=chain, further={fact.n: fact for fact in chain})
 
 
 def _search(
@@ -187,18 +187,18 @@ def _search(
     placed = tiers_of(on, numbers)
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
-    facts.sort(key=lambda one: not one.owner or one.shelf == PAST)  # an agent's own facts come first
-    events, lines, told = (
+    facts.sort(key=lambda fact: not fact.owner or fact.shelf == PAST)  # an agent's own facts come first
+    events, lines, flag = (
         _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
     )
-    if words.unheard is not None and not (answered or told or lines):
+    if words.unheard is not None and not (answered or flag or lines):
         most = _NEAREST_WIDE if wish.budget > _WIDE else _NEAREST_SAID
         facts, events = facts[:_NEAREST_FACTS], events[:most]
     heard = [event for event in events if not (technical and is_private(event.text))]
     written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
-    said = said_units(index, heard, stamp(wish.caller.now), forms)
-    return QuestionHits(facts, heard, said, technical, written=written), earlier
+    items = said_units(index, heard, stamp(wish.caller.now), forms)
+    return QuestionHits(facts, heard, items, technical, written=written), earlier
 
 
 def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
@@ -220,29 +220,33 @@ def _heard(
     answer it, and whether an event answers. Without a question that is `answered`, only events that answer count."""
     from clawmem.serving.recall.events import find_said
 
-    said = find_said(vault, index, query._replace(where=(EVENTS,)), words)
+    results = find_said(vault, index, query._replace(where=(EVENTS,)), words)
     noted = find_said(vault, index, query._replace(where=(NOTES, SUMMARIES), limit=_MOST_WRITTEN), words).noted
-    found = [one for one in noted if one.score >= words.answer_score and one.tells and agent_of(one.path) is None]
-    known = [normal(one.event.text) for one in said.heard if one.event.role == "note"]
-    lines = [(one.path, one.text) for one in found if not any(text in normal(one.text) for text in known)]
-    heard = [hit for hit in said.heard if is_speech(hit.event) and not hit.only_named]
+    found = [hit for hit in noted if hit.score >= words.answer_score and hit.tells and agent_of(hit.path) is None]
+    known = [normal(hit.event.text) for hit in results.heard if hit.event.role == "note"]
+    lines = [(hit.path, hit.text) for hit in found if not any(text in normal(hit.text) for text in known)]
+    heard = [hit for hit in results.heard if is_speech(hit.event) and not hit.only_named]
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
-    told = any(hit.score >= enough and hit.tells for hit in heard)
-    if words.unheard is None and not (answered or told):
+    flag = any(hit.score >= enough and hit.tells for hit in heard)
+    if words.unheard is None and not (answered or flag):
         return [], lines, False
     scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
     strong = [(event, score) for event, score in scored if score >= least]
-    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, told
+    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, flag
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
     """Return the candidates, for a technical task without those about somebody's family or health."""
     if not technical or not candidates:
         return list(candidates)
-    facts = facts_in_rows(on.source, [one.n for one in candidates], context_fact_from_row)
-    return [one for one in candidates if one.n not in facts or not is_private(facts[one.n].fact.fact)]
+    facts = facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row)
+    return [
+        candidate
+        for candidate in candidates
+        if candidate.n not in facts or not is_private(facts[candidate.n].fact.fact)
+    ]
 
 
 def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
@@ -251,14 +255,14 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     share = min(2 * ASKED_SHARE, max(ASKED_SHARE, _TWO_FACTS / wish.budget))
     units_of_facts = cache(lambda: fact_units(on, asked.facts, way))
     if asked.chain:
-        linked = {n for one in asked.chain for n in (one.via, one.n)}
-        needed = sum(one.tokens for one in asked.facts if one.n in linked) + frame.title(frame.ASKED).tokens
+        linked = {n for fact in asked.chain for n in (fact.via, fact.n)}
+        needed = sum(fact.tokens for fact in asked.facts if fact.n in linked) + frame.title(frame.ASKED).tokens
         share = max(share, min(_CHAIN_SHARE, needed / (_UNFRAMED * wish.budget)))
     sections = [
         Section(frame.ASKED, lambda tokens, shown: units_of_facts(), more, share=share, turn=2, assured=True),
         Section(frame.SAID, given(asked.said), f"{more} --in events", turn=4, assured=not asked.facts, in_time=True),
     ]
-    found = [one for one, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
+    found = [section for section, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
     if asked.former:
         found.insert(0, Section(frame.FORMER, given(asked.former), more, share=2 * ASKED_SHARE, turn=2, assured=True))
     if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
@@ -275,16 +279,16 @@ def _connected_section(
     def pairs() -> list[tuple[Unit, Unit]]:
         from clawmem.serving.context.connected import connected_facts  # only where room is left
 
-        known = {one.n for one in asked.facts}
+        known = {fact.n for fact in asked.facts}
         found = connected_facts(vault, on, wish, asked.facts, known)
-        placed = tiers_of(on, {n for one in found for n in (one.via, one.n)})
-        allowed = {one.n for one in public_facts(on, list(placed.values()), asked.technical)}
-        chosen = [one for one in found if one.via in allowed and one.n in allowed]
+        placed = tiers_of(on, {n for fact in found for n in (fact.via, fact.n)})
+        allowed = {public_fact.n for public_fact in public_facts(on, list(placed.values()), asked.technical)}
+        chosen = [fact for fact in found if fact.via in allowed and fact.n in allowed]
         if asked.further is not None:
-            asked.further.update((one.n, one) for one in chosen)
-        rows = list(dict.fromkeys(n for one in chosen for n in (one.via, one.n)))
+            asked.further.update((fact.n, fact) for fact in chosen)
+        rows = list(dict.fromkeys(n for fact in chosen for n in (fact.via, fact.n)))
         unit_of = dict(zip(rows, fact_units(on, [placed[n] for n in rows], way), strict=True))
-        return [(unit_of[one.via], unit_of[one.n]) for one in chosen]
+        return [(unit_of[fact.via], unit_of[fact.n]) for fact in chosen]
 
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         most = min(tokens, _CONNECTED_TOKENS)
@@ -292,10 +296,10 @@ def _connected_section(
         if left < _WORTH_A_SEARCH:
             return ()
         for pair in pairs():
-            needed = [one for one in pair if one.key not in shown and one.key not in offered]
-            if (cost := sum(one.tokens for one in needed)) <= left:
+            needed = [unit for unit in pair if unit.key not in shown and unit.key not in offered]
+            if (cost := sum(unit.tokens for unit in needed)) <= left:
                 left -= cost
-                offered |= {one.key: one for one in needed}
+                offered |= {unit.key: unit for unit in needed}
         return list(offered.values())
 
     if asked.answered:  # only what all other sections leave

@@ -72,8 +72,8 @@ def event_units(
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
-    said = said_units(index, [event for event in events if is_speech(event)], moment)
-    return [(times[str(unit.key)], unit) for unit in said], further
+    items = said_units(index, [event for event in events if is_speech(event)], moment)
+    return [(times[str(unit.key)], unit) for unit in items], further
 
 
 def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequence[str] = ()) -> list[Unit]:
@@ -85,9 +85,9 @@ def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequen
     kept, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
     return [
-        _said(event, one, words, outdated.get(event.id, ""))
-        for event, one in known
-        if not reads_as_order(event, one.verdicts)
+        _said(event, record, words, outdated.get(event.id, ""))
+        for event, record in known
+        if not reads_as_order(event, record.verdicts)
     ]
 
 

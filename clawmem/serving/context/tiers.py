@@ -44,12 +44,12 @@ class TierCounts(NamedTuple):
 
 def current_tiers(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCount]) -> TierCounts:
     """Return the current tiers; they contain only active facts."""
-    folded = [one for one in candidates_with_ids(index, reader, counted) if one.shelf]
+    folded = [candidate for candidate in candidates_with_ids(index, reader, counted) if candidate.shelf]
     moved = _moved(folded, counted, reader)
     totals = count_tiers(index, reader)
-    for one in folded:
-        totals[one.shelf] -= 1
-        totals[moved[one.n].shelf] += 1
+    for candidate in folded:
+        totals[candidate.shelf] -= 1
+        totals[moved[candidate.n].shelf] += 1
     return TierCounts(index, reader, totals, moved)
 
 
@@ -57,7 +57,7 @@ def tiers_at(index: Index, reader: ReaderScope, counted: Mapping[str, AccessCoun
     """Return the tiers with all facts that were true at another time, as known now."""
     then = candidates_matching(index, reader, *condition_of(wanted))
     moved = _moved(then, counted, reader)
-    return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
+    return TierCounts(index, reader, Counter(candidate.shelf for candidate in moved.values()), moved, whole=True)
 
 
 def tiers_by(
@@ -66,25 +66,30 @@ def tiers_by(
     """Return the current tiers by a policy of `tiers.policy`, in a domain of an agent. It reads a row of every fact."""
     wanted = FactFilter(reader.owners, reader.entity, domain=domain)
     every = candidates_matching(index, reader, *condition_of(wanted), then=False)
-    active = [_accessed(one, counted, reader) for one in every if one.shelf]
+    active = [_accessed(candidate, counted, reader) for candidate in every if candidate.shelf]
     bases = plain_importances(index) if policy == SCORE_POLICY else {}
-    moved = {one.n: one for one in _in_order([_by_policy(one, policy, reader, bases) for one in active])}
-    return TierCounts(index, reader, Counter(one.shelf for one in moved.values()), moved, whole=True)
+    moved = {
+        candidate.n: candidate
+        for candidate in _in_order([_by_policy(candidate, policy, reader, bases) for candidate in active])
+    }
+    return TierCounts(index, reader, Counter(candidate.shelf for candidate in moved.values()), moved, whole=True)
 
 
-def _by_policy(one: FactCandidate, policy: str, reader: ReaderScope, bases: Mapping[str, float]) -> FactCandidate:
-    if one.shelf in (ALWAYS, PAST):
-        return one
-    last = one.last_accessed or one.timestamp
-    return one._replace(shelf=policy_tier(policy, bases.get(one.id, one.weight), one.access_count, last, reader.now))
+def _by_policy(candidate: FactCandidate, policy: str, reader: ReaderScope, bases: Mapping[str, float]) -> FactCandidate:
+    if candidate.shelf in (ALWAYS, PAST):
+        return candidate
+    last = candidate.last_accessed or candidate.timestamp
+    return candidate._replace(
+        shelf=policy_tier(policy, bases.get(candidate.id, candidate.weight), candidate.access_count, last, reader.now)
+    )
 
 
 def without_facts(on: TierCounts, ids: Sequence[str]) -> TierCounts:
     """Return the tiers without some facts."""
     hidden = candidates_of(on, ids)
     totals = Counter(on.totals)
-    totals.subtract(one.shelf for one in hidden)
-    moved = {**on.moved, **{one.n: one._replace(shelf="") for one in hidden}}
+    totals.subtract(candidate.shelf for candidate in hidden)
+    moved = {**on.moved, **{candidate.n: candidate._replace(shelf="") for candidate in hidden}}
     return on._replace(totals=totals, moved=moved)
 
 
@@ -93,15 +98,15 @@ def first_of_tier(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandi
 
     The number of facts is enough for `tokens`, plus a reserve.
     """
-    here = _within([one for one in on.moved.values() if one.shelf == shelf], tokens)
+    here = _within([candidate for candidate in on.moved.values() if candidate.shelf == shelf], tokens)
     if on.whole:
         return here
-    found = first_of_shelf(on.source, on.reader, shelf, tokens, {one.id for one in on.moved.values()})
+    found = first_of_shelf(on.source, on.reader, shelf, tokens, {candidate.id for candidate in on.moved.values()})
     return _within(_in_order([*found, *here]), tokens) if here else found
 
 
 def _within(candidates: Sequence[FactCandidate], tokens: int) -> Sequence[FactCandidate]:
-    for at, spent in enumerate(accumulate(one.tokens for one in candidates)):
+    for at, spent in enumerate(accumulate(candidate.tokens for candidate in candidates)):
         if spent > tokens:
             return candidates[: at + 1 + SPARE]
     return candidates
@@ -111,31 +116,45 @@ def tiers_of(on: TierCounts, numbers: Collection[int]) -> dict[int, FactCandidat
     """Return some rows as candidates with their tiers, without those that may not be shown."""
     if on.whole:
         return {n: on.moved[n] for n in numbers if n in on.moved}
-    found = (on.moved.get(one.n, one) for one in candidates_in_rows(on.source, on.reader, numbers))
-    return {one.n: one for one in found if one.shelf or one.n not in on.moved}
+    found = (on.moved.get(candidate.n, candidate) for candidate in candidates_in_rows(on.source, on.reader, numbers))
+    return {candidate.n: candidate for candidate in found if candidate.shelf or candidate.n not in on.moved}
 
 
 def candidates_of(on: TierCounts, ids: Sequence[str]) -> list[FactCandidate]:
     """Return the candidates with some ids, in the order of the ids."""
     chosen = on.moved.values() if on.whole else candidates_with_ids(on.source, on.reader, ids)
-    by_id = {one.id: on.moved.get(one.n, one) for one in chosen}
-    return [by_id[one] for one in ids if one in by_id]
+    by_id = {candidate.id: on.moved.get(candidate.n, candidate) for candidate in chosen}
+    return [by_id[identifier] for identifier in ids if identifier in by_id]
 
 
 def _moved(
     candidates: Sequence[FactCandidate], counted: Mapping[str, AccessCount], reader: ReaderScope
 ) -> dict[int, FactCandidate]:
-    return {one.n: one for one in _in_order([_accessed(one, counted, reader) for one in candidates])}
+    return {
+        candidate.n: candidate
+        for candidate in _in_order([_accessed(candidate, counted, reader) for candidate in candidates])
+    }
 
 
-def _accessed(one: FactCandidate, counted: Mapping[str, AccessCount], reader: ReaderScope) -> FactCandidate:
-    access = counted.get(one.id)
+def _accessed(candidate: FactCandidate, counted: Mapping[str, AccessCount], reader: ReaderScope) -> FactCandidate:
+    access = counted.get(candidate.id)
     if access is None:
-        return one
-    last = max(access.last, one.last_accessed or "")
-    count = one.access_count + access.count
-    shelf = one.shelf if one.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
-    return FactCandidate(one.n, one.tokens, one.exact, one.id, one.owner, count, one.weight, one.timestamp, last, shelf)
+        return candidate
+    last = max(access.last, candidate.last_accessed or "")
+    count = candidate.access_count + access.count
+    shelf = candidate.shelf if candidate.shelf in (ALWAYS, PAST) else _tier(last, count, reader.now)
+    return FactCandidate(
+        candidate.n,
+        candidate.tokens,
+        candidate.exact,
+        candidate.id,
+        candidate.owner,
+        count,
+        candidate.weight,
+        candidate.timestamp,
+        last,
+        shelf,
+    )
 
 
 # One search shows many facts of one moment, so the tiers are cached.
@@ -145,6 +164,6 @@ _tier = lru_cache(recency_tier)
 def _in_order(candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
     # The order of `ranking.ordered` for facts of one tier. After a merge by hand, two files may contain the same id, so
     # the row number decides between them.
-    by_id = sorted(candidates, key=lambda one: (one.id, one.n))
-    newest = sorted(by_id, key=lambda one: one.timestamp, reverse=True)
-    return sorted(newest, key=lambda one: (not one.owner, -one.access_count, -one.weight))
+    by_id = sorted(candidates, key=lambda candidate: (candidate.id, candidate.n))
+    newest = sorted(by_id, key=lambda candidate: candidate.timestamp, reverse=True)
+    return sorted(newest, key=lambda candidate: (not candidate.owner, -candidate.access_count, -candidate.weight))

@@ -55,24 +55,24 @@ class UnitStyle(NamedTuple):
 def fact_units(on: TierCounts, candidates: Sequence[FactCandidate], way: UnitStyle) -> list[Unit]:
     """Return a unit for each candidate, in order. Most units use the stored token count without reading the fact."""
     marked = conflict_marks(on.source, on.reader, way.catalog, way.moment, candidates)
-    wordy = [one.n for one in candidates if way.evidence or one.n in marked]
+    wordy = [candidate.n for candidate in candidates if way.evidence or candidate.n in marked]
     placed = dated_facts(on, wordy)
-    days = days_of(on.source, [one.source_event or "" for one in placed.values()]) if way.evidence else {}
+    days = days_of(on.source, [fact.source_event or "" for fact in placed.values()]) if way.evidence else {}
     shelf_of = tiers_of(on, {n for mark in marked.values() for n in mark.rivals})
-    labels = scope_labels(on, [one.n for one in candidates])
+    labels = scope_labels(on, [candidate.n for candidate in candidates])
     units = []
-    for one in candidates:
-        mark, label = marked.get(one.n), labels.get(one.n, "")
+    for candidate in candidates:
+        mark, label = marked.get(candidate.n), labels.get(candidate.n, "")
         named = token_bound(label_part(label)) if label else 0
         if mark is None and not way.evidence:
-            exact = bool(one.exact) and not label
-            units.append(Unit(one.n, one.tokens + named, exact, None, _shelves({one.n: one})))
+            exact = bool(candidate.exact) and not label
+            units.append(Unit(candidate.n, candidate.tokens + named, exact, None, _shelves({candidate.n: candidate})))
             continue
-        shown = {one.n: one, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
-        below = (mark.text if mark else "") + (_evidence(placed[one.n], days) if way.evidence else "")
-        text = context_line(placed[one.n], label) + below if below else None
-        tokens = one.tokens + named + (token_bound(below) if below else 0)
-        units.append(Unit(one.n, tokens, bool(one.exact) and not (below or label), text, _shelves(shown)))
+        shown = {candidate.n: candidate, **{n: shelf_of[n] for n in (mark.rivals if mark else ()) if n in shelf_of}}
+        below = (mark.text if mark else "") + (_evidence(placed[candidate.n], days) if way.evidence else "")
+        text = context_line(placed[candidate.n], label) + below if below else None
+        tokens = candidate.tokens + named + (token_bound(below) if below else 0)
+        units.append(Unit(candidate.n, tokens, bool(candidate.exact) and not (below or label), text, _shelves(shown)))
     return units
 
 
@@ -92,7 +92,7 @@ def scope_labels(on: TierCounts, numbers: Collection[int]) -> dict[int, str]:
 
 def dated_facts(on: TierCounts, numbers: Sequence[int]) -> dict[int, Fact]:
     """Return the facts of some rows; a fact without a time of its own gets the day of its event."""
-    facts = {n: one.fact for n, one in facts_in_rows(on.source, numbers, context_fact_from_row).items()}
+    facts = {n: placed.fact for n, placed in facts_in_rows(on.source, numbers, context_fact_from_row).items()}
     wanting = {n: fact.source_event for n, fact in facts.items() if fact.source_event and lacks_day(fact)}
     if wanting:
         days = days_of(on.source, list(wanting.values()))
@@ -101,7 +101,7 @@ def dated_facts(on: TierCounts, numbers: Sequence[int]) -> dict[int, Fact]:
 
 
 def _shelves(shown: Mapping[int, FactCandidate]) -> tuple[tuple[Key, str], ...]:
-    return tuple((n, TITLES.get(one.shelf, "")) for n, one in shown.items())
+    return tuple((n, TITLES.get(candidate.shelf, "")) for n, candidate in shown.items())
 
 
 def _evidence(fact: Fact, days: Mapping[str, str]) -> str:
@@ -154,9 +154,9 @@ def context_result(on: TierCounts, packed: PackedContext, notices: tuple[str, ..
     placed = tiers_of(on, {n for numbers in shown.values() for n in numbers if isinstance(n, int)})
     ids = {title: [placed[n].id for n in numbers if n in placed] for title, numbers in shown.items()}
     titles = (frame.ASKED, frame.TIMELINE, frame.CONNECTED)
-    answering = [one for title in titles for one in ids.get(title, ())]
+    answering = [identifier for title in titles for identifier in ids.get(title, ())]
     left_out = tuple((part.title, part.left_out) for part in packed.sections if part.left_out)
-    facts = tuple(dict.fromkeys(one for part in ids.values() for one in part))
+    facts = tuple(dict.fromkeys(name for part in ids.values() for name in part))
     text = render_context(packed, words_of(on, packed))
     return ContextResult(text, packed.tokens, _COUNTED_BY[packed.exact], facts, left_out, notices), answering
 
@@ -182,18 +182,18 @@ def conflict_marks(
     index: Index, reader: "ReaderScope", catalog: Catalog, moment: str, candidates: "Sequence[FactCandidate]"
 ) -> dict[int, ConflictMark]:
     """Return the lines to show below facts that are in conflict at a moment, by row."""
-    ids = {one.n: one.id for one in candidates}
+    ids = {candidate.n: candidate.id for candidate in candidates}
     against: dict[int, set[int]] = {}
-    for one, other in conflicting_pairs(index, reader.owners, catalog, moment, ids):
-        if one in ids:
-            against.setdefault(one, set()).add(other)
+    for number, other in conflicting_pairs(index, reader.owners, catalog, moment, ids):
+        if number in ids:
+            against.setdefault(number, set()).add(other)
     if reader.reach is not None and against:
         seen = rows_in_reach(index, reader.reach, {n for others in against.values() for n in others})
         against = {n: others & seen for n, others in against.items() if others & seen}
     waiting = open_disputes(index, set(ids.values()))
     places = oldest_first(index, {n for others in against.values() for n in others})
     spelled = {n: tuple(sorted(others, key=lambda other: places.get(other, 0))) for n, others in against.items()}
-    shown = {n for one, others in spelled.items() for n in (one, *others[:SPELLED_OUT])}
+    shown = {n for number, others in spelled.items() for n in (number, *others[:SPELLED_OUT])}
     shown |= {n for n, fact_id in ids.items() if fact_id in waiting}
     placed = facts_in_rows(index, sorted(shown), context_fact_from_row)
     found = {}

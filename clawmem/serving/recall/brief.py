@@ -27,11 +27,11 @@ def brief(result: RecallResult, budget: int) -> Brief | None:
     They do if they contain events, notes, inactive facts, facts of low trust, or facts that need the day of their
     event, if facts were replaced later, or if the budget is too small.
     """
-    tokens = _MARKS + sum(one.tokens for one in result.found)
-    facts = [one.fact for one in result.found]
+    tokens = _MARKS + sum(hit.tokens for hit in result.found)
+    facts = [hit.fact for hit in result.found]
     plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)
     if result.heard or result.noted or result.earlier or tokens > budget or not plain:
         return None
-    lines = [f"{OPENING}\n", *(context_line(one.fact) for one in result.found), f"{CLOSING}"]
-    how = "exact" if all(one.exact for one in result.found) else "upper bound"
-    return Brief("".join(lines), tokens, how, tuple(one.fact.id for one in result.found))
+    lines = [f"{OPENING}\n", *(context_line(hit.fact) for hit in result.found), f"{CLOSING}"]
+    how = "exact" if all(hit.exact for hit in result.found) else "upper bound"
+    return Brief("".join(lines), tokens, how, tuple(hit.fact.id for hit in result.found))

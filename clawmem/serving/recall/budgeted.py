@@ -59,16 +59,18 @@ def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter)
     def read(index: Index) -> list[FactHit]:
         on = TierCounts(index, ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach), {}, {})
         candidates = _hot(on, question)
-        placed = facts_in_rows(index, [one.n for one in candidates])
+        placed = facts_in_rows(index, [candidate.n for candidate in candidates])
         return [
-            FactHit(placed[one.n].fact, placed[one.n].entity, 0.0, HOT, {}) for one in candidates if one.n in placed
+            FactHit(placed[candidate.n].fact, placed[candidate.n].entity, 0.0, HOT, {})
+            for candidate in candidates
+            if candidate.n in placed
         ]
 
     return run_query(vault, read)
 
 
 def _hot(on: TierCounts, question: str) -> list[FactCandidate]:
-    found = [one for one in first_of_tier(on, ALWAYS, _MOST_HOT) if one.weight >= ALWAYS_TOLD]
+    found = [candidate for candidate in first_of_tier(on, ALWAYS, _MOST_HOT) if candidate.weight >= ALWAYS_TOLD]
     return public_facts(on, found, is_technical(question) and not is_private(question))
 
 
@@ -86,13 +88,13 @@ def _packed(
     reader = ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach)
     on = tiers_at(index, reader, {}, wanted) if wanted.as_of else TierCounts(index, reader, {}, {})
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), evidence)
-    events = [one.event for one in result.heard if is_speech(one.event) and one.event.role != "tool"]
-    said = said_units(index, events, stamp(caller.now))
-    notes = [one for one in result.noted if not (one.path.startswith("agents/") and order_handed_on(one.text))]
+    events = [hit.event for hit in result.heard if is_speech(hit.event) and hit.event.role != "tool"]
+    items = said_units(index, events, stamp(caller.now))
+    notes = [hit for hit in result.noted if not (hit.path.startswith("agents/") and order_handed_on(hit.text))]
     parts = (
-        (frame.ASKED, "", fact_units(on, candidates_of(on, [one.fact.id for one in result.found]), way)),
-        (frame.SAID, " --in events", said),
-        (frame.NOTED, " --in notes", [_note_unit(one) for one in notes]),
+        (frame.ASKED, "", fact_units(on, candidates_of(on, [hit.fact.id for hit in result.found]), way)),
+        (frame.SAID, " --in events", items),
+        (frame.NOTED, " --in notes", [_note_unit(note) for note in notes]),
     )
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
@@ -106,7 +108,7 @@ def _packed(
     ]
     heading = frame.heading(stamp(caller.now)[:10], wanted.as_of)
     asides = [replaced_remark(wanted, question, result.earlier)] if result.earlier else []
-    orders = orders_remark(len(events) - len(said), follow_up_commands(wanted, question).recall)
+    orders = orders_remark(len(events) - len(items), follow_up_commands(wanted, question).recall)
     asides += [orders] if orders else []
     aside = frame.aside("; ".join(asides)) if asides else None
     shows = more.others if events or result.noted else more.recall

@@ -118,9 +118,9 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         ranked = _fused(hits[-1], pieces)
-        held = _Held.of(words, _event_share)
-        strength = _strength(hits[-1], pieces, held, close)
-        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, held, normal(question), close)
+        value = _Held.of(words, _event_share)
+        strength = _strength(hits[-1], pieces, value, close)
+        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, value, normal(question), close)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, pieces, owners), pieces)
         close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
@@ -128,15 +128,15 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
         ranked = _fused(hits[-1], pieces)
-        held = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
-        strength = _strength(hits[-1], pieces, held, close)
+        value = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
+        strength = _strength(hits[-1], pieces, value, close)
 
         def fits(row: NoteLineRow) -> bool:
             if page_kind(row.path) not in kinds or not is_within(row.day, asked.wanted):
                 return False
             return not row.path.endswith(".json") or _sees_session(asked.wanted.reach, vault.read(row.path))
 
-        noted = _noted(index, ranked, strength, limit, fits, held, close)
+        noted = _noted(index, ranked, strength, limit, fits, value, close)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -168,9 +168,9 @@ def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[s
             and is_visible_to(event, wanted.owners, wanted.reach)
         ]
         heard = [EventHit(event, 1.0, {"time": 1.0}, share=1.0) for event in events]
-        told = with_verdicts(index, heard, stamp(asked.caller.now))
-        found += [(hit.event.timestamp, RecallHit(EVENTS, hit)) for hit in told]
-    return sorted(found, key=lambda one: one[0])
+        items = with_verdicts(index, heard, stamp(asked.caller.now))
+        found += [(hit.event.timestamp, RecallHit(EVENTS, hit)) for hit in items]
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
@@ -184,7 +184,7 @@ def _heard(
     limit: int,
     wanted: FactFilter,
     without_notes: bool,
-    held: _Held,
+    value: _Held,
     question: str,
     close: ChannelHits,
 ) -> tuple[EventHit, ...]:
@@ -194,7 +194,7 @@ def _heard(
         found = read_events(index, best)
         heard = [
             EventHit(
-                found[n], *_scored(ranked, n, strength), False, held.own(n), *held.judged(n, found[n].text, close), n
+                found[n], *_scored(ranked, n, strength), False, value.own(n), *value.judged(n, found[n].text, close), n
             )
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found
@@ -205,20 +205,20 @@ def _heard(
         ]
         if len(heard) >= limit:
             break
-    heard.sort(key=lambda one: one.event.timestamp, reverse=True)
+    heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
 
 
 def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:
     """Return the events with whether each reads as an order, and what no longer holds of it at a moment."""
-    ids = [one.event.id for one in heard]
+    ids = [hit.event.id for hit in heard]
     records, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
     return tuple(
-        one._replace(
-            is_order=reads_as_order(one.event, records[one.event.id].verdicts), outdated=outdated.get(one.event.id, "")
+        hit._replace(
+            is_order=reads_as_order(hit.event, records[hit.event.id].verdicts), outdated=outdated.get(hit.event.id, "")
         )
-        for one in heard
+        for hit in heard
     )
 
 
@@ -228,7 +228,7 @@ def _noted(
     strength: float,
     limit: int,
     wanted: Callable[[NoteLineRow], bool],
-    held: _Held,
+    value: _Held,
     close: ChannelHits,
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
@@ -236,15 +236,15 @@ def _noted(
         best = _with_equals(ranked, strength, margin)
         found = read_note_lines(index, best)
         noted = [
-            NoteHit(*found[n], *_scored(ranked, n, strength), held.own(n), *held.judged(n, found[n].text, close))
+            NoteHit(*found[n], *_scored(ranked, n, strength), value.own(n), *value.judged(n, found[n].text, close))
             for n in best
             if wanted(found[n])
         ]
         if len(noted) >= limit:
             break
-    noted.sort(key=lambda one: (one.path, one.place))
-    noted.sort(key=lambda one: one.day or "", reverse=True)
-    return tuple(sorted(noted, key=lambda one: -one.score)[:limit])
+    noted.sort(key=lambda hit: (hit.path, hit.place))
+    noted.sort(key=lambda hit: hit.day or "", reverse=True)
+    return tuple(sorted(noted, key=lambda hit: -hit.score)[:limit])
 
 
 def _with_equals(ranked: FusedHits, strength: float, count: int) -> Sequence[int]:
@@ -273,7 +273,7 @@ def _scored(ranked: FusedHits, n: int, strength: float) -> tuple[float, dict[str
 
 def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> FusedHits:
     """Return the hits, best first; the best of every channel has the score 1."""
-    return fuse({name: one.scores for name, one in hits.items()}, _weights(hits, words))
+    return fuse({name: hit.scores for name, hit in hits.items()}, _weights(hits, words))
 
 
 def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> Mapping[str, float]:
@@ -281,15 +281,15 @@ def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float
 
 
 def _strength(
-    hits: Mapping[str, ChannelHits], pieces: Sequence[Mapping[int, float]], held: _Held, close: ChannelHits
+    hits: Mapping[str, ChannelHits], pieces: Sequence[Mapping[int, float]], value: _Held, close: ChannelHits
 ) -> float:
     """Return which part of a full match the best hit is: 1 only if it has all words and is close in meaning."""
     keyword, weights = hits["keyword"].scores, _weights(hits, pieces)
     strengths = {
-        "keyword": max(map(held.around, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)), default=0.0),
+        "keyword": max(map(value.around, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)), default=0.0),
         "vector": meaning_share(max(close.scores.values(), default=0.0)),
         "time": 1.0,
     }
-    ran = [name for name, one in hits.items() if one.scores]
+    ran = [name for name, hit in hits.items() if hit.scores]
     total = sum(weights[name] for name in ran)
     return sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0

@@ -16,6 +16,6 @@ def facts_asked_of(index: Index, question: str, called: Mapping[str, str], found
 
     `called` are the entities that the question names, each with that name."""
     names = names_in(question)
-    places = {n: FactPlace(one.fact.subject, one.entity) for n, one in found.items()}
+    places = {n: FactPlace(placed.fact.subject, placed.entity) for n, placed in found.items()}
     named, others = named_and_others(question, names, called, places, index.engine.having)
     return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})

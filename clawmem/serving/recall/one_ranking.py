@@ -36,60 +36,60 @@ def in_one_order(result: RecallResult, agent: str | None, sources: Collection[Ev
     A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
     fact before the event before the line of a page. `sources` are events of facts that the question did not find.
     """
-    by_score = sorted(_without_equal(_every(result, sources)), key=lambda one: (one.hit.only_named, -one.hit.score))
+    by_score = sorted(_without_equal(_every(result, sources)), key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
         return every
     near = every[0].hit.score * OWN_SHARE
-    return sorted(every, key=lambda one: not (_is_own(one, agent) and one.hit.score >= near))
+    return sorted(every, key=lambda hit: not (_is_own(hit, agent) and hit.hit.score >= near))
 
 
 def with_falling_scores(hits: Sequence[RecallHit]) -> list[RecallHit]:
     """Return the hits, none with a higher score than the one before it, such as one that has only a name."""
-    most = accumulate((one.hit.score for one in hits), min)
-    return [_scoring(one, score) for one, score in zip(hits, most, strict=True)]
+    most = accumulate((recall_hit.hit.score for recall_hit in hits), min)
+    return [_scoring(hit, score) for hit, score in zip(hits, most, strict=True)]
 
 
 def _newest_of_near_ties(hits: Sequence[RecallHit]) -> list[RecallHit]:
     """Return the hits, but of those in a row that were said or noted, have the same part of the question's words, and
     score about as much as the first of them, the newest first."""
     rows: list[list[RecallHit]] = []
-    for one in hits:
+    for hit in hits:
         first = rows[-1][0] if rows else None
-        if first is not None and _ties(first, one):
-            rows[-1].append(one)
+        if first is not None and _ties(first, hit):
+            rows[-1].append(hit)
         else:
-            rows.append([one])
-    newest = [one for row in rows for one in sorted(row, key=_when, reverse=True)]
-    return [_scoring(one, other.hit.score) for one, other in zip(newest, hits, strict=True)]
+            rows.append([hit])
+    newest = [hit for row in rows for hit in sorted(row, key=_when, reverse=True)]
+    return [_scoring(hit, other.hit.score) for hit, other in zip(newest, hits, strict=True)]
 
 
-def _ties(first: RecallHit, one: RecallHit) -> bool:
-    same = FACTS not in (first.kind, one.kind) and one.hit.only_named == first.hit.only_named
-    return same and one.hit.share == first.hit.share and one.hit.score >= NEAR_TIE * first.hit.score
+def _ties(first: RecallHit, hit: RecallHit) -> bool:
+    same = FACTS not in (first.kind, hit.kind) and hit.hit.only_named == first.hit.only_named
+    return same and hit.hit.share == first.hit.share and hit.hit.score >= NEAR_TIE * first.hit.score
 
 
-def _when(one: RecallHit) -> tuple[str, int]:
-    if isinstance(one.hit, NoteHit):
-        return one.hit.day or "", one.hit.place
-    return (one.hit.event.timestamp, one.hit.place) if isinstance(one.hit, EventHit) else ("", 0)
+def _when(hit: RecallHit) -> tuple[str, int]:
+    if isinstance(hit.hit, NoteHit):
+        return hit.hit.day or "", hit.hit.place
+    return (hit.hit.event.timestamp, hit.hit.place) if isinstance(hit.hit, EventHit) else ("", 0)
 
 
 def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[RecallHit]:
-    heard = {one.event.id: one for one in (*sources, *result.heard)}
+    heard = {source.event.id: source for source in (*sources, *result.heard)}
     shown: set[str] = set()
     exact = result.channels["predicate"].hits if "predicate" in result.channels else 0
-    for fact in (_fitting(one, exact) for one in result.found):
-        said = heard.get(fact.fact.source_event or "")
-        if said is None or not _says_it_all(fact, said):
-            yield RecallHit(FACTS, fact, None, display_speaker(said.event) if said else None)
+    for fact in (_fitting(hit, exact) for hit in result.found):
+        message = heard.get(fact.fact.source_event or "")
+        if message is None or not _says_it_all(fact, message):
+            yield RecallHit(FACTS, fact, None, display_speaker(message.event) if message else None)
             continue
-        shown.add(said.event.id)
-        yield RecallHit(FACTS, _at_least(fact, said), said.event)
-    for one in result.heard:
-        if one.event.id not in shown:
-            yield RecallHit(EVENTS, _scaled(one, ASKING_SHARE) if only_asks(one.event.text) else one)
-    yield from (RecallHit(page_kind(one.path), one) for one in result.noted)
+        shown.add(message.event.id)
+        yield RecallHit(FACTS, _at_least(fact, message), message.event)
+    for hit in result.heard:
+        if hit.event.id not in shown:
+            yield RecallHit(EVENTS, _scaled(hit, ASKING_SHARE) if only_asks(hit.event.text) else hit)
+    yield from (RecallHit(page_kind(hit.path), hit) for hit in result.noted)
 
 
 def _fitting(fact: FactHit, exact: int) -> FactHit:
@@ -106,9 +106,9 @@ def _fitting(fact: FactHit, exact: int) -> FactHit:
     return fact._replace(score=round(fact.score + more, 4), channels=channels)
 
 
-def _scoring(one: RecallHit, score: float) -> RecallHit:
-    hit: Any = one.hit
-    return one if hit.score in (0, score) else one._replace(hit=_scaled(hit, score / hit.score, score))
+def _scoring(other_hit: RecallHit, score: float) -> RecallHit:
+    hit: Any = other_hit.hit
+    return other_hit if hit.score in (0, score) else other_hit._replace(hit=_scaled(hit, score / hit.score, score))
 
 
 def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
@@ -117,21 +117,21 @@ def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
     return scaled._replace(prior=scaled.prior * share) if isinstance(scaled, FactHit) else scaled
 
 
-def _says_it_all(fact: FactHit, said: EventHit) -> bool:
+def _says_it_all(fact: FactHit, hit: EventHit) -> bool:
     """Return whether nothing of an event is lost if only the fact and its quote are shown.
 
     An event with a warning of its own is shown with it.
     """
-    event = said.event
+    event = hit.event
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)
-    return whole and not warned and not said.is_order
+    return whole and not warned and not hit.is_order
 
 
-def _at_least(fact: FactHit, said: EventHit) -> FactHit:
-    if said.score <= fact.score:
+def _at_least(fact: FactHit, hit: EventHit) -> FactHit:
+    if hit.score <= fact.score:
         return fact
-    return fact._replace(score=said.score, channels=said.channels, prior=0.0)
+    return fact._replace(score=hit.score, channels=hit.channels, prior=0.0)
 
 
 def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
@@ -142,19 +142,19 @@ def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
     found: dict[tuple[str, ...], RecallHit] = {}
     first: dict[str, tuple[str, ...]] = {}
     quoted: dict[str, tuple[str, ...]] = {}
-    for one in hits:
-        text, whose = _text_and_owner(one)
+    for recall_hit in hits:
+        text, whose = _text_and_owner(recall_hit)
         key = (text, *whose)
-        same = key if key in found else first.get(text) if one.kind != FACTS else None
-        if same is None and one.kind not in (FACTS, EVENTS):
+        same = key if key in found else first.get(text) if recall_hit.kind != FACTS else None
+        if same is None and recall_hit.kind not in (FACTS, EVENTS):
             same = quoted.get(text)
-        if one.event is not None:
-            quoted.setdefault(normal(one.event.text), key)
-        if same is None or (found[same].kind == EVENTS == one.kind and same != key):
-            found[key] = one
+        if recall_hit.event is not None:
+            quoted.setdefault(normal(recall_hit.event.text), key)
+        if same is None or (found[same].kind == EVENTS == recall_hit.kind and same != key):
+            found[key] = recall_hit
             first.setdefault(text, key)
-        elif one.hit.score > found[same].hit.score:
-            found[same] = found[same]._replace(hit=_with_score_of(found[same].hit, one.hit))
+        elif recall_hit.hit.score > found[same].hit.score:
+            found[same] = found[same]._replace(hit=_with_score_of(found[same].hit, recall_hit.hit))
     return list(found.values())
 
 
@@ -165,14 +165,14 @@ def _with_score_of(
     return scored._replace(prior=0.0) if isinstance(scored, FactHit) else scored
 
 
-def _text_and_owner(one: RecallHit) -> tuple[str, tuple[str, ...]]:
+def _text_and_owner(hit: RecallHit) -> tuple[str, tuple[str, ...]]:
     owner: tuple[str, ...] = ()
-    if isinstance(one.hit, FactHit):
-        owner = one.hit.entity, one.hit.fact.status
-    elif isinstance(one.hit, EventHit):
-        owner = (one.hit.event.speaker or one.hit.event.role,)
-    return normal(one.text), owner
+    if isinstance(hit.hit, FactHit):
+        owner = hit.hit.entity, hit.hit.fact.status
+    elif isinstance(hit.hit, EventHit):
+        owner = (hit.hit.event.speaker or hit.hit.event.role,)
+    return normal(hit.text), owner
 
 
-def _is_own(one: RecallHit, agent: str) -> bool:
-    return isinstance(one.hit, FactHit) and owner_of(one.hit.entity) == agent
+def _is_own(hit: RecallHit, agent: str) -> bool:
+    return isinstance(hit.hit, FactHit) and owner_of(hit.hit.entity) == agent

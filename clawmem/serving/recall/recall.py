@@ -182,16 +182,16 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
     that vectors are searched."""
     words, texts = search_words(question), 0
-    said: Mapping[str, Mapping[int, float]] = {}
+    record: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
     if with_talk:
         from clawmem.index.search.events import passage_count, speakers_with, word_scores  # not needed for facts
 
-        said, texts = word_scores(index, words), passage_count(index)
-        people = speakers_with(index, said)
+        record, texts = word_scores(index, words), passage_count(index)
+        people = speakers_with(index, record)
     called = entities_called(index, names_in(question))
     people += [name for entity, name in called.items() if kind_of(entity) == PERSON]
-    counts = {word: len(scores) for word, scores in said.items()}
+    counts = {word: len(scores) for word, scores in record.items()}
     asked = weigh_words(index, words, counts, texts, " ".join(people))
     owners = owners_asked(question)
     names = name_words(words, people)
@@ -199,7 +199,7 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     unheard = _unheard(asked, bare) if bare and asks(question) else None
     of_owner = not owners.isdisjoint(names)
     return QuestionWords(
-        asked, names, called, said, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
+        asked, names, called, record, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
     )
 
 
@@ -219,8 +219,8 @@ def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str
     from clawmem.index.search.slips import with_slips_mended  # most questions have no slip
 
     mended, meant = with_slips_mended(index, question, unknown)
-    said = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in meant.items())
-    return (mended, said) if meant else None
+    text = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in meant.items())
+    return (mended, text) if meant else None
 
 
 class _ChannelAnswers(NamedTuple):
@@ -258,7 +258,7 @@ def recall(
 
     def answered(index: Index) -> RecallResult:
         found = recall_in(vault, index, asked)
-        ids = [one.fact.id for one in found.found]
+        ids = [hit.fact.id for hit in found.found]
         return found._replace(conflicts=conflicts_of_facts(vault, index, caller, ids, wanted.as_of))
 
     result = run_query(vault, answered)
@@ -268,7 +268,7 @@ def recall(
         result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
     if not result.found or wanted.as_of:
         return result
-    problem = record_access(vault, stamp(caller.now), (one.fact.id for one in result.found))
+    problem = record_access(vault, stamp(caller.now), (hit.fact.id for hit in result.found))
     return result._replace(notices=(*result.notices, problem)) if problem else result
 
 
@@ -278,12 +278,12 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     span = _days_listed(asked)
     if span is not None:
         return _of_days(vault, index, asked, span)
-    said = {EVENTS, NOTES, SUMMARIES} & set(where)
+    group = {EVENTS, NOTES, SUMMARIES} & set(where)
     # What is said twice appears once, so more is looked for than is shown.
-    wide = asked._replace(limit=2 * asked.limit) if said else asked
-    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not said)
+    wide = asked._replace(limit=2 * asked.limit) if group else asked
+    unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
-    with_talk = bool(said) and has_passages(index)
+    with_talk = bool(group) and has_passages(index)
     words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
     if asked.mends and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], mends=False))
@@ -307,9 +307,9 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     if FACTS in where and not (wanted.as_of or wanted.superseded):
         if asks_former(asked.words):
             shown = _with_former(vault, index, shown, asked)
-        elif not any(one.hit.share for one in shown.ranking):
+        elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
             shown = shown._replace(gone=gone_facts(vault, index, asked))
-    return shown._replace(successors=successors_of(index, [*(one.fact for one in shown.found), *shown.gone]))
+    return shown._replace(successors=successors_of(index, [*(hit.fact for hit in shown.found), *shown.gone]))
 
 
 def _days_listed(asked: RecallQuery) -> DaySpan | None:
@@ -334,14 +334,14 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
         counted = count_accesses(unfolded_accesses(vault))
         rows = time_channel(index, span, asked.wanted).scores if asked.words else None
         found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
-        for one in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
-            fact = add_accesses(one.fact, counted)
+        for other_placed in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
+            fact = add_accesses(other_placed.fact, counted)
             tier = tier_of(fact, asked.caller.now, policy=policy)
-            hit = FactHit(fact, one.entity, 1.0, tier, {"time": 1.0}, share=1.0)
+            hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
-    chosen = sorted(dated, key=lambda one: (one[1].kind == EVENTS, one[0]))[: asked.limit]
-    ranking = [hit for _, hit in sorted(chosen, key=lambda one: one[0])]
+    chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
+    ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
     notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))
     return RecallResult((), {"time": ChannelReport(True, len(dated))}, notices).ranked(ranking)
@@ -349,15 +349,15 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
 
 def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
     """Return the events that found facts come from, as far as the question did not find them and they may be shown."""
-    heard = {one.event.id for one in result.heard}
-    ids = {one.fact.source_event for one in result.found if one.fact.source_event} - heard
+    heard = {hit.event.id for hit in result.heard}
+    ids = {hit.fact.source_event for hit in result.found if hit.fact.source_event} - heard
     if not ids:
         return ()
     from clawmem.index.search.notes import events_with_ids
     from clawmem.serving.recall.events import with_verdicts
 
     events = events_with_ids(index, sorted(ids)).values()
-    return with_verdicts(index, [EventHit(one, 0.0, {}) for one in events if is_visible_to(one, owners)], moment)
+    return with_verdicts(index, [EventHit(event, 0.0, {}) for event in events if is_visible_to(event, owners)], moment)
 
 
 def _one_ranking(
@@ -370,13 +370,13 @@ def _one_ranking(
     strong = _strong(every, asked, words)
     if strong and len(strong) < len(every):
         strong += _of_topics(every, strong, asked.words)
-    known = [one for one in every if _is_known_of(one, words.names)]
+    known = [hit for hit in every if _is_known_of(hit, words.names)]
     known = known[:_KNOWN_SHOWN] if asked.least and len(known) <= _FEW_KNOWN else []
     if strong and known:
-        strong = [one for one in strong if one not in known]
+        strong = [hit for hit in strong if hit not in known]
         strong[max(asked.limit - len(known), 1) :] = known
     best = with_falling_scores(strong[: asked.limit])
-    near = () if strong else tuple([*known, *(one for one in every if one not in known)][:_NEAREST])
+    near = () if strong else tuple([*known, *(hit for hit in every if hit not in known)][:_NEAREST])
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
 
 
@@ -385,30 +385,30 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     from clawmem.index.search.replaced import predecessors  # few questions ask for it
     from clawmem.serving.recall.one_ranking import NEAR_TIE, with_falling_scores
 
-    known = {one.fact.id for one in shown.found}
+    known = {hit.fact.id for hit in shown.found}
     ranking: list[RecallHit] = []
-    for one in shown.ranking:
-        if isinstance(one.hit, FactHit):
-            old = [each for each in predecessors(index, one.hit.fact, asked.wanted) if each.fact.id not in known]
+    for recall_hit in shown.ranking:
+        if isinstance(recall_hit.hit, FactHit):
+            old = [each for each in predecessors(index, recall_hit.hit.fact, asked.wanted) if each.fact.id not in known]
             known |= {each.fact.id for each in old}
-            ranking += [RecallHit(FACTS, one.hit._replace(fact=each.fact, entity=each.entity)) for each in old]
-        ranking.append(one)
-    others = [one for one in _replaced_too(vault, index, asked) if one.fact.id not in known]
-    ranking += [RecallHit(FACTS, one) for one in others if one.fact.status == SUPERSEDED]
-    ranking.sort(key=lambda one: -one.hit.score)
+            ranking += [RecallHit(FACTS, recall_hit.hit._replace(fact=each.fact, entity=each.entity)) for each in old]
+        ranking.append(recall_hit)
+    others = [hit for hit in _replaced_too(vault, index, asked) if hit.fact.id not in known]
+    ranking += [RecallHit(FACTS, other) for other in others if other.fact.status == SUPERSEDED]
+    ranking.sort(key=lambda hit: -hit.hit.score)
     # What held is asked for: it comes first where a message has only more of the other words.
-    near = NEAR_TIE * max((one.hit.score for one in ranking), default=0.0)
-    ranking.sort(key=lambda one: not (_is_replaced(one) and one.hit.score >= near))
+    near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
+    ranking.sort(key=lambda hit: not (_is_replaced(hit) and hit.hit.score >= near))
     return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
 
 
-def _is_replaced(one: RecallHit) -> bool:
-    return isinstance(one.hit, FactHit) and one.hit.fact.status == SUPERSEDED
+def _is_replaced(hit: RecallHit) -> bool:
+    return isinstance(hit.hit, FactHit) and hit.hit.fact.status == SUPERSEDED
 
 
 def gone_facts(vault: Vault, index: Index, asked: RecallQuery) -> tuple[Fact, ...]:
     """Return the replaced and withdrawn facts that answer, without those whose origin was revoked."""
-    found = (one.fact for one in _replaced_too(vault, index, asked) if one.share)
+    found = (hit.fact for hit in _replaced_too(vault, index, asked) if hit.share)
     return tuple(fact for fact in found if not fact.is_current and not is_revoked(fact))
 
 
@@ -440,18 +440,22 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
 
     A hit that has as many of the question's words as the best one is not weak, however the two compare otherwise.
     """
-    telling = [one for one in every if one.hit.tells or not asked.least]
-    best = max(telling, key=lambda one: one.hit.score, default=None)
+    telling = [recall_hit for recall_hit in every if recall_hit.hit.tells or not asked.least]
+    best = max(telling, key=lambda hit: hit.hit.score, default=None)
     if best is None or (
         asked.least
-        and all(one.hit.score < (words.fact_score if one.kind == FACTS else words.answer_score) for one in telling)
+        and all(
+            recall_hit.hit.score < (words.fact_score if recall_hit.kind == FACTS else words.answer_score)
+            for recall_hit in telling
+        )
     ):
         return []
     return [
-        one
-        for one in every
-        if one.hit.score >= max(asked.least * _part(one), asked.near * best.hit.score * _near_part(one))
-        or (one.hit.share >= best.hit.share and not one.hit.only_named)
+        recall_hit
+        for recall_hit in every
+        if recall_hit.hit.score
+        >= max(asked.least * _part(recall_hit), asked.near * best.hit.score * _near_part(recall_hit))
+        or (recall_hit.hit.share >= best.hit.share and not recall_hit.hit.only_named)
     ]
 
 
@@ -461,27 +465,31 @@ def _of_topics(every: Sequence[RecallHit], strong: Sequence[RecallHit], question
     found: list[RecallHit] = []
     for words in topics(question):
         forms = [form for word in words for form in forms_of(word)]
-        having = [(one, len(set(forms) & set(search_words(one.text)))) for one in every if one.hit.tells]
+        having = [
+            (recall_hit, len(set(forms) & set(search_words(recall_hit.text))))
+            for recall_hit in every
+            if recall_hit.hit.tells
+        ]
         most = max((count for _, count in having), default=0)
-        best = [one for one, count in having if most and count == most]
-        found += best[:1] if not any(one in strong or one in found for one in best) else []
+        best = [hit for hit, count in having if most and count == most]
+        found += best[:1] if not any(hit in strong or hit in found for hit in best) else []
     return found
 
 
-def _is_known_of(one: RecallHit, names: Collection[str]) -> bool:
+def _is_known_of(other_hit: RecallHit, names: Collection[str]) -> bool:
     """Return whether a hit is a fact about a person whom the question names, whatever else the question asks."""
-    hit = one.hit
+    hit = other_hit.hit
     return isinstance(hit, FactHit) and hit.only_named and not set(search_words(hit.fact.fact)).isdisjoint(names)
 
 
-def _part(one: RecallHit) -> float:
-    return FACT_PART if one.kind == FACTS else 1.0
+def _part(hit: RecallHit) -> float:
+    return FACT_PART if hit.kind == FACTS else 1.0
 
 
-def _near_part(one: RecallHit) -> float:
-    if one.kind != FACTS:
+def _near_part(hit: RecallHit) -> float:
+    if hit.kind != FACTS:
         return _SAID_NEAR
-    return FACT_PART if one.hit.only_named else 1.0  # what is known of that person may answer in other words
+    return FACT_PART if hit.hit.only_named else 1.0  # what is known of that person may answer in other words
 
 
 def conflicts_of_facts(
@@ -505,13 +513,13 @@ def best_rows(
     `counted` are the accesses that are not committed yet.
     """
     answers = _facts(vault, index, asked, words, counted)
-    strong = [(n, one) for n, _, one in answers.best if one.score >= LEAST_SCORE * FACT_PART]
+    strong = [(n, fact) for n, _, fact in answers.best if fact.score >= LEAST_SCORE * FACT_PART]
     if words.whose:
         others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
-        strong = [(n, one) for n, one in strong if n not in others]
+        strong = [(n, fact) for n, fact in strong if n not in others]
     enough = words.fact_score
-    answered = any(one.score >= enough and _judged(one, answers.had.get(n, ()), words)[1] for n, one in strong)
-    return [(n, one.score) for n, one in strong], answered, answers.earlier
+    answered = any(fact.score >= enough and _judged(fact, answers.had.get(n, ()), words)[1] for n, fact in strong)
+    return [(n, fact.score) for n, fact in strong], answered, answers.earlier
 
 
 def _facts(
@@ -530,7 +538,7 @@ def _facts(
         "keyword": keyword_channel(index, forms, wanted, sketched=sketched),
         "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
     }
-    near = {n for one in hits.values() for n in one.scores}
+    near = {n for hit in hits.values() for n in hit.scores}
     span = time_asked(question, asked.caller.now)
     hits["time"] = time_channel(index, span, wanted, near)
     asked_of = wanted.as_of or (min(span.first, now) if span else now)
@@ -574,17 +582,19 @@ def _ranked(
     had: Mapping[int, Sequence[AskedWord]],
 ) -> list[tuple[int, str, RankedFact]]:
     # Sorting needs only a part of each fact; only the best ones are read completely.
-    found = {n for one in hits.values() for n in one.scores}
+    found = {n for hit in hits.values() for n in hit.scores}
     if unknown := found - known.keys():
         known.update(sketches(index, sorted(unknown)))
     sketched = {n: known[n] for n in sorted(found) if n in known}
     if counted:
         sketched = {
-            n: PlacedFact(add_accesses(one.fact, counted), one.entity) if one.fact.id in counted else one
-            for n, one in sketched.items()
+            n: PlacedFact(add_accesses(placed.fact, counted), placed.entity) if placed.fact.id in counted else placed
+            for n, placed in sketched.items()
         }
     about = facts_asked_of(index, asked.words, words.called, sketched)
-    return _best(hits, sketched, asked, asked_of, shares, about, lambda n, one: _judged(one, had.get(n, ()), words)[0])
+    return _best(
+        hits, sketched, asked, asked_of, shares, about, lambda n, fact: _judged(fact, had.get(n, ()), words)[0]
+    )
 
 
 def _account(
@@ -593,15 +603,15 @@ def _account(
     """Return a report on the channels for all kinds together; a channel ran if it ran for any kind."""
     report: dict[str, ChannelReport] = {}
     each = [
-        {name: ChannelReport(one.ran, len(one.scores), one.why_not, one.unable) for name, one in hits.items()}
+        {name: ChannelReport(hit.ran, len(hit.scores), hit.why_not, hit.unable) for name, hit in hits.items()}
         for hits in kinds
     ]
     for account in (*accounts, *each):
-        for name, one in account.items():
-            before = report.get(name, ChannelReport(False, 0, one.why_not))
-            ran, unable = before.ran or one.ran, before.unable or one.unable
+        for name, other_report in account.items():
+            before = report.get(name, ChannelReport(False, 0, other_report.why_not))
+            ran, unable = before.ran or other_report.ran, before.unable or other_report.unable
             report[name] = ChannelReport(
-                ran, before.hits + one.hits, "" if ran and not unable else before.why_not, unable
+                ran, before.hits + other_report.hits, "" if ran and not unable else before.why_not, unable
             )
     return report
 
@@ -647,24 +657,24 @@ def _best(
     `asked_of` is the moment at which facts must be valid: `as_of`, else the first day in the question, else now.
     """
     caller, moment = asked.caller, asked.wanted.as_of or stamp(asked.caller.now)
-    id_of = {n: one.fact.id for n, one in shown.items()}
+    id_of = {n: placed.fact.id for n, placed in shown.items()}
     row_of = {fact_id: n for n, fact_id in id_of.items()}
     features = {
-        id_of[n]: features_of(one.fact, one.entity, caller.now, caller.agent, moment, asked_of, asked.policy)
-        for n, one in shown.items()
+        id_of[n]: features_of(placed.fact, placed.entity, caller.now, caller.agent, moment, asked_of, asked.policy)
+        for n, placed in shown.items()
     }
 
     def by_id(values: Mapping[int, float]) -> dict[str, float]:
         return {id_of[n]: value for n, value in values.items() if n in id_of}
 
-    scores = {name: by_id(one.scores) for name, one in hits.items()}
-    parts = {name: by_id(one) for name, one in shares.items()}
+    scores = {name: by_id(hit.scores) for name, hit in hits.items()}
+    parts = {name: by_id(share) for name, share in shares.items()}
     # What has only a name comes after what has a word of the question.
     ranked = rank(scores, features, shares=parts, asked=about)
-    best = sorted(ranked, key=lambda one: only_named(row_of[one.id], one))[: asked.limit]
+    best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.
-    best.sort(key=lambda one: not features[one.id].own or features[one.id].over)
-    return [(row_of[one.id], features[one.id].tier, one) for one in best]
+    best.sort(key=lambda fact: not features[fact.id].own or features[fact.id].over)
+    return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]
 
 
 def _whole(
@@ -677,23 +687,29 @@ def _whole(
         FactHit(
             add_accesses(placed[n].fact, counted),
             placed[n].entity,
-            round(one.score, 4),
+            round(fact.score, 4),
             tier,
-            one.channels,
+            fact.channels,
             *tokens[n],
-            one.prior,
+            fact.prior,
             share_of(words.asked, answers.had.get(n, ())),
-            *((True, False) if n in others else _judged(one, answers.had.get(n, ()), words, placed[n].fact.fact)),
+            *((True, False) if n in others else _judged(fact, answers.had.get(n, ()), words, placed[n].fact.fact)),
         )
-        for n, tier, one in answers.best
+        for n, tier, fact in answers.best
     )
 
 
 def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
     """Return which of some facts say something of others than the question asks about, and whom no fact about these
     names."""
-    near = " ".join(normal(one.fact.fact) for one in placed.values() if words.whose & set(search_words(one.fact.fact)))
-    return {n for n, one in placed.items() if words.of_another(one.fact.fact, one.entity, near)}
+    near = " ".join(
+        normal(other_placed.fact.fact)
+        for other_placed in placed.values()
+        if words.whose & set(search_words(other_placed.fact.fact))
+    )
+    return {
+        n for n, other_placed in placed.items() if words.of_another(other_placed.fact.fact, other_placed.entity, near)
+    }
 
 
 def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, text: str = "") -> tuple[bool, bool]:

@@ -33,15 +33,15 @@ def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str])
     ]
     if not paths:
         return []
-    given = "".join(f"{path}\n" for path in paths).encode()
-    names = vault.git.run("hash-object", "--no-filters", "--stdin-paths", stdin=given).decode().split()
+    data = "".join(f"{path}\n" for path in paths).encode()
+    names = vault.git.run("hash-object", "--no-filters", "--stdin-paths", stdin=data).decode().split()
     return [path for path, name in zip(paths, names, strict=True) if name != in_head[path]]
 
 
 def lost_files(vault: Vault, in_head: dict[str, str]) -> list[str]:
     """Return the files of HEAD whose contents git has lost. Runs git, which reads no contents."""
-    given = "".join(f"{name}\n" for name in in_head.values()).encode()
-    lines = vault.git.run("cat-file", "--batch-check=%(objecttype)", stdin=given).decode().splitlines()
+    data = "".join(f"{name}\n" for name in in_head.values()).encode()
+    lines = vault.git.run("cat-file", "--batch-check=%(objecttype)", stdin=data).decode().splitlines()
     return [path for path, line in zip(in_head, lines, strict=True) if line.endswith(" missing")]
 
 

@@ -130,11 +130,11 @@ class _Gate:
         )
 
     def _masked_file(self, path: str, data: bytes | None) -> bytes | None:
-        given = data
+        argument = data
         for value, rule in self._found.items():
             for form in _forms(value):
                 data = data and data.replace(form, f"[redacted: {rule}]".encode())
-        if data != given:
+        if data != argument:
             _check(path, data, next(iter(self._found.values())))
         return data
 

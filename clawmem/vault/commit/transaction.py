@@ -202,13 +202,13 @@ class Transaction:
             if self._agent is not None:
                 edited.update(as_edits_of_agent(self.vault, committed, edited, self._agent))
             adopted = plan_adoption(self.vault, committed, edited, agent)
-            moved = {pair: number for one in adopted for pair, number in one.moved.items()}
+            moved = {pair: number for adoption in adopted for pair, number in adoption.moved.items()}
             if moved:
                 from clawmem.vault.edits.renames import add_old_path_aliases  # few edits move facts
 
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
                 adopted = plan_adoption(self.vault, committed, edited, agent)
-            names = self._write_commits([one.change for one in adopted], head)
+            names = self._write_commits([adoption.change for adoption in adopted], head)
             self.notices += (*adoption_notices(self.vault, adopted, names, agent), *flaw_notices(committed, edited))
         update_git_index(self.vault, (*good, *(path for path in edited if path not in good)), ())
         clear_pending(self.vault)
@@ -394,8 +394,8 @@ def _refuse_large(changes: Sequence[Change]) -> None:
 
         limit = handling(path).limit
         if len(data) > limit:
-            told = beyond_limit(path, len(data), limit, "bytes")
-            raise Refused(f"The change is too large: {told}.", "Divide it between several entities or days.")
+            text = beyond_limit(path, len(data), limit, "bytes")
+            raise Refused(f"The change is too large: {text}.", "Divide it between several entities or days.")
 
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:

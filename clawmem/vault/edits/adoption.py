@@ -58,8 +58,8 @@ def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None =
     went = facts_moved(old_facts, new_facts)
     known = frozenset(key for facts in new_facts.values() for key in facts)
     moved: dict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-    for one in went:
-        moved[one.new][one.old, one.new] += 1
+    for fact in went:
+        moved[fact.new][fact.old, fact.new] += 1
     author = agent_author(agent) or user_identity(vault)
     found = []
     for group in gathered(edited, went):
@@ -91,13 +91,13 @@ def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller)
         kept: list[Fact] = []
         for fact in facts.values():
             old = stood.get(fact.id)
-            said = _as_agents(fact, old, caller.agent)
-            reason = _waits_for_person(said) if said != old and not _same_words(said, old) else None
+            message = _as_agents(fact, old, caller.agent)
+            reason = _waits_for_person(message) if message != old and not _same_words(message, old) else None
             if reason is None:
-                kept.append(said)
+                kept.append(message)
                 continue
             kept += [old] if old else []
-            proposal = _proposal(said, place, reason, caller, taken)
+            proposal = _proposal(message, place, reason, caller, taken)
             taken.add(proposal.id)
             written[proposal_path(proposal.id)] = render_proposal(proposal)
         if kept != [*facts.values()]:
@@ -115,8 +115,8 @@ def _as_agents(fact: Fact, old: Fact | None, agent: str) -> Fact:
         return without_approval(fact)._replace(trust=trust, agent=fact.agent or agent)
     assert old
     raised = trust_rank(fact.trust) > trust_rank(old.trust)
-    given = fact if is_approved(old) else without_approval(fact)
-    return given._replace(trust=old.trust, agent=old.agent) if raised else given
+    value = fact if is_approved(old) else without_approval(fact)
+    return value._replace(trust=old.trust, agent=old.agent) if raised else value
 
 
 def _same_words(fact: Fact, old: Fact | None) -> bool:
@@ -196,18 +196,18 @@ def adoption_notices(
     Removed facts are named because an editor may have saved an old copy of a file.
     """
     whose = f", as an edit of the agent {agent}, whose command found it" if agent else ""
-    yield f"committed {sum(len(one.change.writes) for one in adopted)} file(s) edited by hand{whose}"
-    waiting = [path for one in adopted for path in one.change.writes if file_kind(path) is PROPOSAL_FILE]
+    yield f"committed {sum(len(adoption.change.writes) for adoption in adopted)} file(s) edited by hand{whose}"
+    waiting = [path for adoption in adopted for path in adoption.change.writes if file_kind(path) is PROPOSAL_FILE]
     if agent and waiting:
         yield f"waits for review: {counted(len(waiting), 'fact')} that was edited by hand and reads as an order"
-    gone = frozenset(key for one in adopted for key in one.gone)
+    gone = frozenset(key for adoption in adopted for key in adoption.gone)
     missing = gone - find_in_head(vault, gone).keys()
-    for one, commit in zip(adopted, commits, strict=False):
-        for (old, new), number in one.moved.items():
+    for adoption, commit in zip(adopted, commits, strict=False):
+        for (old, new), number in adoption.moved.items():
             yield f"moved by hand: {counted(number, 'fact')} from {old} to {new}"
-        lost = [key for key in one.gone if key in missing]
+        lost = [key for key in adoption.gone if key in missing]
         if lost:
-            yield _taken_out(one.change, lost, commit)
+            yield _taken_out(adoption.change, lost, commit)
 
 
 def flaw_notices(before: Files, after: Files) -> Iterator[str]:

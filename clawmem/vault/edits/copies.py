@@ -194,8 +194,8 @@ def facts_moved(before: Places, after: Places) -> tuple[MovedFact, ...]:
 def gathered(places: Iterable[str], went: Iterable[MovedFact]) -> tuple[tuple[str, ...], ...]:
     """Group the places so that places between which facts moved are in one group."""
     group = {place: {place} for place in places}
-    for one in went:
-        if group[one.old] is not group[one.new]:
-            group[one.old] |= group[one.new]
-            group.update(dict.fromkeys(group[one.old], group[one.old]))
+    for fact in went:
+        if group[fact.old] is not group[fact.new]:
+            group[fact.old] |= group[fact.new]
+            group.update(dict.fromkeys(group[fact.old], group[fact.old]))
     return tuple(sorted({tuple(sorted(members)) for members in group.values()}))

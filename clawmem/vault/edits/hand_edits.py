@@ -94,7 +94,7 @@ def _without_their_other_half(
 
 def _waits(path: str, stops: str, went: Iterable[MovedFact]) -> Refused:
     place = place_of(path)
-    old, new = next((one.old, one.new) for one in went if place in (one.old, one.new))
+    old, new = next((fact.old, fact.new) for fact in went if place in (fact.old, fact.new))
     return Refused(
         f"{path} waits for {stops}: facts moved from {old} to {new}, and half of that would lose them.",
         "Repair the file that is left alone, or move the facts back.",

@@ -81,4 +81,4 @@ def _aliases(front: str, path: str) -> list[str] | None:
     except ClawmemError:
         return None
     found = (value.get("aliases") or []) if isinstance(value, dict) else None
-    return [str(one) for one in found] if isinstance(found, list) else None
+    return [str(other) for other in found] if isinstance(found, list) else None

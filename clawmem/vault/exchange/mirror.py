@@ -92,9 +92,9 @@ class Mirror:
         Raise RemoteFailed if that fails or takes longer than `seconds`.
         """
         self._prepare()
-        settings = [word for one in _SETTINGS for word in ("-c", one)]
-        given = {key: value for key, value in _ENVIRONMENT.items() if key not in self._git.environment}
-        with self._git.with_environment(given):
+        settings = [word for _setting in _SETTINGS for word in ("-c", _setting)]
+        record = {key: value for key, value in _ENVIRONMENT.items() if key not in self._git.environment}
+        with self._git.with_environment(record):
             words = (
                 *settings,
                 "fetch",
@@ -105,13 +105,13 @@ class Mirror:
                 address,
                 f"+HEAD:{_REF}",
             )
-            done = run_remote_git(self._git, words, seconds)
-        if done.code == 0:
+            output = run_remote_git(self._git, words, seconds)
+        if output.code == 0:
             self._pack()
             return read_ref(self._folder / ".git", _REF)
-        if "couldn't find remote ref HEAD" in done.complaint:
+        if "couldn't find remote ref HEAD" in output.complaint:
             return None
-        raise _fetch_error(address, done.code, done.complaint)
+        raise _fetch_error(address, output.code, output.complaint)
 
     def forget(self) -> None:
         """Delete the mirror: the next fetch clones again. What was redacted at the source is gone from it then."""
@@ -138,11 +138,11 @@ class Mirror:
 
         None in its place stands for an empty tree. The order is that of the pairs.
         """
-        given = "".join(f"{commit} {parent}\n" if parent else f"{commit}\n" for commit, parent in pairs).encode()
+        data = "".join(f"{commit} {parent}\n" if parent else f"{commit}\n" for commit, parent in pairs).encode()
         words = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw", "--", *folders)
         commit, found = "", list[FileChange]()
         about = ""
-        for field in _fields(self._git.stream(*words, stdin=given)):
+        for field in _fields(self._git.stream(*words, stdin=data)):
             if about:
                 found.append(_file_change(about, field))
                 about = ""
@@ -247,8 +247,8 @@ def _fields(pieces: Iterable[bytes]) -> Iterator[str]:
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\0")
-        for one in whole:
-            yield one.decode(errors="surrogateescape")
+        for data in whole:
+            yield data.decode(errors="surrogateescape")
 
 
 def _file_change(about: str, path: str) -> FileChange:

@@ -82,7 +82,7 @@ def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = No
         dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in settings if key.startswith("remote."))
     )
     unused = vault.git.ignored_settings()
-    if name in known or any((one.section, one.subsection) == ("remote", name) for one in unused):
+    if name in known or any((entry.section, entry.subsection) == ("remote", name) for entry in unused):
         _check_address(vault, name, settings, unused)
         return Remote(name, _silent(vault, "core.sshcommand" in settings))
     add = f"git -C {shlex.quote(str(vault.root))} remote add {name} URL"
@@ -99,10 +99,10 @@ def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = No
 
 def _check_address(vault: Vault, name: str, settings: Mapping[str, str], unused: Sequence[ConfigEntry]) -> None:
     """Raise Refused if the address of a remote runs a program and the vault is not accepted on this machine."""
-    for one in unused:
-        if (one.section, one.subsection) == ("remote", name) and one.name in _ADDRESSES:
+    for entry in unused:
+        if (entry.section, entry.subsection) == ("remote", name) and entry.name in _ADDRESSES:
             raise Refused(
-                f"The address of {name} is not used because it could run a program here: {visible(one.value)}.",
+                f"The address of {name} is not used because it could run a program here: {visible(entry.value)}.",
                 "Accept this vault on this machine with `clawmem config trust`, or change the address:"
                 f" `git remote set-url {name} URL`.",
             )
@@ -146,13 +146,17 @@ def _program_of(vault: Vault, git_dir: Path) -> str | None:
             if path.suffix != ".sample" and path.name != "post-commit" and path.is_file() and os.access(path, os.X_OK):
                 return f"the hook {path.name}"
     _, others = split_plain(read_config(git_dir, vault.git.environment))
-    unsafe = [one for one in others if one.section not in _HARMLESS_SECTIONS and one.key != "core.bare"]
+    unsafe = [other for other in others if other.section not in _HARMLESS_SECTIONS and other.key != "core.bare"]
     return f"{unsafe[0].key} in its configuration" if unsafe else None
 
 
 def ignored_settings_notice(vault: Vault) -> str | None:
     """Return a notice about git settings of the vault that would affect remotes and are not used, or None."""
-    unused = [one for one in vault.git.ignored_settings() if one.section in _REMOTE_SECTIONS]
+    unused = [
+        ignored_setting
+        for ignored_setting in vault.git.ignored_settings()
+        if ignored_setting.section in _REMOTE_SECTIONS
+    ]
     if not unused:
         return None
     return (
@@ -238,11 +242,11 @@ def _lost_race(complaint: str) -> bool:
 
 def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
     """Return variables with which git and ssh fail at once instead of asking for a password."""
-    given = {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never"}
+    record = {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never"}
     own = {"GIT_SSH", "GIT_SSH_COMMAND"} & vault.git.environment.keys()
     if not own and not own_ssh:
-        given["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
-    return given
+        record["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
+    return record
 
 
 def _refused(remote: str, branch: str, reason: str, output: RemoteOutput) -> RemoteFailed:

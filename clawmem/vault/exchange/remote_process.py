@@ -92,8 +92,8 @@ class _ProgressReader:
             while piece := os.read(stream.fileno(), _CHUNK):
                 self._pieces.append(piece)
                 *whole, rest = re.split(rb"[\r\n]+", rest + piece)
-                for one in whole:
-                    line(one.decode(errors="replace"))
+                for other in whole:
+                    line(other.decode(errors="replace"))
 
 
 def _progress(on_progress: OnProgress, environment: Mapping[str, str]) -> Callable[[str], None]:
@@ -106,9 +106,9 @@ def _progress(on_progress: OnProgress, environment: Mapping[str, str]) -> Callab
         class GitProgress(git.RemoteProgress):  # type: ignore[name-defined, misc]
             """Passes the progress of git on, line by line."""
 
-            def update(self, code: int, done: Any, total: Any = None, message: str | None = "") -> None:
+            def update(self, code: int, result: Any, total: Any = None, message: str | None = "") -> None:
                 words = (self._cur_line or "").partition(":")[0].strip()
-                on_progress(Progress(words, float(done or 0), float(total) if total else None, "objects"))
+                on_progress(Progress(words, float(result or 0), float(total) if total else None, "objects"))
 
         line: Callable[[str], None] = GitProgress().new_message_handler()
         return line

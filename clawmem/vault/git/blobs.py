@@ -28,11 +28,11 @@ class GitStream:
     """
 
     def __init__(
-        self, process: subprocess.Popen[bytes], given: bytes, patience: float, on_silence: Callable[[], None]
+        self, process: subprocess.Popen[bytes], data: bytes, patience: float, on_silence: Callable[[], None]
     ) -> None:
         self.errors = bytearray()
         self._process = process
-        self._given = memoryview(given)
+        self._given = memoryview(data)
         self._patience: float | None = patience
         self._on_silence = on_silence
 
@@ -69,10 +69,10 @@ class GitStream:
         """Write some of the input. Return whether there is more."""
         assert self._process.stdin
         try:
-            done = os.write(self._process.stdin.fileno(), self._given[:_WRITTEN])
+            number = os.write(self._process.stdin.fileno(), self._given[:_WRITTEN])
         except BrokenPipeError:
             return False
-        self._given = self._given[done:]
+        self._given = self._given[number:]
         return bool(self._given)
 
 

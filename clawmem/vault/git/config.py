@@ -173,8 +173,8 @@ def read_config(git_dir: Path, environment: Mapping[str, str]) -> Sequence[Confi
 
 def split_plain(entries: Sequence[ConfigEntry]) -> tuple[list[ConfigEntry], list[ConfigEntry]]:
     """Split settings into those that are plain data and the others."""
-    plain = [one for one in entries if is_plain(one)]
-    return plain, [one for one in entries if not is_plain(one)]
+    plain = [entry for entry in entries if is_plain(entry)]
+    return plain, [entry for entry in entries if not is_plain(entry)]
 
 
 def _as_git_reads(path: Path, environment: Mapping[str, str]) -> list[ConfigEntry]:
@@ -208,16 +208,18 @@ def parse_config_list(printed: str) -> Iterator[ConfigEntry]:
 def render_config(entries: Iterable[ConfigEntry]) -> str:
     """Return the text of a configuration file with just these settings."""
     lines = []
-    for one in entries:
-        heading = f"[{one.section}]" if one.subsection is None else f'[{one.section} "{_escaped(one.subsection)}"]'
-        value = _escaped(one.value).replace("\n", "\\n").replace("\t", "\\t")
-        lines.append(f'{heading}\n\t{one.name} = "{value}"\n')
+    for entry in entries:
+        heading = (
+            f"[{entry.section}]" if entry.subsection is None else f'[{entry.section} "{_escaped(entry.subsection)}"]'
+        )
+        value = _escaped(entry.value).replace("\n", "\\n").replace("\t", "\\t")
+        lines.append(f'{heading}\n\t{entry.name} = "{value}"\n')
     return "".join(lines)
 
 
 def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
     """Return the names of settings for a sentence, at most `most` of them."""
-    names = list(dict.fromkeys(one.key for one in entries))
+    names = list(dict.fromkeys(entry.key for entry in entries))
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 

@@ -29,8 +29,8 @@ def check_git_dir(git_dir: Path) -> None:
             elif entry.name == "objects":
                 _check_objects(entry.path)
             else:
-                for one in walk_files(entry.path):
-                    check_file(one, second_names=entry.name == "logs")
+                for file in walk_files(entry.path):
+                    check_file(file, second_names=entry.name == "logs")
 
 
 def check_everything(root: Path, git_dir: Path) -> None:
@@ -90,5 +90,5 @@ def _check_objects(folder: str) -> None:
         if not entry.is_dir(follow_symlinks=False):
             check_file(entry, second_names=False)
         elif entry.name in ("pack", "info"):
-            for one in walk_files(entry.path):
-                check_file(one, second_names=False)
+            for file in walk_files(entry.path):
+                check_file(file, second_names=False)

@@ -282,8 +282,8 @@ class Git:
         from clawmem.vault.git.blobs import limit_by_path, read_answers  # a search runs no git
 
         # A path may contain a line break, which would end the name. Such a path is resolved to a hash first.
-        given = "".join(f"{self._on_one_line(name)}\n" for name in wanted).encode(errors="surrogateescape")
-        with closing(self.stream("cat-file", "--batch", stdin=given)) as pieces:
+        data = "".join(f"{self._on_one_line(name)}\n" for name in wanted).encode(errors="surrogateescape")
+        with closing(self.stream("cat-file", "--batch", stdin=data)) as pieces:
             found = read_answers(pieces, wanted, limit_of or limit_by_path, checked)
             for _ in pieces:
                 pass  # until git has ended

@@ -103,9 +103,9 @@ def _plain_values(path: Path) -> dict[str, str] | None:
     """Return the names and addresses in a file; None if the file includes others or only git can parse it."""
     text = (read_regular_file(path) or b"").decode(errors="surrogateescape")
     entries = parse_simple_config(text)
-    if entries is None or any(one.section.startswith("include") or one.key in _MORE_FILES for one in entries):
+    if entries is None or any(entry.section.startswith("include") or entry.key in _MORE_FILES for entry in entries):
         return None
-    found = {one.key: one.value for one in entries if one.section in ("user", "author")}
+    found = {entry.key: entry.value for entry in entries if entry.section in ("user", "author")}
     # Tabs in a value, and a name without a value ("true"), are left to git.
     return found if all(value in text and value != "true" for value in found.values()) else None
 

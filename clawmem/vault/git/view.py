@@ -43,10 +43,10 @@ class RepositoryView:
         _make_info(self.folder / "info", common / "info")
 
 
-def _make_info(info: Path, given: Path) -> None:
+def _make_info(info: Path, path: Path) -> None:
     info.mkdir()
     (info / "attributes").write_bytes(_ATTRIBUTES)
     for name in ("exclude", "sparse-checkout"):
-        data = read_regular_file(given / name)
+        data = read_regular_file(path / name)
         if data is not None:
             (info / name).write_bytes(data)

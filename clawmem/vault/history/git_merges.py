@@ -69,7 +69,7 @@ def write_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
     """Write the list of merges still to complete. Without any, the list is deleted."""
     path = vault.state / UNFINISHED_MERGES
     if merges:
-        vault.disk.replace(path, "".join(f"{' '.join(one)}\n" for one in merges).encode(), vault.state)
+        vault.disk.replace(path, "".join(f"{' '.join(merge)}\n" for merge in merges).encode(), vault.state)
     else:
         vault.disk.remove(path)
 
@@ -88,18 +88,18 @@ def read_unfinished_merges(vault: Vault) -> list[GitMerge]:
     lines = (vault.disk.read(vault.state / UNFINISHED_MERGES) or b"").decode(errors="replace").splitlines()
     rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
     in_branch = [
-        one for one in rows if vault.git.try_run("merge-base", "--is-ancestor", one.commit, "HEAD") is not None
+        row for row in rows if vault.git.try_run("merge-base", "--is-ancestor", row.commit, "HEAD") is not None
     ]
     if lines and not in_branch:
         write_unfinished_merges(vault, ())
     return in_branch
 
 
-def is_completed(vault: Vault, one: GitMerge) -> bool:
+def is_completed(vault: Vault, merge: GitMerge) -> bool:
     """Return whether a later commit, made in any clone, completed a merge."""
     form = f"--format=%(trailers:key={COMPLETES},valueonly)"
-    grep = ("--fixed-strings", f"--grep={COMPLETES}: {one.commit}")
-    return one.commit in vault.git.run("log", form, *grep, f"{one.commit}..HEAD", "--").decode().split()
+    grep = ("--fixed-strings", f"--grep={COMPLETES}: {merge.commit}")
+    return merge.commit in vault.git.run("log", form, *grep, f"{merge.commit}..HEAD", "--").decode().split()
 
 
 def merges_between(vault: Vault, old: str, new: str) -> list[GitMerge]:

@@ -106,8 +106,8 @@ def git_time(moment: str) -> str:
 
 
 def _without_future_year(text: str, now: datetime) -> str:
-    if _YEAR.fullmatch(given := text.strip()) and given > f"{now.year:04d}":
-        raise InvalidInput(f"The year {given} is in the future.")
+    if _YEAR.fullmatch(value := text.strip()) and value > f"{now.year:04d}":
+        raise InvalidInput(f"The year {value} is in the future.")
     return text
 
 

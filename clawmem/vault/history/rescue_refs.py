@@ -24,7 +24,7 @@ def rescue_ref_update(vault: Vault, commit: str, now: datetime) -> RescueRef:
     ref = f"{FOLDER}/{now:%Y%m%dT%H%M%SZ}-{commit[:12]}"
     known = refs_below(vault.git_dir, FOLDER)
     stale = sorted({*known} - {ref})[: max(0, len({*known, ref}) - MAX_KEPT)]
-    return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {one}\n" for one in stale))
+    return RescueRef(ref, f"update {ref} {commit}\n" + "".join(f"delete {text}\n" for text in stale))
 
 
 def create_rescue_ref(vault: Vault, commit: str, now: datetime) -> str:

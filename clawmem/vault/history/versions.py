@@ -44,9 +44,9 @@ def diff_commits(vault: Vault, base: str, ours: str, theirs: str) -> Versions:
     """Compare two commits with a base commit."""
     mine, yours = _changes(vault, base, ours), _changes(vault, base, theirs)
     old = {path: pair[0] for path, pair in {**mine, **yours}.items()}
-    one = {path: mine[path][1] if path in mine else old[path] for path in old}
+    record = {path: mine[path][1] if path in mine else old[path] for path in old}
     other = {path: yours[path][1] if path in yours else old[path] for path in old}
-    return Versions(*({path: held for path, held in side.items() if held} for side in (old, one, other)))
+    return Versions(*({path: version for path, version in side.items() if version} for side in (old, record, other)))
 
 
 def _changes(vault: Vault, old: str, new: str) -> dict[str, tuple[FileVersion | None, FileVersion | None]]:
@@ -66,14 +66,14 @@ def _version(mode: str, blob: str) -> FileVersion | None:
     return None if mode == "000000" else FileVersion(mode, blob)
 
 
-def read_versions(vault: Vault, held: Iterable[tuple[str, FileVersion]]) -> dict[str, bytes]:
+def read_versions(vault: Vault, items: Iterable[tuple[str, FileVersion]]) -> dict[str, bytes]:
     """Return the contents of files, given with their paths, by blob name. One git process reads them all.
 
     A file beyond the limit of its kind gives an UnreadFile. Raise GitFailed if git has lost one.
     """
     paths: dict[str, list[str]] = {}
-    for path, one in held:
-        paths.setdefault(one.blob, []).append(path)
+    for path, version in items:
+        paths.setdefault(version.blob, []).append(path)
     found: dict[str, bytes] = {}
     for blob, data in vault.git.read_blobs(sorted(paths), limit_of=limits_by_blob(paths)).items():
         if data is None:
@@ -82,9 +82,9 @@ def read_versions(vault: Vault, held: Iterable[tuple[str, FileVersion]]) -> dict
     return found
 
 
-def common_ancestors(vault: Vault, one: str, other: str) -> list[str]:
+def common_ancestors(vault: Vault, text: str, other: str) -> list[str]:
     """Return the best common ancestors of two commits, none if their histories are unrelated."""
-    printed = vault.git.try_run("merge-base", "--all", one, other)
+    printed = vault.git.try_run("merge-base", "--all", text, other)
     return (printed or b"").decode().split()
 
 

@@ -51,8 +51,8 @@ def is_rewritten_copy(vault: Vault, head: str, tip: str) -> bool:
     )
 
 
-def _commits(vault: Vault, given: str) -> Mapping[str, set[str]]:
-    printed = vault.git.run("log", f"--format={_FORM}", given, "--").decode(errors="replace")
+def _commits(vault: Vault, value: str) -> Mapping[str, set[str]]:
+    printed = vault.git.run("log", f"--format={_FORM}", value, "--").decode(errors="replace")
     found: dict[str, set[str]] = defaultdict(set)
     for line in printed.splitlines():
         made, _, words = line.partition("\0")
@@ -60,8 +60,8 @@ def _commits(vault: Vault, given: str) -> Mapping[str, set[str]]:
     return found
 
 
-def _alike(one: str, other: str) -> bool:
-    return one == other or _fits(one, other) or _fits(other, one)
+def _alike(text: str, other: str) -> bool:
+    return text == other or _fits(text, other) or _fits(other, text)
 
 
 def _fits(redacted: str, words: str) -> bool:
@@ -96,9 +96,9 @@ def unreachable_originals(vault: Vault, head: str) -> list[str]:
     kept += vault.git.run("rev-list", "--all", "--not", head).decode().split()
     if not kept:
         return []
-    given = "".join(f"{name}\n" for name in dict.fromkeys(kept)).encode()
+    data = "".join(f"{name}\n" for name in dict.fromkeys(kept)).encode()
     form = f"--format=%H %x01{_FORM}"
-    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, stdin=given).decode(errors="replace")
+    printed = vault.git.run("log", "--no-walk=unsorted", "--stdin", form, stdin=data).decode(errors="replace")
     known = _commits(vault, head)
     found = []
     for line in printed.splitlines():
@@ -130,7 +130,9 @@ def discard_fetched(vault: Vault, ref: str, remote: str) -> None:
     """
     form = "--format=%(refname)"
     names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
-    vault.git.run("update-ref", "--stdin", stdin="".join(f"option no-deref\ndelete {one}\n" for one in names).encode())
+    vault.git.run(
+        "update-ref", "--stdin", stdin="".join(f"option no-deref\ndelete {name}\n" for name in names).encode()
+    )
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     _drop_unreachable(vault)
 

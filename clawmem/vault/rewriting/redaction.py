@@ -158,8 +158,8 @@ def delete_old_history(vault: Vault) -> None:
     """
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
-    given = "".join(f"option no-deref\ndelete {name}\n" for name in away)
-    vault.git.run("update-ref", "--stdin", stdin=given.encode())
+    value = "".join(f"option no-deref\ndelete {name}\n" for name in away)
+    vault.git.run("update-ref", "--stdin", stdin=value.encode())
     # Delete the files first: a stale lock among them would stop `git reflog`.
     shutil.rmtree(vault.git_dir / "logs", ignore_errors=True)
     vault.git.run("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")

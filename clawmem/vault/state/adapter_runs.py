@@ -19,9 +19,9 @@ def last_run(vault: Vault, workflow: str, adapter: str) -> str | None:
 
 def keep_run(vault: Vault, workflow: str, adapter: str, when: str) -> None:
     """Remember that an adapter ran to its end."""
-    held = {**_read(vault), _key(workflow, adapter): when}
+    record = {**_read(vault), _key(workflow, adapter): when}
     vault.prepare_state()
-    vault.disk.replace(vault.state / _FILE, (json.dumps(held, indent=1) + "\n").encode(), vault.state)
+    vault.disk.replace(vault.state / _FILE, (json.dumps(record, indent=1) + "\n").encode(), vault.state)
 
 
 def _key(workflow: str, adapter: str) -> str:
@@ -31,7 +31,7 @@ def _key(workflow: str, adapter: str) -> str:
 def _read(vault: Vault) -> Mapping[str, Any]:
     """The file; empty if there is none or it is damaged, so that the next run gives everything."""
     try:
-        held = json.loads((vault.state / _FILE).read_bytes())
+        record = json.loads((vault.state / _FILE).read_bytes())
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return record if isinstance(record, dict) else {}

@@ -33,7 +33,7 @@ def read_allowed(vault: Vault) -> tuple[AllowedCommand, ...]:
             "`clawmem config trust` accepts it. Look at `clawmem evaluate allow --list` afterwards.",
         )
     try:
-        return tuple(parse_allowed(one) for one in json.loads(data)["commands"])
+        return tuple(parse_allowed(command) for command in json.loads(data)["commands"])
     except (ValueError, TypeError, KeyError, RecursionError) as problem:
         unread = Unreadable(NAME, None, f"it is not a list of allowed commands ({problem})")
         unread.hint = f"Delete it. {_AGAIN}"
@@ -55,7 +55,7 @@ def change_allowed(
     try:
         vault.prepare_state()
         with writer_lock(vault.state / "lock", vault.settings.number("lock.wait_seconds"), purpose):
-            records = [render_allowed(one) for one in changed(read_allowed(vault))]
+            records = [render_allowed(command) for command in changed(read_allowed(vault))]
             text = json.dumps({"commands": records}, indent=1) + "\n"
             vault.disk.replace(vault.state / FILE, text.encode(), vault.state)
     except OSError as problem:

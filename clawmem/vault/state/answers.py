@@ -43,7 +43,7 @@ class KeptAnswers:
             self._delete_oldest()
 
     def _delete_oldest(self) -> None:
-        found = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=lambda one: -one[0].st_mtime_ns)
+        found = sorted(((path.stat(), path) for path in self._folder.iterdir()), key=lambda pair: -pair[0].st_mtime_ns)
         size = 0
         for number, (status, path) in enumerate(found, 1):
             size += status.st_size

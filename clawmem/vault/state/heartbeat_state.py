@@ -87,7 +87,7 @@ def read_last_run(vault: Vault) -> HeartbeatRun | None:
     """Return the last heartbeat of this machine, or None if none ran or the file is invalid."""
     try:
         record = json.loads(vault.disk.read(vault.state / LAST_RUN) or b"null")
-        failed = tuple(StepFailure(*map(str, one)) for one in record["failed"])
+        failed = tuple(StepFailure(*map(str, other)) for other in record["failed"])
         counts = {key: int(record[key]) for key in ("events", "taught_nothing", "facts", "commits")}
         return HeartbeatRun(str(record["ended"]), failed=failed, **counts)
     except (ValueError, TypeError, KeyError):
@@ -111,7 +111,7 @@ def read_step_seconds(vault: Vault) -> dict[str, float]:
 
 def write_step_seconds(vault: Vault, seconds: Mapping[str, float]) -> None:
     """Store how long steps took. Those that did not run keep what is stored."""
-    known = {name: round(one, 3) for name, one in {**read_step_seconds(vault), **seconds}.items()}
+    known = {name: round(value, 3) for name, value in {**read_step_seconds(vault), **seconds}.items()}
     vault.prepare_state()
     vault.disk.replace(vault.state / SECONDS, (json.dumps(known) + "\n").encode(), vault.state)
 

@@ -57,9 +57,9 @@ def read_marks(vault: Vault) -> list[HookMark]:
     """Return the marks, by harness and event. Files that cannot be read are left out."""
     found = []
     for path in sorted((vault.state / FOLDER).glob("*.json")):
-        held = _read(path)
+        record = _read(path)
         try:
-            found.append(HookMark(**held))
+            found.append(HookMark(**record))
         except TypeError:
             continue
     return found
@@ -100,7 +100,9 @@ def forget_session(vault: Vault, session: str) -> None:
     _session_file(vault, session).unlink(missing_ok=True)
     if not folder.is_dir():
         return
-    for path in sorted(folder.glob("*.json"), key=lambda one: one.stat().st_mtime, reverse=True)[_KEPT_SESSIONS:]:
+    for path in sorted(folder.glob("*.json"), key=lambda other_path: other_path.stat().st_mtime, reverse=True)[
+        _KEPT_SESSIONS:
+    ]:
         path.unlink(missing_ok=True)
 
 
@@ -124,14 +126,14 @@ def _name(text: str) -> str:
     return _NOT_OF_A_NAME.sub("-", text)[:100] or "-"
 
 
-def _write(vault: Vault, path: Path, held: dict[str, Any]) -> None:
+def _write(vault: Vault, path: Path, record: dict[str, Any]) -> None:
     vault.prepare_state()
-    vault.disk.replace(path, (json.dumps(held) + "\n").encode(), vault.state)
+    vault.disk.replace(path, (json.dumps(record) + "\n").encode(), vault.state)
 
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        held = json.loads(path.read_bytes())
+        record = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return held if isinstance(held, dict) else {}
+    return record if isinstance(record, dict) else {}

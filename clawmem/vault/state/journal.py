@@ -97,8 +97,8 @@ def count_accesses(journal: bytes) -> Mapping[str, AccessCount]:
 
 def parse_access(line: str) -> tuple[str, list[str]] | None:
     """Return the time and the fact ids of a line, or None if its checksum is wrong or missing."""
-    text, _, given = line.rpartition(f" {_SEAL}")
-    if given != f"{checksum(text):08x}":
+    text, _, value = line.rpartition(f" {_SEAL}")
+    if value != f"{checksum(text):08x}":
         return None
     moment, *fact_ids = text.split(" ")
     return moment, fact_ids

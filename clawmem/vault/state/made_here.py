@@ -43,7 +43,7 @@ def record_commits(vault: Vault, commits: Sequence[str], parent: str | None) -> 
     path = vault.state / _MADE
     if not path.exists() and parent and not _was_cloned(vault):
         append_line(path, f"{_BASELINE}{parent}\n".encode())
-    append_line(path, "".join(f"{one}\n" for one in commits).encode())
+    append_line(path, "".join(f"{commit}\n" for commit in commits).encode())
 
 
 def rename_commits(vault: Vault, names: Mapping[str, str]) -> None:
@@ -87,8 +87,8 @@ def read_acceptance(vault: Vault) -> "Acceptance":
 def write_acceptance(vault: Vault, accepted: "Acceptance") -> None:
     """Store what the user accepts on this machine."""
     vault.prepare_state()
-    given = {"authors": list(accepted.authors), "keys": list(accepted.keys)}
-    vault.disk.replace(vault.state / _TRUST, (json.dumps(given, indent=2) + "\n").encode(), vault.state)
+    record = {"authors": list(accepted.authors), "keys": list(accepted.keys)}
+    vault.disk.replace(vault.state / _TRUST, (json.dumps(record, indent=2) + "\n").encode(), vault.state)
 
 
 def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[UnacceptedCommit]:
@@ -98,8 +98,11 @@ def unaccepted_commits(vault: Vault, old: str | None, new: str) -> list[Unaccept
     made, baseline = _made(vault, new)
     accepted = read_acceptance(vault)
     form = "%H%x00%an <%ae>" + ("%x00%GF%x00%G?" if accepted.keys else "")
-    without = [f"^{one}" for one in (old, *baseline) if one and vault.git.try_run("cat-file", "-e", f"{one}^{{commit}}")
-               is not None]  # fmt: skip
+    without = [
+        f"^{text}"
+        for text in (old, *baseline)
+        if text and vault.git.try_run("cat-file", "-e", f"{text}^{{commit}}") is not None
+    ]
     printed = vault.git.run("log", "--reverse", f"--format={form}", new, *without).decode(errors="replace")
     rows = (line.split("\0") for line in printed.splitlines())
     commits = [row[0] for row in rows if row[0] not in made and not accepts(_signature(row), accepted)]
@@ -151,8 +154,8 @@ def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]
     """Return how each commit changed lines of facts. For a merge, only lines that neither parent has."""
     options = ("--stdin", "--no-walk=unsorted", "--format=%x01%H", "-p", "-c", "-U0", "--no-renames", "--no-color")
     plain = ("--no-ext-diff", "--no-textconv", "--root")
-    given = "".join(f"{one}\n" for one in commits).encode()
-    printed = vault.git.run("log", *options, *plain, "--", ":(glob)**/items.json", stdin=given)
+    data = "".join(f"{commit}\n" for commit in commits).encode()
+    printed = vault.git.run("log", *options, *plain, "--", ":(glob)**/items.json", stdin=data)
     found = []
     for part in printed.decode(errors="replace").split("\x01")[1:]:
         name, _, body = part.partition("\n")

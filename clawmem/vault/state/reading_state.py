@@ -55,7 +55,7 @@ class ReadingState(NamedTuple):
 
     def with_task(self, key: str, task: GivenTask) -> ReadingState:
         """The state with a task that is given out; the oldest ones are forgotten."""
-        rows = {**{name: one for name, one in self.tasks.items() if name != key}, key: task}
+        rows = {**{name: other_task for name, other_task in self.tasks.items() if name != key}, key: task}
         return self._replace(tasks=dict(list(rows.items())[-MOST_TASKS:]))
 
     def without(self, read: Collection[str]) -> ReadingState:

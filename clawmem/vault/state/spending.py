@@ -46,7 +46,7 @@ def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
     Raise StorageFailed if they cannot be read reliably."""
     *lines, rest = (vault.disk.read(_file(vault, day, agent)) or b"").decode(errors="replace").split("\n")
     cents = [_cents(line) for line in (*lines, *([rest] if _is_complete(rest) else []))]
-    known = [one for one in cents if one is not None]
+    known = [cent for cent in cents if cent is not None]
     if len(known) < len(cents):
         raise StorageFailed(
             f"The amount spent on {day} cannot be read, so nothing more is spent.",
@@ -100,5 +100,5 @@ def _is_complete(rest: str) -> bool:
 
 
 def _cents(line: str) -> float | None:
-    text, _, given = line.partition(f" {_SEAL}")
-    return float(text) if given == f"{checksum(text):08x}" else None
+    text, _, value = line.partition(f" {_SEAL}")
+    return float(text) if value == f"{checksum(text):08x}" else None

@@ -106,7 +106,7 @@ def _wait_for_run(vault: Vault) -> bool:
 
 
 def _run(vault: Vault, *arguments: str) -> None:
-    settings = [part for one in _LOW_MEMORY for part in ("-c", one)]
+    settings = [part for text in _LOW_MEMORY for part in ("-c", text)]
     vault.git.run(*settings, *arguments)
 
 

@@ -105,7 +105,7 @@ def add_document(
             project=of.project,
             scope=narrowest,
             entity=entity or of.entity() or _entity_of(name),
-            events=tuple(one.id for one in events),
+            events=tuple(event.id for event in events),
         )
         path = ledger_path(stamp(caller.now)[:10])
         writes: dict[str, bytes | None] = {
@@ -133,9 +133,13 @@ def digest(
 
     Sources about what is asked for come first, so that a budget that ends early is spent on them. `report` gets the
     number of phases that were run. Rules find the claims of a source that no reader has read."""
-    due = {key: one for key, one in queue_of(vault).items() if one.phase != DONE and only in (None, key)}
+    due = {
+        key: other_item
+        for key, other_item in queue_of(vault).items()
+        if other_item.phase != DONE and only in (None, key)
+    }
     waiting = _by_demand(vault, due) if len(due) > 1 else list(due)
-    done: list[DigestedSource] = []
+    items: list[DigestedSource] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
     for number, key in enumerate(waiting):
@@ -151,13 +155,13 @@ def digest(
                 problems.append(problem)
                 commits += _record_failure(vault, caller, key, problem)
                 break
-        done.append(DigestedSource(key, queue_of(vault)[key]))
-    return DigestResult(tuple(done), tuple(commits), tuple(problems))
+        items.append(DigestedSource(key, queue_of(vault)[key]))
+    return DigestResult(tuple(items), tuple(commits), tuple(problems))
 
 
 def _by_demand(vault: Vault, due: Mapping[str, DigestionItem]) -> list[str]:
     """Return the keys of sources: those whose entity's facts were accessed most come first, else in their order."""
-    names = {one.entity for one in due.values() if one.entity}
+    names = {item.entity for item in due.values() if item.entity}
     asked = run_query(vault, lambda index: accesses_of_entities(index, names))
     return sorted(due, key=lambda key: -asked.get(due[key].entity or "", 0))
 
@@ -177,8 +181,8 @@ def read_queue(work: WriteScope) -> dict[str, DigestionItem]:
 def digestion_tasks(vault: Vault, only: str | None = None) -> list[ModelTask]:
     """Return the tasks about sources that no model or agent has read, also of those that only the rules have read;
     those about what is asked for come first."""
-    queue = {key: one for key, one in queue_of(vault).items() if only in (None, key)}
-    unread = {key: one for key, one in queue.items() if one.phase in (REDUCE, DONE) and one.by != BY_READER}
+    queue = {key: item for key, item in queue_of(vault).items() if only in (None, key)}
+    unread = {key: item for key, item in queue.items() if item.phase in (REDUCE, DONE) and item.by != BY_READER}
     keys = _by_demand(vault, unread) if len(unread) > 1 else unread
     return [task for key in keys for task, _ in phases.tasks_of(vault, unread[key]).values()]
 
@@ -196,9 +200,9 @@ def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str,
                 after = _reduced(vault, item._replace(read=(*item.read, key)), claims, BY_READER)
                 change = _change(caller, REDUCE, item.title, {QUEUE_PATH: render_queue({**queue, source: after})})
                 commits = work.commit([change], "digest")
-            done = digest(vault, caller, only=source)
-            return done._replace(
-                sources=(DigestedSource(source, queue_of(vault)[source]),), commits=(*commits, *done.commits)
+            result = digest(vault, caller, only=source)
+            return result._replace(
+                sources=(DigestedSource(source, queue_of(vault)[source]),), commits=(*commits, *result.commits)
             )
     return None
 
@@ -268,5 +272,5 @@ def _entity_of(title: str) -> str | None:
 
 
 def _change(caller: Caller, phase: str, title: str, writes: dict[str, bytes | None]) -> Change:
-    said = trailers("digest", agent=caller.agent, session=caller.session)
-    return Change(subject_line("digest", phase, title), writes, said, author=agent_author(caller.agent))
+    items = trailers("digest", agent=caller.agent, session=caller.session)
+    return Change(subject_line("digest", phase, title), writes, items, author=agent_author(caller.agent))

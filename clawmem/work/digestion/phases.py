@@ -101,25 +101,29 @@ def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
     summary."""
     if item.session is not None:
         record = find_session(vault, item.session)
-        learned = [str(one) for key in ("learned", "watch_for") for one in (record.reflection or {}).get(key) or ()]
+        learned = [str(other) for key in ("learned", "watch_for") for other in (record.reflection or {}).get(key) or ()]
         summary = [record.summary] if record.summary and not record.summary.startswith(UNREPORTED) else []
-        said = [*summary, *(note.text for note in record.notes), *learned] if record.state != REVOKED else []
-        return [SourceText("\n".join(said), None)] if said else []
+        items = [*summary, *(note.text for note in record.notes), *learned] if record.state != REVOKED else []
+        return [SourceText("\n".join(items), None)] if items else []
     return run_query(
         vault,
         lambda index: [
             SourceText(event.text, event.id)
-            for one in item.events
-            if (event := find_event(vault, index, one)) is not None and not event.recalled
+            for other_event in item.events
+            if (event := find_event(vault, index, other_event)) is not None and not event.recalled
         ],
     )
 
 
 def claims_by_rules(vault: Vault, item: DigestionItem) -> list[Claim]:
     """Return the claims of a source that rules choose."""
-    every = [(one, text) for text in texts_of(vault, item) for one in choose_claims(text.text, _MOST_OF_TEXT)]
+    every = [
+        (choose_claim, text)
+        for text in texts_of(vault, item)
+        for choose_claim in choose_claims(text.text, _MOST_OF_TEXT)
+    ]
     words = sum(len(text.text.split()) for text in texts_of(vault, item))
-    best = sorted(every, key=lambda pair: -pair[0].score)[: claims_of(words, [one.score for one, _ in every])]
+    best = sorted(every, key=lambda pair: -pair[0].score)[: claims_of(words, [sentence.score for sentence, _ in every])]
     return _placed(vault, [pair for pair in every if pair in best])
 
 
@@ -138,11 +142,11 @@ def tasks_of(vault: Vault, item: DigestionItem) -> dict[str, tuple[ModelTask, So
 def claims_of_answer(vault: Vault, text: SourceText, answer: Mapping[str, Any]) -> list[Claim]:
     """Return the claims of an answer about a text; one whose quote is not in the text is dropped."""
     found = []
-    for one in answer["claims"]:
-        quoted = _quoted(one["quote"], text.text)
-        if quoted and one_line(one["claim"]):
-            category = "lesson" if one.get("category") == "lesson" else None
-            found.append((ChosenSentence(one_line(one["claim"]), *quoted.span(), 0.0), text, category))
+    for claim in answer["claims"]:
+        quoted = _quoted(claim["quote"], text.text)
+        if quoted and one_line(claim["claim"]):
+            category = "lesson" if claim.get("category") == "lesson" else None
+            found.append((ChosenSentence(one_line(claim["claim"]), *quoted.span(), 0.0), text, category))
     return [
         claim._replace(category=category)
         for claim, (_, _, category) in zip(_placed(vault, [row[:2] for row in found]), found, strict=True)
@@ -159,9 +163,12 @@ def _placed(vault: Vault, chosen: Sequence[tuple[ChosenSentence, SourceText]]) -
     names = run_query(vault, lambda index: _names(index))
     return [
         Claim(
-            one.text[:LONGEST_FACT], text.event, (one.start, one.end) if text.event else None, _entity(one.text, names)
+            sentence.text[:LONGEST_FACT],
+            text.event,
+            (sentence.start, sentence.end) if text.event else None,
+            _entity(sentence.text, names),
         )
-        for one, text in chosen
+        for sentence, text in chosen
     ]
 
 
@@ -172,7 +179,7 @@ def take_claims(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> P
 
 def reflect(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
     """Link each claim to at most three facts in its scope that it has most in common with."""
-    return PhaseResult(item._replace(claims=tuple(_linked(work, item, one) for one in item.claims)))
+    return PhaseResult(item._replace(claims=tuple(_linked(work, item, claim) for claim in item.claims)))
 
 
 def reweave(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
@@ -180,7 +187,7 @@ def reweave(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> Phase
     another value is to be superseded by the claim, if that is verified."""
     planner, changes, woven = FactPlanner(work), [], []
     for claim in item.claims:
-        linked = by_ids(work.index, [one["to"] for one in claim.links])
+        linked = by_ids(work.index, [link["to"] for link in claim.links])
         revises = None
         for placed in linked.values():
             relation = relation_of(claim.text, placed.fact.fact)
@@ -200,15 +207,15 @@ def verify(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseR
     """Check each claim: its form, its entity, whether it is known, whether a fitting question finds it, and whether it
     may revise what it revises. What passes becomes a fact; what fails becomes a proposal."""
     checker = _Verifier(work, item)
-    done = [checker.check(one) for one in item.claims]
-    return PhaseResult(item._replace(claims=tuple(done)), tuple(checker.changes))
+    items = [checker.check(claim) for claim in item.claims]
+    return PhaseResult(item._replace(claims=tuple(items)), tuple(checker.changes))
 
 
 def archive(work: WriteScope, item: DigestionItem, claims: list[Claim]) -> PhaseResult:
     """Count what became of the claims, and drop them from the queue: the facts and proposals hold them."""
-    counts = Counter(one.became or PROPOSED for one in item.claims)
-    links = sum(len(one.links) for one in item.claims)
-    revised = sum(one.revises is not None and one.became == STORED for one in item.claims)
+    counts = Counter(claim.became or PROPOSED for claim in item.claims)
+    links = sum(len(claim.links) for claim in item.claims)
+    revised = sum(claim.revises is not None and claim.became == STORED for claim in item.claims)
     found = {"claims": len(item.claims), "links": links, "revised": revised, **counts}
     return PhaseResult(item._replace(claims=(), counts=dict(sorted(found.items()))))
 
@@ -237,8 +244,10 @@ class _Verifier:
         return self._stored(claim, draft)
 
     def _is_known(self, claim: Claim) -> bool:
-        linked = by_ids(self._work.index, [one["to"] for one in claim.links])
-        return any(normal(one.fact.fact) == normal(claim.text) and one.fact.is_current for one in linked.values())
+        linked = by_ids(self._work.index, [link["to"] for link in claim.links])
+        return any(
+            normal(placed.fact.fact) == normal(claim.text) and placed.fact.is_current for placed in linked.values()
+        )
 
     def _draft(self, claim: Claim) -> Draft:
         item, event = self._item, None
@@ -248,7 +257,7 @@ class _Verifier:
             "fact": claim.text,
             "entity": claim.entity or item.entity,
             "source": f"session:{item.session}" if item.session else f"document:{item.title}",
-            "links": [dict(one) for one in claim.links],
+            "links": [dict(link) for link in claim.links],
             "category": claim.category,
             "trust": trust_limit(event) if event else "agent",
             "agent": item.agent,
@@ -327,7 +336,7 @@ def _figures(*texts: str) -> set[str]:
 def _facts_with_all(index: Index, words: Sequence[str]) -> int:
     rows: set[int] | None = None
     for word in words:
-        found = {one.n for one in index.engine.search(forms_of(word), 1000)}
+        found = {match.n for match in index.engine.search(forms_of(word), 1000)}
         rows = found if rows is None else rows & found
     return len(rows or ())
 
@@ -358,14 +367,14 @@ def _is_other_source(fact: Fact, item: DigestionItem) -> bool:
 def _names(index: Index) -> dict[str, str]:
     """Return entities by title and alias, in normal form, without those that are too short to be found in a text."""
     found = {}
-    for one in entities(index):
-        for name in (one.title, *one.aliases):
-            if len(normal(name)) > 3 and not one.name.startswith("@"):
-                found[normal(name)] = one.name
+    for entity in entities(index):
+        for name in (entity.title, *entity.aliases):
+            if len(normal(name)) > 3 and not entity.name.startswith("@"):
+                found[normal(name)] = entity.name
     return found
 
 
 def _entity(sentence: str, names: dict[str, str]) -> str | None:
-    said = f" {normal(sentence)} "
-    known = [name for name in names if f" {name} " in said]
+    text = f" {normal(sentence)} "
+    known = [name for name in names if f" {name} " in text]
     return names[max(known, key=len)] if known else None

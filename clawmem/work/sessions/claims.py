@@ -85,16 +85,21 @@ def claim_work(
         met = rivals(found.claims, wanted, caller)
         if met and vault.settings.words(ON_COLLISION) != WARN:
             raise refused(vault, met[0], caller, f"{wanted.words} is not claimed")
-        for one in met:
-            mark_collision(vault, one, caller)
-        held = own_claims(work, record.agent, record.id)
-        is_new = all((one.kind, one.what, one.project) != wanted[:3] for one in held)
-        writes = with_claims(work, record.agent, record.id, (*held, wanted) if is_new else held)
+        for claim in met:
+            mark_collision(vault, claim, caller)
+        items = own_claims(work, record.agent, record.id)
+        is_new = all((claim.kind, claim.what, claim.project) != wanted[:3] for claim in items)
+        writes = with_claims(work, record.agent, record.id, (*items, wanted) if is_new else items)
         commit = work.commit([session_change("session claim", record, wanted.words, writes)])[-1] if writes else None
-        told = tuple(f"collision: {one.words}" for one in met)
+        message = tuple(f"collision: {claim.words}" for claim in met)
         changed = (wanted,) if is_new else ()
         return ClaimedWork(
-            record.id, changed, _held(vault, work, record), tuple(met), commit, (*work.notices, *found.notices, *told)
+            record.id,
+            changed,
+            _held(vault, work, record),
+            tuple(met),
+            commit,
+            (*work.notices, *found.notices, *message),
         )
 
 
@@ -104,13 +109,13 @@ def release_work(vault: Vault, caller: Caller, what: str | None, session: str | 
     check_open(record, caller)
     caller = caller._replace(agent=record.agent, session=record.id)
     with writing(vault, caller, "session release") as work:
-        known = next((one.claims for one in read_claims(work.read, record.agent) if one.session == record.id), ())
-        gone = tuple(one for one in known if what is None or _means(one, what))
+        known = next((claim.claims for claim in read_claims(work.read, record.agent) if claim.session == record.id), ())
+        gone = tuple(claim for claim in known if what is None or _means(claim, what))
         if what is not None and not gone:
-            names = ", ".join(one.what for one in known) or "nothing"
+            names = ", ".join(claim.what for claim in known) or "nothing"
             raise NotFound(f"The session {record.id} has not claimed '{what}'.", f"It has claimed {names}.")
-        writes = with_claims(work, record.agent, record.id, tuple(one for one in known if one not in gone))
-        words = ", ".join(one.words for one in gone)
+        writes = with_claims(work, record.agent, record.id, tuple(claim for claim in known if claim not in gone))
+        words = ", ".join(claim.words for claim in gone)
         commit = work.commit([session_change("session release", record, words, writes)])[-1] if gone else None
         return ClaimedWork(record.id, gone, _held(vault, work, record), (), commit, work.notices)
 
@@ -156,14 +161,14 @@ def take_task(work: WriteScope, record: SessionRecord) -> TakenTask:
     wanted = claim_on(task, work.caller)
     met = rivals(claims_in_force(work.vault, work.caller, work.read).claims, wanted, work.caller)
     if met:
-        return TakenTask(task, {}, tuple(f"collision: {one.words}, so it is not taken" for one in met), met[0])
+        return TakenTask(task, {}, tuple(f"collision: {claim.words}, so it is not taken" for claim in met), met[0])
     try:
         mine = with_move(task, TAKE, mover(work), holder_is_gone=holder_is_gone(work, task))
         check_may_write(work.vault, work.caller, [task.path] if mine != task else [], "session start")
     except (Refused, NotPermitted) as problem:
         return TakenTask(task, {}, (problem.message,))
-    held = [one for one in own_claims(work, record.agent, record.id) if one[:2] != wanted[:2]]
-    writes = with_claims(work, record.agent, record.id, (*held, wanted))
+    items = [claim for claim in own_claims(work, record.agent, record.id) if claim[:2] != wanted[:2]]
+    writes = with_claims(work, record.agent, record.id, (*items, wanted))
     return TakenTask(mine, {**writes, **({mine.path: mine.page.encode()} if mine != task else {})}, ())
 
 
@@ -175,14 +180,14 @@ def task_of(vault: Vault, record: SessionRecord) -> Task | None:
         return None
 
 
-def collision_of(one: LiveClaim) -> tuple[str, str, str]:
+def collision_of(claim: LiveClaim) -> tuple[str, str, str]:
     """Return what a session that met a claim records: what is claimed, the holder, and the holder's session."""
-    return one.claim.what, one.agent, one.session
+    return claim.claim.what, claim.agent, claim.session
 
 
 def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
     """Return the claims in force of all sessions but the caller's."""
-    return tuple(one for one in claims_in_force(vault, caller).claims if one.session != caller.session)
+    return tuple(claim for claim in claims_in_force(vault, caller).claims if claim.session != caller.session)
 
 
 def work_given_back(work: WriteScope, record: SessionRecord) -> dict[str, bytes | None]:
@@ -210,7 +215,7 @@ def renewed_claims(
         return {}
     signs = [str(entry["at"]) for entry in entries if "at" in entry]
     minutes = work.vault.settings.number("coordination.lease_minutes")
-    mine = next((one for one in read_claims(work.read, record.agent) if one.session == record.id), None)
+    mine = next((claim for claim in read_claims(work.read, record.agent) if claim.session == record.id), None)
     if mine is None:
         return {}
     last = max((mine.seen, *signs))
@@ -220,7 +225,7 @@ def renewed_claims(
 
 def _held(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[LiveClaim, ...]:
     found = claims_in_force(vault, work.caller, work.read).claims
-    return tuple(one for one in found if one.session == record.id)
+    return tuple(claim for claim in found if claim.session == record.id)
 
 
 def _means(claim: Claim, what: str) -> bool:

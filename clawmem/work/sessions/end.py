@@ -76,17 +76,17 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
     moment = stamp(caller.now)
     with writing(vault, caller, "session end") as work:
         record, consumed = _folded(vault, work, record)
-        done = plan_handed_in(work, checked.document, scope_of_session(record))
+        result = plan_handed_in(work, checked.document, scope_of_session(record))
         record = record._replace(
             state=ENDED,
             ended=moment,
             last_seen=moment,
-            summary=done.report["summary"],
-            reflection=done.report["reflection"],
-            warnings=tuple(done.report.get("warnings") or ()),
+            summary=result.report["summary"],
+            reflection=result.report["reflection"],
+            warnings=tuple(result.report.get("warnings") or ()),
             outcomes=checked.document.get("outcomes") or None,
         )
-        record = _with_learned(record, done)
+        record = _with_learned(record, result)
         record = record._replace(extra={**record.extra, JUDGED: judged_mark(record)})
         queue = queue_session(read_queue(work), record.id, _to_digest(record, moment))
         writes: dict[str, bytes | None] = {
@@ -95,9 +95,9 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
             **work_given_back(work, record),
         }
         change = session_change("session end", record, record.summary or "", writes)
-        commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
-        notices = (*work.notices, *checked.notices, *done.notices)
-        return EndedSession(record, done.facts, done.proposals, commit, notices)
+        commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
+        notices = (*work.notices, *checked.notices, *result.notices)
+        return EndedSession(record, result.facts, result.proposals, commit, notices)
 
 
 def checkpoint_session(
@@ -130,20 +130,24 @@ def checkpoint_session(
         before = work.text(path)
         pad, moved = _scratchpad(record, before, scratchpad, rotate=bool(why))
         document = {**checked.document, "scratchpad": pad, "moved": moved}
-        done = plan_handed_in(work, document, scope_of_session(record))
-        pad = f"{done.report['scratchpad']}\n" if pad else ""
+        result = plan_handed_in(work, document, scope_of_session(record))
+        pad = f"{result.report['scratchpad']}\n" if pad else ""
         entry: dict[str, Any] = {"at": moment, "notes": len(record.notes)}
-        given = {"stage": record.stage, "zone": full, **{key: done.report.get(key) for key in ("reflection", "moved")}}
-        entry |= {key: value for key, value in given.items() if value}
-        record = _with_learned(record._replace(stage=stage or record.stage, last_seen=moment), done)
+        argument = {
+            "stage": record.stage,
+            "zone": full,
+            **{key: result.report.get(key) for key in ("reflection", "moved")},
+        }
+        entry |= {key: value for key, value in argument.items() if value}
+        record = _with_learned(record._replace(stage=stage or record.stage, last_seen=moment), result)
         record = record._replace(checkpoints=(*record.checkpoints, entry))
         writes: dict[str, bytes | None] = {path: pad.encode()} if pad != before else {}
         writes |= {record_path(record): render_session(record), **renewed}
         change = session_change("session checkpoint", record, record.task or record.id, writes)
-        commit = work.commit([joined(done.changes, change)._replace(consumes=consumed)])[-1]
-        notices = (*work.notices, *checked.notices, *done.notices)
+        commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
+        notices = (*work.notices, *checked.notices, *result.notices)
         restart = restart_text(record, pad)
-        return SessionCheckpoint(record, done.facts, full, why, restart, commit, notices)
+        return SessionCheckpoint(record, result.facts, full, why, restart, commit, notices)
 
 
 def _to_digest(record: SessionRecord, moment: str) -> DigestionItem:
@@ -167,17 +171,17 @@ def scope_of_session(record: SessionRecord) -> WorkScope:
 
 def restart_text(record: SessionRecord, pad: str) -> str:
     """Return what an agent needs to go on with a session in an empty context window."""
-    held = sections(pad)
+    other_record = sections(pad)
     lines = [f"# Session {record.id}" + (f": {record.task}" if record.task else "")]
     about = {"workflow": record.workflow, "project": record.project, "stage": record.stage}
     lines += [f"{key}: {value}" for key, value in about.items() if value]
     for name in ("Goal", "Plan", "State", "Decisions", "Questions", "Next"):
-        lines += [f"## {name}", held[name]] if held.get(name) else []
+        lines += [f"## {name}", other_record[name]] if other_record.get(name) else []
     reflection: Mapping[str, Any] = next(
-        (one["reflection"] for one in reversed(record.checkpoints) if one.get("reflection")), {}
+        (checkpoint["reflection"] for checkpoint in reversed(record.checkpoints) if checkpoint.get("reflection")), {}
     )
     for key, title in (("learned", "Learned"), ("watch_for", "Watch for")):
-        lines += [f"## {title}", *(f"- {one}" for one in reflection.get(key, ()))] if reflection.get(key) else []
+        lines += [f"## {title}", *(f"- {other}" for other in reflection.get(key, ()))] if reflection.get(key) else []
     since = record.notes[-5:]
     lines += ["## Last notes", *(f"- {note.at[11:16]} {note.text}" for note in since)] if since else []
     return "\n".join(lines)
@@ -191,9 +195,11 @@ def _folded(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[Sess
     return with_entries(before, entries), consumed
 
 
-def _with_learned(record: SessionRecord, done: HandedIn) -> SessionRecord:
-    stored = [one.fact.id for one in done.facts if one.outcome != "proposed"]
-    filed = [one.fact.id for one in done.facts if one.outcome == "proposed"] + [one.id for one in done.proposals]
+def _with_learned(record: SessionRecord, result: HandedIn) -> SessionRecord:
+    stored = [remembered_fact.fact.id for remembered_fact in result.facts if remembered_fact.outcome != "proposed"]
+    filed = [remembered_fact.fact.id for remembered_fact in result.facts if remembered_fact.outcome == "proposed"] + [
+        proposal.id for proposal in result.proposals
+    ]
     return record._replace(
         learned=tuple(dict.fromkeys((*record.learned, *stored))),
         proposals=tuple(dict.fromkeys((*record.proposals, *filed))),

@@ -76,7 +76,7 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
             screen = HandoverScreen(work, {"source": f"session:{record.id}"})
             statement, waits = screen.kept(statement, "note"), screen.notices
             work.commit(screen.changes)
-    note = new_id("note_", caller.entropy, {one.id for one in record.notes})
+    note = new_id("note_", caller.entropy, {other_note.id for other_note in record.notes})
     record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
@@ -101,24 +101,24 @@ def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> Folded
     """Commit the notes that are only in journals, and mark sessions without a sign of life as abandoned.
 
     One commit for each session, so that one that cannot be written stops no other."""
-    known = {one.id: one for one in list_sessions(vault, caller.now).sessions}
-    waiting = [one for one in sessions_with_entries(vault) if one in known]
-    gone = [one for one in known.values() if one.state == ABANDONED and _is_stored_open(vault, one)]
+    known = {record.id: record for record in list_sessions(vault, caller.now).sessions}
+    waiting = [other_session for other_session in sessions_with_entries(vault) if other_session in known]
+    gone = [record for record in known.values() if record.state == ABANDONED and _is_stored_open(vault, record)]
     if dry_run:
-        return FoldedSessions(len(waiting), tuple(one.id for one in gone))
+        return FoldedSessions(len(waiting), tuple(record.id for record in gone))
     notes = 0
     abandoned: list[str] = []
     commits: list[str] = []
     problems: list[ClawmemError] = []
-    for session in dict.fromkeys([*waiting, *(one.id for one in gone)]):
+    for session in dict.fromkeys([*waiting, *(record.id for record in gone)]):
         try:
-            done = _fold(vault, caller, known[session])
+            sessions = _fold(vault, caller, known[session])
         except ClawmemError as problem:
             problems.append(problem)
             continue
-        notes += done.notes
-        abandoned += done.abandoned
-        commits += done.commits
+        notes += sessions.notes
+        abandoned += sessions.abandoned
+        commits += sessions.commits
     return FoldedSessions(notes, tuple(abandoned), tuple(commits), tuple(problems))
 
 

@@ -51,8 +51,8 @@ def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> Sess
         except ClawmemError as problem:
             notices.append(IncompleteAnswer(problem.message))
     hours = vault.settings.number(ABANDONED_AFTER)
-    shown = [one._replace(state=state_at(one, now, hours)) for one in found]
-    shown.sort(key=lambda one: (one.started, one.id), reverse=True)
+    shown = [record._replace(state=state_at(record, now, hours)) for record in found]
+    shown.sort(key=lambda record: (record.started, record.id), reverse=True)
     return SessionList(tuple(shown), tuple(notices))
 
 
@@ -78,9 +78,9 @@ def current_session(vault: Vault, caller: Caller, reference: str | None = None) 
     if named:
         return find_session(vault, named)
     agent = caller.agent or DEFAULT_AGENT
-    opened = [one for one in list_sessions(vault, caller.now, agent).sessions if one.state == OPEN]
+    opened = [session for session in list_sessions(vault, caller.now, agent).sessions if session.state == OPEN]
     if len(opened) > 1:
-        raise AmbiguousId("", [one.id for one in opened])
+        raise AmbiguousId("", [record.id for record in opened])
     if not opened:
         raise NotFound(f"The agent {agent} has no open session.", "Start one with `clawmem session start`.")
     return opened[0]
@@ -100,8 +100,8 @@ def check_open(record: SessionRecord, caller: Caller) -> None:
 
 def session_change(verb: str, record: SessionRecord, words: str, writes: dict[str, bytes | None]) -> Change:
     """Return the change of a session's own files."""
-    said = trailers(verb.replace(" ", "-"), agent=record.agent, session=record.id)
-    return Change(subject_line(verb, f"agents/{record.agent}", words), writes, said, author=agent_author(record.agent))
+    items = trailers(verb.replace(" ", "-"), agent=record.agent, session=record.id)
+    return Change(subject_line(verb, f"agents/{record.agent}", words), writes, items, author=agent_author(record.agent))
 
 
 def reach_of_session(vault: Vault, session: str) -> Reach | None:
@@ -116,7 +116,7 @@ def reach_of_session(vault: Vault, session: str) -> Reach | None:
 
 def with_entries(record: SessionRecord, entries: Iterable[Mapping[str, Any]]) -> SessionRecord:
     """Return the record with the entries of its journal; an entry that it holds already is not added again."""
-    notes, served = {one.id: one for one in record.notes}, dict.fromkeys(record.served)
+    notes, served = {note.id: note for note in record.notes}, dict.fromkeys(record.served)
     met = dict.fromkeys(record.collisions)
     last = record.last_seen
     for entry in entries:
@@ -147,8 +147,8 @@ def zone_limits(vault: Vault) -> ZoneLimits:
     """Return from which parts of a context window on the zones begin. Raise InvalidInput if they are out of order."""
     limits = ZoneLimits(*(vault.settings.number(f"session.{name}") for name in ZoneLimits._fields))
     if not limits.target <= limits.rotate <= limits.compact:
-        said = ", ".join(f"session.{name} {value:g}" for name, value in limits._asdict().items())
-        raise InvalidInput(f"The limits of the zones are out of order: {said}.", "Each is at least the one before it.")
+        text = ", ".join(f"session.{name} {value:g}" for name, value in limits._asdict().items())
+        raise InvalidInput(f"The limits of the zones are out of order: {text}.", "Each is at least the one before it.")
     return limits
 
 

@@ -83,15 +83,15 @@ def start_session(
     refuse_order(caller, "task", task)
     refuse_order(caller, "stage", stage)
     others = list_sessions(vault, caller.now)
-    chosen = wanted or new_id(PREFIX, caller.entropy, {one.id for one in others.sessions})
+    chosen = wanted or new_id(PREFIX, caller.entropy, {other_session.id for other_session in others.sessions})
     moment = stamp(caller.now)
     record = SessionRecord(
         chosen, agent, OPEN, moment, moment, workflow=workflow, project=project, task=named, stage=stage
     )
     caller = caller._replace(agent=agent, session=chosen)
     with writing(vault, caller, "session start") as work:
-        done = _started(vault, work, record)
-        return done._replace(notices=(*done.notices, *others.notices))
+        result = _started(vault, work, record)
+        return result._replace(notices=(*result.notices, *others.notices))
 
 
 def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSession:
@@ -106,8 +106,8 @@ def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSe
         writes[pad[0]] = pad[1].encode()
     commit = work.commit([session_change("session start", record, record.task or "no task", writes)])[-1]
     others = others_claims(vault, work.caller)
-    told = (*work.notices, *taken.notices)
-    return StartedSession(record, pad, previous_sessions(vault, work.caller, record), commit, told, taken.task, others)
+    items = (*work.notices, *taken.notices)
+    return StartedSession(record, pad, previous_sessions(vault, work.caller, record), commit, items, taken.task, others)
 
 
 def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSession:
@@ -136,10 +136,20 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
 def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tuple[SessionRecord, ...]:
     """Return the last ended sessions with a summary that have the workflow and the project of a session."""
     every = list_sessions(vault, caller.now).sessions
-    ended = [one for one in every if one.id != record.id and one.state == ENDED and one.summary]
-    same = [one for one in ended if (one.workflow, one.project) == (record.workflow, record.project)]
-    mine = [one for one in same if record.workflow or record.project or one.agent == record.agent]
-    return tuple(sorted(mine, key=lambda one: one.ended or "", reverse=True)[:_PREVIOUS])
+    ended = [
+        other_record
+        for other_record in every
+        if other_record.id != record.id and other_record.state == ENDED and other_record.summary
+    ]
+    same = [
+        other_record
+        for other_record in ended
+        if (other_record.workflow, other_record.project) == (record.workflow, record.project)
+    ]
+    mine = [
+        other_record for other_record in same if record.workflow or record.project or other_record.agent == record.agent
+    ]
+    return tuple(sorted(mine, key=lambda other_record: other_record.ended or "", reverse=True)[:_PREVIOUS])
 
 
 def session_reach(record: SessionRecord) -> Reach | None:

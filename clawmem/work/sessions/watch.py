@@ -23,14 +23,14 @@ def watch_sessions(
 ) -> Iterator[dict[str, Any]]:
     """Yield what happens from now on, for that long, or until the caller stops. An agent does not see the notes of the
     open sessions of others; a caller of None is a person."""
-    known = {one.id: one for one in list_sessions(vault, now()).sessions}
+    known = {other_session.id: other_session for other_session in list_sessions(vault, now()).sessions}
     claimed = _claims(vault, now())
     left = timedelta(seconds=seconds) if seconds is not None else None
     pause, waited = Event(), timedelta()
     while left is None or waited < left:
         pause.wait(EVERY_SECONDS)
         waited += timedelta(seconds=EVERY_SECONDS)
-        current = {one.id: one for one in list_sessions(vault, now()).sessions}
+        current = {other_session.id: other_session for other_session in list_sessions(vault, now()).sessions}
         current_claims = _claims(vault, now())
         yield from claim_changes(claimed, current_claims, stamp(now()))
         for session, record in sorted(current.items()):
@@ -46,12 +46,12 @@ def changes(
     about = {"session": after.id, "agent": after.agent}
     if before is None or (before.state != OPEN and after.state == OPEN):
         yield _entry("start", after.started, about, workflow=after.workflow, task=after.task)
-    seen = {one.id for one in before.notes} if before else set()
+    seen = {other_note.id for other_note in before.notes} if before else set()
     for note in after.notes:
         if note.id not in seen:
             yield _entry("note", note.at, about, text=note.text)
-    for one in after.checkpoints[len(before.checkpoints) if before else 0 :]:
-        yield _entry("checkpoint", str(one.get("at", "")), about, stage=after.stage)
+    for checkpoint in after.checkpoints[len(before.checkpoints) if before else 0 :]:
+        yield _entry("checkpoint", str(checkpoint.get("at", "")), about, stage=after.stage)
     for met in after.collisions[len(before.collisions) if before else 0 :]:
         against = {"what": met.what, "holder": met.holder, "with": met.session}
         yield _entry("collision", met.at, about, **against)
@@ -63,17 +63,17 @@ def changes(
 def claim_changes(before: Sequence[LiveClaim], after: Sequence[LiveClaim], at: str) -> Iterator[dict[str, Any]]:
     """Yield the claims that came and went between two readings, and those that overlap now: two machines may both
     have claimed the same."""
-    held, holds = {_key(one): one for one in before}, {_key(one): one for one in after}
-    for key, one in holds.items():
-        if key not in held:
-            yield _entry("claim", one.claim.since or at, _about(one), what=one.claim.what)
-    for key, one in held.items():
+    record, holds = {_key(claim): claim for claim in before}, {_key(claim): claim for claim in after}
+    for key, hold in holds.items():
+        if key not in record:
+            yield _entry("claim", hold.claim.since or at, _about(hold), what=hold.claim.what)
+    for key, live_claim in record.items():
         if key not in holds:
-            yield _entry("release", at, _about(one), what=one.claim.what)
-    known = {(_key(one), _key(two)) for one, two in collisions(before)}
-    for one, two in collisions(after):
-        if (_key(one), _key(two)) not in known:
-            against = {"what": two.claim.what, "holder": one.agent, "with": one.session}
+            yield _entry("release", at, _about(live_claim), what=live_claim.claim.what)
+    known = {(_key(claim), _key(two)) for claim, two in collisions(before)}
+    for claim, two in collisions(after):
+        if (_key(claim), _key(two)) not in known:
+            against = {"what": two.claim.what, "holder": claim.agent, "with": claim.session}
             yield _entry("collision", two.claim.since or at, _about(two), **against)
 
 
@@ -81,12 +81,12 @@ def _claims(vault: Vault, now: datetime) -> tuple[LiveClaim, ...]:
     return claims_in_force(vault, Caller(now, bytes)).claims
 
 
-def _key(one: LiveClaim) -> tuple[str, str]:
-    return one.session, one.claim.words
+def _key(claim: LiveClaim) -> tuple[str, str]:
+    return claim.session, claim.claim.words
 
 
-def _about(one: LiveClaim) -> dict[str, str]:
-    return {"session": one.session, "agent": one.agent}
+def _about(claim: LiveClaim) -> dict[str, str]:
+    return {"session": claim.session, "agent": claim.agent}
 
 
 def _entry(event: str, at: str, about: Mapping[str, Any], **more: Any) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def test_what_was_superseded_comes_back_with_its_end() -> None:
     old = fact("Jane lives in Bergen.", id="fact_00000002", status=SUPERSEDED, superseded_by="fact_00000001")
     new = fact("Jane lives in Oslo.", valid_from="2025-05-01")
     files = render([Concept(JANE, (old, new))], "2026-11-21")
-    found = [one for one in read(files, parse_yaml) if isinstance(one, ForeignMemory)]
-    assert [(one.statement, one.record.get("valid_from"), one.record.get("valid_to")) for one in found] == [
+    found = [memory for memory in read(files, parse_yaml) if isinstance(memory, ForeignMemory)]
+    assert [(memory.statement, memory.record.get("valid_from"), memory.record.get("valid_to")) for memory in found] == [
         ("Jane lives in Oslo.", "2025-05-01", None),
         ("Jane lives in Bergen.", None, "2025-05-01"),
     ]
@@ -45,7 +45,7 @@ def test_what_was_superseded_comes_back_with_its_end() -> None:
 
 @given(st.lists(_WORDS.filter(lambda text: any(letter.isalnum() for letter in text)), min_size=1, max_size=4))
 def test_statements_come_back_as_they_were(texts: list[str]) -> None:
-    said = [" ".join(f"Jane {text}".split()) for text in texts]
-    files = render([Concept(JANE, tuple(fact(text) for text in said))], "2026-11-21")
-    found = [one.statement for one in read(files, parse_yaml) if isinstance(one, ForeignMemory)]
-    assert found == said
+    items = [" ".join(f"Jane {text}".split()) for text in texts]
+    files = render([Concept(JANE, tuple(fact(text) for text in items))], "2026-11-21")
+    found = [memory.statement for memory in read(files, parse_yaml) if isinstance(memory, ForeignMemory)]
+    assert found == items

@@ -13,8 +13,8 @@ from clawmem.extensions.exchange.formats import MEMORY_FORMATS, format_of
 from clawmem.vault.strict_yaml import parse_yaml
 
 GRAPH = "\n".join(
-    json.dumps(one)
-    for one in (
+    json.dumps(record)
+    for record in (
         {
             "type": "entity",
             "name": "Mara Voss",
@@ -104,8 +104,8 @@ SAMPLES: dict[str, Files] = {
 
 def read(name: str) -> tuple[list[ForeignMemory], list[SkippedMemory]]:
     found = list(MEMORY_FORMATS[name].read(SAMPLES[name], parse_yaml))
-    kept = [one for one in found if isinstance(one, ForeignMemory)]
-    return kept, [one for one in found if isinstance(one, SkippedMemory)]
+    kept = [memory for memory in found if isinstance(memory, ForeignMemory)]
+    return kept, [memory for memory in found if isinstance(memory, SkippedMemory)]
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -123,30 +123,30 @@ def test_other_files_are_refused_with_the_list_of_formats() -> None:
 
 def test_observations_and_relations_of_a_graph() -> None:
     kept, skipped = read("server-memory")
-    assert [(one.statement, one.entity) for one in kept] == [
+    assert [(memory.statement, memory.entity) for memory in kept] == [
         ("Mara Voss: Prefers tea", "areas/people/mara-voss"),
         ("Mara Voss rows", "areas/people/mara-voss"),
         ("Mara Voss works on Pier.", "areas/people/mara-voss"),
     ]
     assert kept[2].record["predicate"] == "works_on" and kept[2].record["related_entities"] == ["projects/pier"]
-    assert [(one.place, one.reason) for one in skipped] == [
+    assert [(memory.place, memory.reason) for memory in skipped] == [
         ("memory.jsonl:2", "it has no observations"),
         ("memory.jsonl:4", "a relation needs from, to and relationType"),
     ]
 
 
 def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
-    [one], [skipped] = read("mem0")
-    assert (one.statement, one.key, one.timestamp) == ("Mara likes rye bread", "m1", "2025-02-03T11:05:06Z")
-    assert one.record == {"tags": ["food"], "confidence": 0.9, "details": {"user_id": "mara"}}
+    [memory], [skipped] = read("mem0")
+    assert (memory.statement, memory.key, memory.timestamp) == ("Mara likes rye bread", "m1", "2025-02-03T11:05:06Z")
+    assert memory.record == {"tags": ["food"], "confidence": 0.9, "details": {"user_id": "mara"}}
     assert skipped.reason == "it has no text"
 
 
 def test_a_page_of_auto_memory_is_one_statement_with_its_body_as_evidence() -> None:
-    [one], skipped = read("claude-memory")
-    assert one.statement == "The development server listens on port 8123."
-    assert one.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
-    assert (one.timestamp, one.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
+    [memory], skipped = read("claude-memory")
+    assert memory.statement == "The development server listens on port 8123."
+    assert memory.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
+    assert (memory.timestamp, memory.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
 
 
 def test_a_concept_keeps_sources_trust_end_and_links() -> None:
@@ -164,21 +164,21 @@ def test_a_concept_keeps_sources_trust_end_and_links() -> None:
         "sources": [{"resource": "https://example.org/runbook", "title": "Runbook"}],
     }
     assert third.entity == "resources/orders" and third.record == {}
-    assert [one.place for one in skipped] == ["playbooks/stale.md:18"]
+    assert [memory.place for memory in skipped] == ["playbooks/stale.md:18"]
 
 
 def test_lists_of_agents_keep_their_days_and_leave_out_what_is_retired() -> None:
     kept, skipped = read("agent-memory")
-    assert [(one.statement, one.timestamp) for one in kept] == [
+    assert [(memory.statement, memory.timestamp) for memory in kept] == [
         ("Speak German.", "2026-01-01T00:00:00Z"),
         ("The build needs libfoo 3.", "2026-04-05T00:00:00Z"),
     ]
-    assert [one.reason for one in skipped] == ["it is marked as retired"]
+    assert [memory.reason for memory in skipped] == ["it is marked as retired"]
 
 
 def test_notes_with_links_give_observations_relations_and_text() -> None:
     kept, _ = read("notes")
-    assert [one.statement for one in kept] == [
+    assert [memory.statement for memory in kept] == [
         "Coffee: Pour over needs a fine filter",
         "Coffee relates to Tea.",
         "Coffee: buy beans",
@@ -212,14 +212,14 @@ def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
 )
 def test_a_memory_of_mem0_names_its_owner(user: str, memory: str, statement: str, entity: str | None) -> None:
     text = json.dumps({"results": [{"id": "a1", "memory": memory, "user_id": user}]})
-    [one] = list(mem0.read({"export.json": text}, lambda text, place: None))
-    assert isinstance(one, ForeignMemory)
-    assert (one.statement, one.entity, one.quote) == (statement, entity, memory)
+    [other_memory] = list(mem0.read({"export.json": text}, lambda text, place: None))
+    assert isinstance(other_memory, ForeignMemory)
+    assert (other_memory.statement, other_memory.entity, other_memory.quote) == (statement, entity, memory)
 
 
 def statements(name: str, files: Files) -> list[str]:
     found = MEMORY_FORMATS[name].read(files, parse_yaml)
-    return [one.statement for one in found if isinstance(one, ForeignMemory)]
+    return [memory.statement for memory in found if isinstance(memory, ForeignMemory)]
 
 
 def test_openclaw_marks_a_directive_on_the_line_above_it() -> None:
@@ -231,13 +231,13 @@ def test_openclaw_marks_a_directive_on_the_line_above_it() -> None:
         "<!-- observed: YYYY-MM-DD | status: active -->\n\n- Prefer ...\n"
     )
     found = list(MEMORY_FORMATS["agent-memory"].read({"USER.md": page}, parse_yaml))
-    kept = {one.statement: one.timestamp for one in found if isinstance(one, ForeignMemory)}
+    kept = {memory.statement: memory.timestamp for memory in found if isinstance(memory, ForeignMemory)}
     assert kept == {
         "Timezone: Europe/Oslo": None,
         "Prefer short answers.": "2026-07-27T00:00:00Z",
         "Never use emoji.": "2026-07-28T00:00:00Z",
     }
-    reasons = [one.reason for one in found if isinstance(one, SkippedMemory)]
+    reasons = [memory.reason for memory in found if isinstance(memory, SkippedMemory)]
     assert "it is marked as superseded" in reasons and len(found) == 7
 
 
@@ -250,7 +250,7 @@ def test_of_codex_the_lists_for_its_own_look_ups_are_left_out() -> None:
     summary = "thread_id: t\nupdated_at: 2026-02-03T10:00:00Z\n\n# Built\n\n- cmake needs the path of clang.\n"
     files = {"MEMORY.md": registry, "rollout_summaries/a.md": summary}
     found = MEMORY_FORMATS["agent-memory"].read(files, parse_yaml)
-    kept = {one.statement: one.timestamp for one in found if isinstance(one, ForeignMemory)}
+    kept = {memory.statement: memory.timestamp for memory in found if isinstance(memory, ForeignMemory)}
     assert kept == {
         "The boat builds only with clang 17.": None,
         "cmake needs the path of clang.": "2026-02-03T10:00:00Z",

@@ -35,8 +35,8 @@ MARKS = {"+": "met", "-": "refuted", "?": "undecided"}
 
 def _evaluation(number: int, workflow: str | None, criteria: str) -> Evaluation:
     results = tuple(
-        CriterionResult("a criterion", KINDS[one[0]], MARKS[one[1]], "evidence", float(one[1] != "?"), "x")
-        for one in criteria.split()
+        CriterionResult("a criterion", KINDS[word[0]], MARKS[word[1]], "evidence", float(word[1] != "?"), "x")
+        for word in criteria.split()
     )
     verdict, reason = verdict_of(results, 0.7)
     at = f"2026-11-{number + 1:02}T08:00:00Z"
@@ -63,22 +63,22 @@ def test_the_report_of_twenty_decisions_is_right_to_the_digit() -> None:
     assert report_of(entries, 5).last == (5, 0, 0, 0)
     assert report_of(entries, 9).last == (7, 1, 1, 0)
     assert report_of(list(reversed(entries)), 9) == report_of(entries, 9)
-    twice = [*entries, *(one._replace(at="2026-12-01T09:00:00Z", outcome="false pass") for one in entries)]
+    twice = [*entries, *(entry._replace(at="2026-12-01T09:00:00Z", outcome="false pass") for entry in entries)]
     assert report_of(twice, 9) == report_of(entries, 9), "two machines may record the same decision"
 
 
 def test_two_machines_append_to_the_log() -> None:
-    lines = [render_lines([one]) for one in _entries()]
+    lines = [render_lines([entry]) for entry in _entries()]
     base = b"".join(lines[:3])
     merged = merge_file("governance/alignment.jsonl", base, base + lines[3] + lines[4], base + lines[5])
     assert merged.content is not None
-    assert sorted(parse_alignment(merged.content, "a", parse_yaml), key=lambda one: one.at) == _entries()[:6]
+    assert sorted(parse_alignment(merged.content, "a", parse_yaml), key=lambda entry: entry.at) == _entries()[:6]
 
 
 def test_the_logs_can_be_read_again() -> None:
-    entries = [one._replace(extra={"note": "kept"}) for one in _entries()]
+    entries = [entry._replace(extra={"note": "kept"}) for entry in _entries()]
     assert parse_alignment(render_lines(entries), "a", parse_yaml) == tuple(entries)
-    evaluations = [_evaluation(number, *one[:2]) for number, one in enumerate(HISTORY)]
+    evaluations = [_evaluation(number, *pair[:2]) for number, pair in enumerate(HISTORY)]
     assert parse_evaluations(render_lines(evaluations), "e", parse_yaml) == tuple(evaluations)
 
 

@@ -41,8 +41,8 @@ from clawmem.extensions.governance.criterion import (
     ],
 )
 def test_an_item_gives_single_criteria(text: str, checks: list[tuple[str, str]]) -> None:
-    assert [(one.kind, one.check) for one in criteria_of([text])] == checks
-    assert all(one.text == text.replace("  ", " ") for one in criteria_of([text]))
+    assert [(criterion.kind, criterion.check) for criterion in criteria_of([text])] == checks
+    assert all(criterion.text == text.replace("  ", " ") for criterion in criteria_of([text]))
 
 
 @given(st.lists(st.text(min_size=1), max_size=5))
@@ -73,7 +73,7 @@ def _result(result: str, confidence: float = 1.0) -> CriterionResult:
 @pytest.mark.parametrize("results", list(product(RESULTS, repeat=3)))
 def test_the_verdict(results: tuple[str, ...]) -> None:
     wanted = FAIL if REFUTED in results else ESCALATE if UNDECIDED in results else PASS
-    assert verdict_of([_result(one) for one in results], 0.7)[0] == wanted
+    assert verdict_of([_result(result) for result in results], 0.7)[0] == wanted
 
 
 def test_what_is_not_sure_decides_nothing() -> None:

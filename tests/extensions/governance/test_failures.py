@@ -36,8 +36,8 @@ def at() -> Clock:
 
 def record(vault: Vault, at: Clock, times: int, agent: str | None = "coder", mode: str = "loop") -> RecordedFailure:
     for _ in range(times):
-        done = record_failure(vault, mode, at(agent), "The same test failed.")
-    return done
+        failure = record_failure(vault, mode, at(agent), "The same test failed.")
+    return failure
 
 
 def test_the_actions_come_in_order_and_the_third_failure_files_a_proposal(vault: Vault, at: Clock) -> None:
@@ -69,9 +69,9 @@ def test_no_second_proposal_while_one_waits_or_holds_until_the_failure_came_back
     assert stronger is not None and stronger.does == "supersede"
     assert "It came back 3 times until 2026-11-21: Stop." in stronger.says
     approve(vault, stronger.id, at())
-    (one,) = list_guardrails(vault, at()).guardrails
-    assert stronger.fact is not None and one.guardrail.fact.fact == stronger.fact.fact
-    assert one.came_back == ()
+    (use,) = list_guardrails(vault, at()).guardrails
+    assert stronger.fact is not None and use.guardrail.fact.fact == stronger.fact.fact
+    assert use.came_back == ()
     assert record(vault, at, 3).proposal is not None
 
 
@@ -79,9 +79,9 @@ def test_a_rejected_guardrail_is_not_proposed_again(vault: Vault, at: Clock) -> 
     first = record(vault, at, 3).proposal
     assert first is not None
     reject(vault, first.id, at(), "It is too strict.")
-    done = record(vault, at, 3)
-    assert done.proposal is None
-    assert "it was rejected in review" in done.notices[0]
+    failure = record(vault, at, 3)
+    assert failure.proposal is None
+    assert "it was rejected in review" in failure.notices[0]
     assert list_proposals(vault).proposals == ()
 
 
@@ -94,7 +94,9 @@ def test_each_agent_and_each_mode_is_counted_alone(vault: Vault, at: Clock) -> N
     assert filed is not None and filed.fact is not None
     assert agents_of(filed.fact) == ()  # a person's: it holds for everybody
     assert list_failures(vault, "loop", "writer", 1).total == 2
-    assert [(one.mode, one.agent, one.number) for one in count_failures(vault)] == [
+    assert [
+        (count_failure.mode, count_failure.agent, count_failure.number) for count_failure in count_failures(vault)
+    ] == [
         ("stale-memory", None, 3),
         ("collision", "coder", 2),
         ("loop", "coder", 2),
@@ -124,8 +126,8 @@ def test_an_existing_vault_without_the_file_has_the_built_in_modes(vault: Vault,
 
 def test_a_broken_file_of_modes_leaves_the_built_in_ones_with_a_notice(vault: Vault, at: Clock) -> None:
     (vault.root / MODES_PATH).write_text("loop: [\n")
-    done = record(vault, at, 1)
-    assert f"{MODES_PATH}:2 cannot be read" in done.notices[0]
+    failure = record(vault, at, 1)
+    assert f"{MODES_PATH}:2 cannot be read" in failure.notices[0]
 
 
 def test_a_broken_log_is_refused_and_kept(vault: Vault, at: Clock) -> None:
@@ -156,4 +158,4 @@ def test_an_unknown_mode_and_a_credential_are_refused(vault: Vault, at: Clock) -
 
 def test_failures_of_one_second_are_listed_last_first(vault: Vault, caller: Caller) -> None:
     made = [record_failure(vault, "loop", caller, f"time {at}").record.id for at in range(5)]
-    assert [one.id for one in list_failures(vault, None, None, 9).failures] == made[::-1]
+    assert [failure.id for failure in list_failures(vault, None, None, 9).failures] == made[::-1]

@@ -18,15 +18,20 @@ def principles(text: str) -> tuple[Principle, ...]:
 
 
 def test_a_principle_is_read_with_its_defaults() -> None:
-    (one,) = principles(HEAD + "  check: {regex: '\\btar\\b'}\n  good: paint\n  bad: [tar, more tar]\n")
-    assert (one.id, one.paths, one.good, one.bad) == ("no-tar", ("**",), ("paint",), ("tar", "more tar"))
-    assert one.breaks("use tar here") == (4, 7)
-    assert one.breaks("target") is None
+    (principle,) = principles(HEAD + "  check: {regex: '\\btar\\b'}\n  good: paint\n  bad: [tar, more tar]\n")
+    assert (principle.id, principle.paths, principle.good, principle.bad) == (
+        "no-tar",
+        ("**",),
+        ("paint",),
+        ("tar", "more tar"),
+    )
+    assert principle.breaks("use tar here") == (4, 7)
+    assert principle.breaks("target") is None
 
 
 def test_a_command_needs_no_examples() -> None:
-    (one,) = principles(HEAD + "  check: {command: make check}\n")
-    assert (one.pattern, one.command, one.good) == (None, "make check", ())
+    (principle,) = principles(HEAD + "  check: {command: make check}\n")
+    assert (principle.pattern, principle.command, principle.good) == (None, "make check", ())
 
 
 @pytest.mark.parametrize(
@@ -81,7 +86,7 @@ def test_a_wrong_file_is_refused_with_its_line_and_key(text: str, line: int | No
 )
 def test_globs(globs: tuple[str, ...], named: list[str], others: list[str]) -> None:
     matcher = PathMatcher(globs)
-    assert [one for one in (*named, *others) if matcher.matches(one)] == named
+    assert [other for other in (*named, *others) if matcher.matches(other)] == named
 
 
 @pytest.mark.soak

@@ -54,7 +54,10 @@ def write(folder: Path, **files: str | bytes) -> None:
 
 
 def found(rules: tuple[Principle, ...], folder: Path, environment: dict[str, str]) -> list[tuple[str, int, int, int]]:
-    return [(one.path, one.line, one.start, one.end) for one in check_files(rules, folder, environment).findings]
+    return [
+        (finding.path, finding.line, finding.start, finding.end)
+        for finding in check_files(rules, folder, environment).findings
+    ]
 
 
 def git(folder: Path, environment: dict[str, str], *words: str) -> None:
@@ -81,18 +84,18 @@ def test_a_git_checkout_without_ignored_files_and_with_paths_from_its_top(
     (work / "gone.txt").write_text("tar")
     git(work, environment, "add", "gone.txt")
     (work / "gone.txt").unlink()
-    assert [one[0] for one in found(rules, work, environment)] == ["a.txt", "läuft [1].txt", "new/b.txt"]
-    assert [one[0] for one in found(rules, work / "new", environment)] == ["new/b.txt"]
-    assert [one[0] for one in found(rules, work / "läuft [1].txt", environment)] == ["läuft [1].txt"]
+    assert [pair[0] for pair in found(rules, work, environment)] == ["a.txt", "läuft [1].txt", "new/b.txt"]
+    assert [pair[0] for pair in found(rules, work / "new", environment)] == ["new/b.txt"]
+    assert [pair[0] for pair in found(rules, work / "läuft [1].txt", environment)] == ["läuft [1].txt"]
 
 
 def test_what_is_too_large_or_too_long_is_named(
     rules: tuple[Principle, ...], work: Path, environment: dict[str, str]
 ) -> None:
     write(work, large_txt="tar\n" * 500_001, long_txt="x" * 2000 + " tar\n")
-    done = check_files(rules, work, environment)
-    assert done.findings == ()
-    assert done.notices == (
+    check = check_files(rules, work, environment)
+    assert check.findings == ()
+    assert check.notices == (
         "large.txt was not checked: it has more than 2,000,000 bytes",
         "long.txt:1 is long: only its first 2,000 characters were checked",
     )
@@ -142,8 +145,8 @@ def test_a_command_runs_only_after_a_person_allowed_it(
     assert isinstance(refused.notices[0], IncompleteAnswer)
     assert not (work / "log").exists()
     allow_command(vault, plan_command(vault, caller, "./sail.sh", work))
-    done = check_files(rules, work, environment, vault)
-    assert [(one.path, one.line, one.text) for one in done.findings] == [("a.txt", 7, "leak")]
+    check = check_files(rules, work, environment, vault)
+    assert [(finding.path, finding.line, finding.text) for finding in check.findings] == [("a.txt", 7, "leak")]
     write(work, sail_sh="#!/bin/sh\nexit 0\n")
     assert "has changed" in check_files(rules, work, environment, vault).notices[0]
     allow_command(vault, plan_command(vault, caller, "./sail.sh", work))
@@ -155,8 +158,8 @@ def test_a_command_runs_only_after_a_person_allowed_it(
 def test_the_verb_prints_what_editors_read_and_sarif(clawmem: Command, vault_root: Path, work: Path) -> None:
     (vault_root / PRINCIPLES_PATH).write_text(TAR)
     write(work, a_txt="one\ntar\n")
-    done = clawmem("principle", "check", str(work))
-    assert (done.code, done.out) == (1, "a.txt:2: no-tar: No tar.\n")
+    result = clawmem("principle", "check", str(work))
+    assert (result.code, result.out) == (1, "a.txt:2: no-tar: No tar.\n")
     sarif = clawmem("principle", "check", str(work), "--sarif")
     assert sarif.code == 1
     log = json.loads(sarif.out)
@@ -167,14 +170,14 @@ def test_the_verb_prints_what_editors_read_and_sarif(clawmem: Command, vault_roo
     (vault_root / PRINCIPLES_PATH).write_text("no-tar: {rule: 3}\n")
     broken = clawmem("principle", "check", str(work))
     assert broken.code == 2 and f"{PRINCIPLES_PATH}:1 cannot be read: the key 'no-tar.rule'" in broken.err
-    told = clawmem("doctor")
-    assert told.code == 1 and "no-tar.rule" in told.out
+    message = clawmem("doctor")
+    assert message.code == 1 and "no-tar.rule" in message.out
 
 
 def test_this_repository_keeps_its_principles_and_the_linter_checks_them(environment: dict[str, str]) -> None:
     rules = read_principles_file(ROOT / "docs/principles.yaml")
     assert len(rules) > 4
-    done = check_files(rules, ROOT, environment)
-    assert [f"{one.path}:{one.line}: {one.principle}" for one in done.findings] == []
-    assert done.checked > 500
+    check = check_files(rules, ROOT, environment)
+    assert [f"{finding.path}:{finding.line}: {finding.principle}" for finding in check.findings] == []
+    assert check.checked > 500
     assert "principle check --file docs/principles.yaml" in (ROOT / "Makefile").read_text()

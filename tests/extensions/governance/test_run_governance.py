@@ -33,30 +33,30 @@ def check(printed: str) -> None:
     steps = re.findall(r"^  ([0-9a-f]{7})  ", week, re.MULTILINE)
     commits, authors = zip(*re.findall(r"^  ([0-9a-f]{7})[0-9a-f]* \w+ (\w+)", story, re.MULTILINE), strict=True)
     assert len(steps) > 40
-    assert [one for one in commits if one in steps] == steps, "the log has the steps, in their order"
+    assert [commit for commit in commits if commit in steps] == steps, "the log has the steps, in their order"
     assert set(authors) == {"clawmem", "Ada", "Ben", "coder", "scout"}
 
 
 def test_the_week(examples: Path, environment: dict[str, str]) -> None:
-    done = play(examples, environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    check(done.stdout)
+    process = play(examples, environment)
+    assert (process.returncode, process.stderr) == (0, "")
+    check(process.stdout)
 
 
 def test_a_step_that_does_not_do_what_it_says_ends_the_week(examples: Path, environment: dict[str, str]) -> None:
     (examples / "week/tasks.md").write_text("- [ ] Print the timetable\n- [ ] Write the notice\n")
-    done = play(examples, environment)
-    assert done.returncode == 1
-    assert 'FAILED after "Ada decides what waits, and Ben decides conflicts."' in done.stderr
-    assert 'it does not say "added: write-the-notice-for-the-kiosk"' in done.stderr
+    process = play(examples, environment)
+    assert process.returncode == 1
+    assert 'FAILED after "Ada decides what waits, and Ben decides conflicts."' in process.stderr
+    assert 'it does not say "added: write-the-notice-for-the-kiosk"' in process.stderr
 
 
 @pytest.mark.soak
 def test_the_whole_week(examples: Path, environment: dict[str, str]) -> None:
-    done = play(examples, environment, 2)
-    assert (done.returncode, done.stderr) == (0, "")
-    check(done.stdout)
-    assert "all         without   0 of 8" in done.stdout
+    process = play(examples, environment, 2)
+    assert (process.returncode, process.stderr) == (0, "")
+    check(process.stdout)
+    assert "all         without   0 of 8" in process.stdout
 
 
 @pytest.mark.soak
@@ -69,5 +69,5 @@ def test_the_whole_week(examples: Path, environment: dict[str, str]) -> None:
 )  # fmt: skip
 def test_each_check_can_fail(examples: Path, environment: dict[str, str], file: str, text: str, missing: str) -> None:
     (examples / file).write_text(text)
-    done = play(examples, environment)
-    assert (done.returncode, missing in done.stderr) == (1, True), done.stderr
+    process = play(examples, environment)
+    assert (process.returncode, missing in process.stderr) == (1, True), process.stderr

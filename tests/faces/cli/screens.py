@@ -61,7 +61,7 @@ def styled(sent: str) -> Iterator[tuple[str, str]]:
     style = ""
     for number, part in enumerate(_STYLE.split(sent)):
         if number % 2:
-            style = " ".join(_NAMES[one] for one in part.split(";") if one not in ("", "0"))
+            style = " ".join(_NAMES[word] for word in part.split(";") if word not in ("", "0"))
         elif style and part.strip():
             yield style, part.strip()
 

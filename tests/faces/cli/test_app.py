@@ -18,11 +18,11 @@ from tests.conftest import Command
 
 def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> None:
     for verb in VERBS:
-        done = clawmem(verb, "--help")
-        assert done.code == 0, (verb, done.err)
-        assert VERBS[verb].split(" (")[0].rstrip(".") in " ".join(done.out.split()), verb
+        result = clawmem(verb, "--help")
+        assert result.code == 0, (verb, result.err)
+        assert VERBS[verb].split(" (")[0].rstrip(".") in " ".join(result.out.split()), verb
         for option in ("--vault", "--agent", "--json", "--quiet"):
-            assert option in done.out, (verb, option)
+            assert option in result.out, (verb, option)
 
 
 def test_aliases_are_the_verbs_they_stand_for(clawmem: Command) -> None:
@@ -46,15 +46,15 @@ def test_aliases_are_the_verbs_they_stand_for(clawmem: Command) -> None:
 def test_failures_are_one_document_with_code_message_and_hint(
     clawmem: Command, arguments: list[str], code: int, error: str
 ) -> None:
-    done = clawmem(*arguments, "--json")
-    assert done.code == code, done.out + done.err
-    document = done.json
+    result = clawmem(*arguments, "--json")
+    assert result.code == code, result.out + result.err
+    document = result.json
     assert document["schema_version"] == 1
     assert document["ok"] is False
     assert document["error"]["code"] == error
     assert document["error"]["message"].endswith((".", "?", "!", ")"))
     assert document["error"]["hint"]
-    assert done.err == ""
+    assert result.err == ""
     spoken = clawmem(*arguments)
     assert spoken.code == code
     assert spoken.out == ""
@@ -77,16 +77,16 @@ def test_failures_are_one_document_with_code_message_and_hint(
     ],
 )
 def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command) -> None:
-    done = clawmem(*words)
-    assert (done.code, done.out) == (2, "")
-    assert "Did you mean " in done.err and meant in done.err
+    result = clawmem(*words)
+    assert (result.code, result.out) == (2, "")
+    assert "Did you mean " in result.err and meant in result.err
 
 
 @pytest.mark.parametrize("word", OTHER_NAMES)
 def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, clawmem: Command) -> None:
-    done = clawmem(word, "tea")
-    assert (done.code, done.out) == (2, "")
-    assert f"Did you mean '{OTHER_NAMES[word]}'?" in done.err
+    result = clawmem(word, "tea")
+    assert (result.code, result.out) == (2, "")
+    assert f"Did you mean '{OTHER_NAMES[word]}'?" in result.err
     assert clawmem(OTHER_NAMES[word], "--help").code == 0
 
 
@@ -104,15 +104,15 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
     ],
 )
 def test_a_usage_error_is_plain_and_says_what_fits(words: list[str], message: str, hint: str, clawmem: Command) -> None:
-    done = clawmem(*words, "--json")
-    error = done.json["error"]
+    result = clawmem(*words, "--json")
+    error = result.json["error"]
     assert message in error["message"]
     assert hint in error["hint"]
 
 
 def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
-    done = clawmem("remember", "-", "--json", given="Jane likes tea\n")
-    assert done.data["facts"][0]["fact"] == "Jane likes tea"
+    result = clawmem("remember", "-", "--json", given="Jane likes tea\n")
+    assert result.data["facts"][0]["fact"] == "Jane likes tea"
     lines = "\n".join(json.dumps({"fact": f"Fact {n}", "entity": "projects/p", "tags": ["t"]}) for n in range(5))
     many = clawmem("remember", "--jsonl", "-", "--json", given=lines)
     assert many.data["outcome"] == ["added"] * 5
@@ -187,16 +187,16 @@ def test_an_empty_name_is_an_error_and_never_another_vault(
     assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
     for before, after in (([], ["--vault", ""]), (["--vault="], []), ([], ["--agent", " "]), (["--agent", ""], [])):
         for verb in (["remember", "Jane likes tea"], ["note", "tea"]):
-            done = clawmem(*before, *verb, *after)
-            assert done.code == 2, (before, verb, after)
-            assert " is empty." in done.err
+            result = clawmem(*before, *verb, *after)
+            assert result.code == 2, (before, verb, after)
+            assert " is empty." in result.err
     for name in ("CLAWMEM_VAULT", "CLAWMEM_AGENT"):
-        done = clawmem("remember", "Jane likes tea", env={name: ""})
-        assert (done.code, done.err.startswith(f"error: {name} is empty.")) == (2, True)
+        result = clawmem("remember", "Jane likes tea", env={name: ""})
+        assert (result.code, result.err.startswith(f"error: {name} is empty.")) == (2, True)
     for option in ("--entity", "--category", "--tag", "--as-of"):
         for verb in (["recall", "tea"], ["list"]):
-            done = clawmem(*verb, option, "", "--json")
-            assert (done.code, done.json["error"]["message"]) == (2, f"{option} is empty.")
+            result = clawmem(*verb, option, "", "--json")
+            assert (result.code, result.json["error"]["message"]) == (2, f"{option} is empty.")
     # What is named in place of an empty variable counts.
     assert clawmem("status", "--vault", str(vault_root), env={"CLAWMEM_VAULT": ""}).code == 0
     assert clawmem("list", "--json").data["facts"] == []
@@ -208,10 +208,10 @@ def test_a_vault_without_its_settings_is_not_passed_over(
     assert clawmem("init", str(Path(environment["HOME"]) / ".clawmem")).code == 0
     (vault_root / "clawmem.yaml").unlink()
     for words, cwd in ((["status"], vault_root / "life"), (["status", "--vault", "."], vault_root)):
-        done = clawmem(*words, cwd=cwd)
-        assert done.code == 10
-        assert f"The vault {vault_root} has lost its clawmem.yaml" in done.err
-    again = done.err.split("`")[1].split()
+        result = clawmem(*words, cwd=cwd)
+        assert result.code == 10
+        assert f"The vault {vault_root} has lost its clawmem.yaml" in result.err
+    again = result.err.split("`")[1].split()
     subprocess.run(again, check=True, env=environment, capture_output=True)
     assert clawmem("status").code == 0
 
@@ -267,45 +267,45 @@ def test_help_is_set_in_one_paragraph(clawmem: Command) -> None:
 
 
 def test_a_text_that_begins_with_a_dash(clawmem: Command) -> None:
-    done = clawmem("remember", "- buy milk")
-    assert done.code == 2
-    assert done.err.startswith("error: A text that begins with a dash is read as an option.")
-    assert "after `--`" in done.err
+    result = clawmem("remember", "- buy milk")
+    assert result.code == 2
+    assert result.err.startswith("error: A text that begins with a dash is read as an option.")
+    assert "after `--`" in result.err
     assert clawmem("remember", "--", "- buy milk").code == 0
 
 
 def test_a_reader_that_goes_away_is_no_error(vault_root: Path, environment: dict[str, str]) -> None:
     command = f"{sys.executable} -m clawmem list --help | head -n 1; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=vault_root, env=environment, capture_output=True, text=True)
-    assert done.stdout.strip().endswith("0")
-    assert "Traceback" not in done.stderr
+    process = subprocess.run(["bash", "-c", command], cwd=vault_root, env=environment, capture_output=True, text=True)
+    assert process.stdout.strip().endswith("0")
+    assert "Traceback" not in process.stderr
 
 
-def _closed_after_a_line(words: str, vault_root: Path, environment: dict[str, str], given: str = "") -> tuple[int, str]:
+def _closed_after_a_line(words: str, vault_root: Path, environment: dict[str, str], value: str = "") -> tuple[int, str]:
     """Run a command whose reader goes away after the first line; its exit code and what it wrote to stderr."""
     command = f"{sys.executable} -m clawmem {words} | head -n 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
+    process = subprocess.run(
         ["bash", "-c", command],
         cwd=vault_root,
         env=environment,
-        input=given,
+        input=value,
         capture_output=True,
         text=True,
         timeout=300,
     )
-    return done.returncode, done.stderr
+    return process.returncode, process.stderr
 
 
 def test_what_is_published_is_stored_though_nobody_reads_the_answers(
     vault_root: Path, environment: dict[str, str], clawmem: Command
 ) -> None:
     # More lines than one commit takes.
-    given = (
+    value = (
         (json.dumps(CLAIM) + "\n") * BATCH_LINES + json.dumps({**CLAIM, "claim": "Jane has a boat."}) + "\nnonsense\n"
     )
-    code, said = _closed_after_a_line("publish - --json", vault_root, environment, given)
-    assert code == 4 and "2 stored, 1999 known, 1 refused" in said
-    assert {one["fact"] for one in clawmem("list", "--json").data["facts"]} == {CLAIM["claim"], "Jane has a boat."}
+    code, text = _closed_after_a_line("publish - --json", vault_root, environment, value)
+    assert code == 4 and "2 stored, 1999 known, 1 refused" in text
+    assert {fact["fact"] for fact in clawmem("list", "--json").data["facts"]} == {CLAIM["claim"], "Jane has a boat."}
 
 
 def test_what_follows_a_queue_ends_when_nobody_reads_it(

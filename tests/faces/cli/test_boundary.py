@@ -62,10 +62,10 @@ def test_an_input_that_cannot_be_read_is_not_the_vault(clawmem: Command, tmp_pat
     loop = tmp_path / "loop"
     loop.symlink_to(loop)
     for words in (["ingest", str(loop)], ["remember", "--jsonl", str(loop)], ["restore", str(loop), "x"]):
-        done = clawmem(*words)
-        assert done.code == REFUSED
-        assert f"{loop} cannot be read: Too many levels of symbolic links." in done.err
-        assert "vault" not in done.err.replace(str(loop), "")
+        result = clawmem(*words)
+        assert result.code == REFUSED
+        assert f"{loop} cannot be read: Too many levels of symbolic links." in result.err
+        assert "vault" not in result.err.replace(str(loop), "")
     made = clawmem("init", "/proc/none/vault")
     assert made.code == REFUSED
     assert made.err.startswith("error: /proc/none/vault cannot be created: ")
@@ -75,7 +75,7 @@ def test_an_input_that_cannot_be_read_is_not_the_vault(clawmem: Command, tmp_pat
 def test_a_folder_that_is_gone(clawmem: Command, tmp_path: Path) -> None:
     line = f"mkdir {tmp_path}/gone; cd {tmp_path}/gone; rmdir {tmp_path}/gone; {sys.executable} -m clawmem "
     for verb in ("status", "remember x", "recall x --json"):
-        done = subprocess.run(["bash", "-c", line + verb], capture_output=True, text=True)
-        assert done.returncode == REFUSED
-        assert "no longer exists" in done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
+        process = subprocess.run(["bash", "-c", line + verb], capture_output=True, text=True)
+        assert process.returncode == REFUSED
+        assert "no longer exists" in process.stdout + process.stderr
+        assert "Traceback" not in process.stderr

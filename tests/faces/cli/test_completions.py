@@ -56,24 +56,24 @@ def answers(vault_root: Path, clawmem: Command, at_work: dict[str, str]) -> Answ
     """The words offered for a line, as the scripts get them."""
 
     def ask(line: str) -> list[str]:
-        done = clawmem(line, env={"_CLAWMEM_COMPLETE": "line"})
-        assert done.err == ""
-        return [answer.partition("\t")[0] for answer in done.out.splitlines()]
+        result = clawmem(line, env={"_CLAWMEM_COMPLETE": "line"})
+        assert result.err == ""
+        return [answer.partition("\t")[0] for answer in result.out.splitlines()]
 
     return ask
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shipped_script_is_the_printed_one(shell: str, clawmem: Command) -> None:
-    done = clawmem("completions", shell)
-    assert (done.code, done.err) == (0, "")
-    assert (HERE / FILES[shell]).read_text() == done.out
+    result = clawmem("completions", shell)
+    assert (result.code, result.err) == (0, "")
+    assert (HERE / FILES[shell]).read_text() == result.out
 
 
 def test_an_unknown_shell(clawmem: Command) -> None:
-    done = clawmem("completions", "powershell")
-    assert done.code == 2
-    assert "bash, zsh, fish" in done.err
+    result = clawmem("completions", "powershell")
+    assert result.code == 2
+    assert "bash, zsh, fish" in result.err
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,8 @@ def test_a_line_is_split_as_a_shell_would(line: str, words: list[str], incomplet
 
 
 def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) -> None:
-    done = clawmem("clawmem ", env={"_CLAWMEM_COMPLETE": "line"})
-    assert [line.split("\t") for line in done.out.splitlines()] == [list(one) for one in VERBS.items()]
+    result = clawmem("clawmem ", env={"_CLAWMEM_COMPLETE": "line"})
+    assert [line.split("\t") for line in result.out.splitlines()] == [list(item) for item in VERBS.items()]
 
 
 @pytest.mark.parametrize(
@@ -142,18 +142,18 @@ def test_what_is_offered(line: str, offered: list[str], answers: Answers) -> Non
 
 def test_ids_of_facts_come_with_their_statements(clawmem: Command, at_work: dict[str, str]) -> None:
     fact = clawmem("recall", "tea", "--json").data["facts"][0]
-    done = clawmem(f"clawmem show {fact['id'][:8]}", env={"_CLAWMEM_COMPLETE": "line"})
-    assert done.out == f"{fact['id']}\tJane likes tea.\n"
+    result = clawmem(f"clawmem show {fact['id'][:8]}", env={"_CLAWMEM_COMPLETE": "line"})
+    assert result.out == f"{fact['id']}\tJane likes tea.\n"
 
 
 def test_outside_a_vault_nothing_is_offered_and_nothing_said(clawmem: Command, tmp_path: Path) -> None:
-    done = clawmem("clawmem show f", env={"_CLAWMEM_COMPLETE": "line"}, cwd=tmp_path)
-    assert (done.code, done.out, done.err) == (0, "", "")
+    result = clawmem("clawmem show f", env={"_CLAWMEM_COMPLETE": "line"}, cwd=tmp_path)
+    assert (result.code, result.out, result.err) == (0, "", "")
 
 
 def test_every_kind_of_value_that_a_parameter_names_is_known_and_none_is_unused() -> None:
     known = {"", *SOURCES, *(kind for extension in extensions() for kind in extension.completions)}
-    assert {one.completes for command in commands().values() for one in all_parameters(command)} == known
+    assert {parameter.completes for command in commands().values() for parameter in all_parameters(command)} == known
 
 
 def script(shell: str) -> str:
@@ -164,11 +164,11 @@ def script(shell: str) -> str:
 def run(shell: str, text: str, at_work: dict[str, str], cwd: Path) -> list[str]:
     """The lines a shell prints for a piece of its language."""
     flags = {"bash": ["--norc", "--noprofile"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
-    done = subprocess.run(
+    process = subprocess.run(
         [need(shell), *flags, "-c", text], env=at_work, cwd=cwd, capture_output=True, text=True, timeout=300
     )
-    assert done.stderr == ""
-    return done.stdout.splitlines()
+    assert process.stderr == ""
+    return process.stdout.splitlines()
 
 
 def typed(shell: str, begin: list[str], keys: str, wanted: str, at_work: dict[str, str], cwd: Path) -> None:
@@ -279,4 +279,4 @@ def test_zsh_sourced(at_work: dict[str, str], vault_root: Path, tmp_path: Path) 
 def test_fish(line: str, offered: list[str], at_work: dict[str, str], vault_root: Path) -> None:
     (vault_root / "README.md").touch()
     text = f'source {script("fish")}; complete -C "{line}"'
-    assert [one.rstrip("\t") for one in run("fish", text, at_work, vault_root)] == offered
+    assert [name.rstrip("\t") for name in run("fish", text, at_work, vault_root)] == offered

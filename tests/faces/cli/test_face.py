@@ -30,13 +30,15 @@ def shell(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> Comm
     program.chmod(0o755)
 
     def run(*line: str, given: object = None, env: object = None, cwd: Path | None = None) -> Result:
-        done = subprocess.run(
+        process = subprocess.run(
             ["bash", "-c", f"{line[0]}\nexit ${{PIPESTATUS[0]}}"],
             cwd=cwd or vault_root,
             env={**environment, "PATH": f"{tmp_path}:{environment['PATH']}"},
             capture_output=True,
         )
-        return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+        return Result(
+            process.returncode, process.stdout.decode(errors="replace"), process.stderr.decode(errors="replace")
+        )
 
     return run
 
@@ -57,8 +59,8 @@ def test_what_is_wrong_in_one_of_many_facts_names_its_line(clawmem: Command, vau
 @pytest.mark.parametrize("how", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-", "| true", "| head -c 1", "2>/dev/full"])
 @pytest.mark.parametrize("as_json", ["", "--json"])
 def test_a_change_that_nobody_hears_of_has_succeeded(how: str, as_json: str, shell: Command, clawmem: Command) -> None:
-    done = shell(f"clawmem remember 'Jane likes tea' {as_json} {how}")
-    assert (done.code, done.err) == (DONE, "")
+    result = shell(f"clawmem remember 'Jane likes tea' {as_json} {how}")
+    assert (result.code, result.err) == (DONE, "")
     assert kept(clawmem) == ["Jane likes tea"]
     assert clawmem("doctor").code == DONE
 
@@ -67,10 +69,10 @@ def test_a_change_that_nobody_hears_of_has_succeeded(how: str, as_json: str, she
 def test_a_result_that_cannot_be_written_is_said_and_the_change_stands(
     as_json: str, shell: Command, clawmem: Command
 ) -> None:
-    done = shell(f"clawmem remember 'Jane likes tea' {as_json} >/dev/full")
-    assert done.code == PARTIAL
-    assert "result could not be written: No space left on device. The changes of the command are kept." in done.err
-    assert "run the command again" not in done.err
+    result = shell(f"clawmem remember 'Jane likes tea' {as_json} >/dev/full")
+    assert result.code == PARTIAL
+    assert "result could not be written: No space left on device. The changes of the command are kept." in result.err
+    assert "run the command again" not in result.err
     assert kept(clawmem) == ["Jane likes tea"]
     assert shell(f"clawmem remember 'Jane rows' {as_json} >/dev/full 2>/dev/full").code == PARTIAL
     assert len(kept(clawmem)) == 2
@@ -91,18 +93,18 @@ def test_a_result_that_cannot_be_written_is_said_and_the_change_stands(
     ],
 )
 def test_exit_codes_do_not_depend_on_who_listens(words: str, code: int, how: str, shell: Command) -> None:
-    done = shell(f"clawmem {words} {how}")
+    result = shell(f"clawmem {words} {how}")
     unwritten = code == DONE and how.startswith(">/dev/full")
-    assert done.code == (PARTIAL if unwritten else code), done.err
-    assert "Traceback" not in done.err
+    assert result.code == (PARTIAL if unwritten else code), result.err
+    assert "Traceback" not in result.err
 
 
 def test_a_long_list_to_a_reader_that_goes_away(shell: Command, clawmem: Command) -> None:
     lines = "\n".join(json.dumps({"fact": f"Fact {number} " + "x" * 500}) for number in range(200))
     assert clawmem("remember", "--jsonl", "-", given=lines).code == DONE
     for _ in range(3):
-        done = shell("clawmem list -n 1000 | head -1")
-        assert (done.code, done.err, done.out.count("\n")) == (DONE, "", 1)
+        result = shell("clawmem list -n 1000 | head -1")
+        assert (result.code, result.err, result.out.count("\n")) == (DONE, "", 1)
     assert shell("clawmem list -n 1000 >/dev/full").code == PARTIAL
 
 
@@ -118,10 +120,10 @@ def test_a_backup_that_did_not_arrive_is_none(shell: Command) -> None:
     ["PYTHONIOENCODING=latin-1", "PYTHONIOENCODING=ascii:strict", "LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"],
 )
 def test_letters_that_the_encoding_lacks_are_escapes(locale: str, shell: Command, clawmem: Command) -> None:
-    given = json.dumps({"fact": "Zoë lives in 東京 😀"})
-    done = shell(f"printf '%s' '{given}' | {locale} clawmem remember --jsonl - >out; cat out; (exit 0)")
-    assert done.err == ""
-    assert "\\u6771\\u4eac \\U0001f600" in done.out
+    value = json.dumps({"fact": "Zoë lives in 東京 😀"})
+    result = shell(f"printf '%s' '{value}' | {locale} clawmem remember --jsonl - >out; cat out; (exit 0)")
+    assert result.err == ""
+    assert "\\u6771\\u4eac \\U0001f600" in result.out
     assert kept(clawmem) == ["Zoë lives in 東京 😀"]
     document = shell(f"{locale} clawmem recall lives --json")
     assert document.json["data"]["facts"][0]["fact"] == "Zoë lives in 東京 😀"
@@ -152,8 +154,8 @@ def test_stdout_is_the_payload_and_nothing_found_is_none(clawmem: Command) -> No
 def test_a_quiet_heartbeat_that_succeeds_prints_nothing(clawmem: Command) -> None:
     clawmem("ingest", "-", given='{"role": "user", "content": "Remember that I live in Oslo.", "speaker": "Mia"}\n')
     assert "read 1 event" in clawmem("heartbeat", "--dry-run", "--quiet").out
-    done = clawmem("heartbeat", "--quiet", "--stamped")
-    assert (done.code, done.out, done.err) == (DONE, "", "")
+    result = clawmem("heartbeat", "--quiet", "--stamped")
+    assert (result.code, result.out, result.err) == (DONE, "", "")
     assert "Mia lives in Oslo." in clawmem("list").out
 
 
@@ -175,9 +177,9 @@ def test_the_vault_cannot_write_to_the_terminal(clawmem: Command, shell: Command
     assert "\\u001b]0;owned\\u0007 \\u001b[31mred \\u009b2J \\u202egnp.exe" in found.out
     for words in (["recall", "live", "--in", "all"], ["context"], ["recall", ESCAPES], ["show", ESCAPES], [ESCAPES]):
         for more in ([], ["--json"]):
-            done = clawmem(*words, *more)
-            assert done.code in (DONE, REFUSED, USAGE) and done.code != BUG
-            assert not set("\x1b\x07\x9b\u202e") & set(done.out + done.err), words
+            result = clawmem(*words, *more)
+            assert result.code in (DONE, REFUSED, USAGE) and result.code != BUG
+            assert not set("\x1b\x07\x9b\u202e") & set(result.out + result.err), words
     data = clawmem("recall", "live", "--in", "events", "--json").data
     assert data["events"][0]["text"] == f"I live {ESCAPES}"
 

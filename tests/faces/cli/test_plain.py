@@ -50,7 +50,7 @@ VALUES = (
 
 def command_lines(name: str) -> st.SearchStrategy[list[str]]:
     """Any words, most often behind those that the command needs."""
-    flags = [flag for one in all_parameters(COMMANDS[name]) for flag in one.flags]
+    flags = [flag for parameter in all_parameters(COMMANDS[name]) for flag in parameter.flags]
     joined = st.tuples(st.sampled_from(flags), st.sampled_from(VALUES)).map("=".join)
     pair = st.tuples(st.sampled_from(flags), st.sampled_from(VALUES)).map(list)
     piece = st.one_of(pair, st.one_of(joined, st.sampled_from(flags), st.sampled_from(VALUES)).map(lambda word: [word]))
@@ -62,9 +62,9 @@ def needed(name: str, but: str = "") -> list[str]:
     """The words that a command cannot do without."""
     return [
         word
-        for one in COMMANDS[name].parameters
-        if one.required and one.name != but
-        for word in (*one.flags[:1], one.name)
+        for parameter in COMMANDS[name].parameters
+        if parameter.required and parameter.name != but
+        for word in (*parameter.flags[:1], parameter.name)
     ]
 
 
@@ -115,22 +115,26 @@ def test_what_is_read_plainly_is_what_typer_reads(name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_parameter_is_read_plainly(name: str) -> None:
     table = COMMANDS[name].parameters
-    arguments = [one for one in table if not one.flags]
-    for one in table:
-        text = "1" if one.kind in (int, float) else "tea"
-        wanted: Any = True if one.kind is bool else one.kind(text)
-        for flag in one.flags:
-            values = read(table, [*needed(name, but=one.name), flag, *([] if one.kind is bool else [text])])
+    arguments = [parameter for parameter in table if not parameter.flags]
+    for parameter in table:
+        text = "1" if parameter.kind in (int, float) else "tea"
+        wanted: Any = True if parameter.kind is bool else parameter.kind(text)
+        for flag in parameter.flags:
+            values = read(table, [*needed(name, but=parameter.name), flag, *([] if parameter.kind is bool else [text])])
             assert values is not None, (name, flag)
-            assert values[one.name] == ([wanted] if one.repeated else wanted)
-    options = [word for one in table if one.required and one.flags for word in (one.flags[0], "x")]
-    values = read(table, [*options, *(one.name for one in arguments)])
+            assert values[parameter.name] == ([wanted] if parameter.repeated else wanted)
+    options = [
+        word for parameter in table if parameter.required and parameter.flags for word in (parameter.flags[0], "x")
+    ]
+    values = read(table, [*options, *(argument.name for argument in arguments)])
     assert values is not None
-    assert [values[one.name] for one in arguments] == [[one.name] if one.repeated else one.name for one in arguments]
+    assert [values[argument.name] for argument in arguments] == [
+        [argument.name] if argument.repeated else argument.name for argument in arguments
+    ]
 
 
 def test_options_before_the_verb_count_too_and_aliases_are_known(tmp_path: Path) -> None:
-    _, given, common = plain_call(
+    _, record, common = plain_call(
         ["--vault", str(tmp_path), "--json", "add", "Jane likes tea", "--agent=finance", "--quiet"]
     ) or pytest.fail("not read")
     assert {key: value for key, value in common.items() if value} == {
@@ -139,7 +143,7 @@ def test_options_before_the_verb_count_too_and_aliases_are_known(tmp_path: Path)
         "json": True,
         "quiet": True,
     }
-    assert given["text"] == "Jane likes tea"
+    assert record["text"] == "Jane likes tea"
     _, _, later = plain_call(["--vault", "one", "remember", "--vault", "two", "x"]) or pytest.fail("not read")
     assert later["vault"] == "two"
     # An empty one is given, too: it is refused, and does not stand for another.
@@ -154,12 +158,12 @@ def test_an_option_that_a_command_has_itself_is_its_own_behind_the_verb_and_the_
         (["--agent", "scout", "revoke"], (None, "scout")),
         (["--agent", "scout", "revoke", "--agent", "other"], ("other", "scout")),
     ):
-        _, given, common = plain_call(words) or pytest.fail("not read")
-        assert (given["agent"], common["agent"]) == expected
-    _, given, common = plain_call(["--jsonl", "remember", "Jane likes tea."]) or pytest.fail("not read")
-    assert (given["jsonl"], common["jsonl"]) == (None, True)
-    _, given, common = plain_call(["remember", "--jsonl", "facts.jsonl"]) or pytest.fail("not read")
-    assert (given["jsonl"], common["jsonl"]) == ("facts.jsonl", False)
+        _, record, common = plain_call(words) or pytest.fail("not read")
+        assert (record["agent"], common["agent"]) == expected
+    _, record, common = plain_call(["--jsonl", "remember", "Jane likes tea."]) or pytest.fail("not read")
+    assert (record["jsonl"], common["jsonl"]) == (None, True)
+    _, record, common = plain_call(["remember", "--jsonl", "facts.jsonl"]) or pytest.fail("not read")
+    assert (record["jsonl"], common["jsonl"]) == ("facts.jsonl", False)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +183,10 @@ def test_help_and_mistakes_are_left_to_typer(words: list[str]) -> None:
 
 
 def test_a_mistake_is_refused_by_typer_in_its_words(clawmem: Command) -> None:
-    done = clawmem("remember", "tea", "--confidence", "much")
-    assert done.code == USAGE
-    assert "--confidence" in done.err
-    assert "clawmem remember --help" in done.err
+    result = clawmem("remember", "tea", "--confidence", "much")
+    assert result.code == USAGE
+    assert "--confidence" in result.err
+    assert "clawmem remember --help" in result.err
 
 
 def loaded_by(calls: list[list[str]], cwd: Path, environment: dict[str, str]) -> set[str]:
@@ -193,8 +197,8 @@ def loaded_by(calls: list[list[str]], cwd: Path, environment: dict[str, str]) ->
         "print(json.dumps([*sys.modules]))"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    process = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=True)
+    return set(json.loads(process.stdout.splitlines()[-1]))
 
 
 def test_a_hot_verb_loads_neither_typer_nor_what_few_calls_need(
@@ -218,7 +222,7 @@ def test_remember_loads_what_a_contradiction_needs_only_for_one(
 
 def test_no_verb_needs_typer_for_a_plain_call(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:
     fact = clawmem("remember", "Jane likes tea", "--json").data["facts"][0]["id"]
-    one = [["status"], ["list"], ["show", fact], ["tier", fact], ["why", fact], ["log"], ["diff"], ["review", "list"]]
+    items = [["status"], ["list"], ["show", fact], ["tier", fact], ["why", fact], ["log"], ["diff"], ["review", "list"]]
     two = [["agent", "list"], ["entity", "list"], ["config", "get", "sync.remote"], ["doctor"], ["cron", "show"]]
     three = [["note", "tea"], ["retract", fact], ["undo", fact], ["completions", "zsh"], ["schema", "recall"]]
-    assert not {"typer", "clawmem.faces.cli.app"} & loaded_by([*one, *two, *three], vault_root, environment)
+    assert not {"typer", "clawmem.faces.cli.app"} & loaded_by([*items, *two, *three], vault_root, environment)

@@ -33,9 +33,9 @@ class Screen:
         self.drawn: list[str] = []
         self.line = ProgressLine(self.drawn.append, lambda: self.now)
 
-    def report(self, at: float, done: float, what: str = "work") -> None:
+    def report(self, at: float, value: float, what: str = "work") -> None:
         self.now = at
-        self.line.report(Progress(what, done, 100, "parts"))
+        self.line.report(Progress(what, value, 100, "parts"))
 
 
 def test_short_work_shows_nothing() -> None:
@@ -84,10 +84,10 @@ def on_terminal(vault_root: Path, environment: dict[str, str]) -> Callable[[Sequ
                     shown += piece
             except OSError:
                 pass  # how a terminal says that nobody writes to it any more
-            said = process.communicate(timeout=300)[0].decode()
+            text = process.communicate(timeout=300)[0].decode()
         os.close(ours)
         assert process.returncode == 0, shown
-        return said, shown.decode()
+        return text, shown.decode()
 
     return run
 
@@ -107,12 +107,12 @@ def talk(tmp_path: Path) -> Path:
 def test_ingest_shows_how_far_it_is_on_a_terminal_alone(
     talk: Path, clawmem: Command, on_terminal: Callable[[Sequence[str]], Seen], vault_root: Path
 ) -> None:
-    said, shown = on_terminal(["ingest", str(talk)])
-    assert said.startswith("5,200 events added, 0 already known, 0 skipped\n")
+    message, shown = on_terminal(["ingest", str(talk)])
+    assert message.startswith("5,200 events added, 0 already known, 0 skipped\n")
     *drawn, last = shown.split("\r\x1b[K")
     assert drawn[0] == "" and last == ""
-    assert all(one.startswith("reading  0.") and " of 0.4 MB, " in one for one in drawn[1:]), drawn
-    assert any(" s left" in one for one in drawn)
+    assert all(text.startswith("reading  0.") and " of 0.4 MB, " in text for text in drawn[1:]), drawn
+    assert any(" s left" in text for text in drawn)
     piped = clawmem("ingest", str(talk))
     assert (piped.err, piped.out.splitlines()[0]) == ("", "0 events added, 5200 already known, 0 skipped")
 
@@ -166,9 +166,13 @@ def test_a_long_reindex_and_wiki_build_report_in_parts(clawmem: Command, vault_r
     vault = Vault(vault_root, {"PATH": os.environ["PATH"], "HOME": str(vault_root.parent / "home")})
     seen: list[Progress] = []
     reindex(vault, seen.append)
-    assert {one.what for one in seen} == {"reindex"}
-    assert [one.done for one in seen] == [*range(len(seen))] and seen[-1].total == seen[-1].done
+    assert {progress.what for progress in seen} == {"reindex"}
+    assert [progress.done for progress in seen] == [*range(len(seen))] and seen[-1].total == seen[-1].done
     seen.clear()
     build_wiki(vault, Caller(NOW, os.urandom), report=seen.append)
-    assert [(one.done, one.total) for one in seen if one.what == "wiki: writing"] == [(0, 2), (1, 2), (2, 2)]
-    assert {one.what for one in seen} == {"wiki: reading", "wiki: writing"}
+    assert [(progress.done, progress.total) for progress in seen if progress.what == "wiki: writing"] == [
+        (0, 2),
+        (1, 2),
+        (2, 2),
+    ]
+    assert {progress.what for progress in seen} == {"wiki: reading", "wiki: writing"}

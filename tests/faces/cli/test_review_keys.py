@@ -52,38 +52,38 @@ def queue(vault_root: Path, environment: dict[str, str]) -> Callable[..., list[s
     """Files proposals in one commit, and returns their ids."""
 
     def file(number: int, says: str | None = None) -> list[str]:
-        made = [filed(one, says) for one in range(1, number + 1)]
-        for one in made:
-            path = vault_root / proposal_path(one.id)
+        made = [filed(other_number, says) for other_number in range(1, number + 1)]
+        for proposal in made:
+            path = vault_root / proposal_path(proposal.id)
             path.parent.mkdir(exist_ok=True)
-            path.write_bytes(render_proposal(one))
+            path.write_bytes(render_proposal(proposal))
         for words in (["add", "review"], ["commit", "-qm", "queue"]):
             subprocess.run(["git", *words], cwd=vault_root, env=environment, check=True)
-        return [one.id for one in made]
+        return [proposal.id for proposal in made]
 
     return file
 
 
 def states(vault: Vault) -> dict[str, str]:
-    return {one.id: one.status for one in read_proposals(vault).proposals}
+    return {proposal.id: proposal.status for proposal in read_proposals(vault).proposals}
 
 
 def subjects(vault_root: Path, environment: Mapping[str, str], last: int) -> list[str]:
-    done = subprocess.run(
+    process = subprocess.run(
         ["git", "log", f"-{last}", "--format=%s"], cwd=vault_root, env=environment, capture_output=True, text=True
     )
-    return done.stdout.splitlines()
+    return process.stdout.splitlines()
 
 
 def test_one_key_is_one_decision_and_one_commit(
     decide: Decide, queue: Callable[..., list[str]], vault: Vault, vault_root: Path, environment: dict[str, str]
 ) -> None:
-    one, two, three, four = queue(4)
+    text, two, three, four = queue(4)
     with decide() as terminal:
         modes = terminal.modes()
         terminal.until("1 of 4  [a A t r s p d e w u ? q] ")
         terminal.press("a")
-        assert f"approved: {one}" in terminal.until("2 of 4  [")
+        assert f"approved: {text}" in terminal.until("2 of 4  [")
         terminal.press("r")
         terminal.until("reason for rejecting: ")
         terminal.press("it was a joke\r")
@@ -98,7 +98,7 @@ def test_one_key_is_one_decision_and_one_commit(
         assert terminal.ended() == 0
         assert terminal.modes() == modes
         assert terminal.shown.endswith("2 approved, 1 rejected, 1 left\n")
-    assert states(vault) == {one: "approved", two: "rejected", three: "open", four: "approved"}
+    assert states(vault) == {text: "approved", two: "rejected", three: "open", four: "approved"}
     assert subjects(vault_root, environment, 4) == [
         "review(projects/boat): approved: Boat 4 is painted red. (because: I saw it)",
         f"review({two}): rejected: Boat 2 is painted red. (because: it was a joke)",
@@ -108,7 +108,7 @@ def test_one_key_is_one_decision_and_one_commit(
 
 
 def test_undo_goes_back_to_what_was_decided(decide: Decide, queue: Callable[..., list[str]], vault: Vault) -> None:
-    one, two = queue(2)
+    text, two = queue(2)
     with decide() as terminal:
         terminal.until("1 of 2  [")
         terminal.press("u")
@@ -126,7 +126,7 @@ def test_undo_goes_back_to_what_was_decided(decide: Decide, queue: Callable[...,
         terminal.until("2 of 2  [")
         terminal.press("q")
         assert terminal.ended() == 0
-    assert states(vault) == {one: "approved", two: "open"}
+    assert states(vault) == {text: "approved", two: "open"}
 
 
 def test_what_is_shown_before_a_decision(decide: Decide, clawmem: Command, vault: Vault) -> None:
@@ -160,28 +160,28 @@ def test_what_is_shown_before_a_decision(decide: Decide, clawmem: Command, vault
         terminal.press("\x04")
         assert terminal.ended() == 0
     assert set(states(vault).values()) == {"approved"}
-    assert [one["fact"] for one in clawmem("list", "--json").data["facts"]] == ["Dana was born in Oslo."]
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Dana was born in Oslo."]
 
 
 def test_what_others_decide_meanwhile_is_told_and_passed(
     decide: Decide, queue: Callable[..., list[str]], clawmem: Command, vault: Vault
 ) -> None:
-    one, two, three = queue(3)
+    text, two, three = queue(3)
     with decide() as terminal:
         terminal.until("1 of 3  [")
-        assert clawmem("review", "approve", one).code == 0
+        assert clawmem("review", "approve", text).code == 0
         assert clawmem("review", "reject", two, "--reason", "no boat").code == 0
         terminal.press("r")
         terminal.until("rejecting: ")
         terminal.press("why not\r")
-        said = terminal.until("3 of 3  [")
-        assert f"{one} is already approved, by Ada Person <ada@example.org>" in said
-        assert f"{one} is approved meanwhile by Ada Person" in said
-        assert f"{two} is rejected meanwhile by Ada Person <ada@example.org> at 2026-11-21 09:30 UTC" in said
+        message = terminal.until("3 of 3  [")
+        assert f"{text} is already approved, by Ada Person <ada@example.org>" in message
+        assert f"{text} is approved meanwhile by Ada Person" in message
+        assert f"{two} is rejected meanwhile by Ada Person <ada@example.org> at 2026-11-21 09:30 UTC" in message
         terminal.press("q")
         assert terminal.ended() == 0
         assert terminal.shown.endswith("0 approved, 0 rejected, 1 left\n")
-    assert states(vault) == {one: "approved", two: "rejected", three: "open"}
+    assert states(vault) == {text: "approved", two: "rejected", three: "open"}
 
 
 def test_the_text_of_a_proposal_cannot_act_on_the_terminal(decide: Decide, queue: Callable[..., list[str]]) -> None:
@@ -198,18 +198,18 @@ def test_the_text_of_a_proposal_cannot_act_on_the_terminal(decide: Decide, queue
 
 @pytest.mark.parametrize("keys", ["\x1b[A", "\x1bOA", "aaa", "\x1b", "\x1b[200~a\x1b[201~", "ø"])
 def test_only_a_single_key_decides(keys: str, decide: Decide, queue: Callable[..., list[str]], vault: Vault) -> None:
-    (one,) = queue(1)
+    (text,) = queue(1)
     with decide() as terminal:
         terminal.until("1 of 1  [")
         terminal.press(keys)
         assert "Press one key" in terminal.until("1 of 1  [")
         terminal.press("q")
         assert terminal.ended() == 0
-    assert states(vault) == {one: "open"}
+    assert states(vault) == {text: "open"}
 
 
 def test_another_size_draws_the_prompt_again(decide: Decide, queue: Callable[..., list[str]], vault: Vault) -> None:
-    (one,) = queue(1)
+    (text,) = queue(1)
     with decide() as terminal:
         terminal.until("1 of 1  [")
         terminal.until("] ")
@@ -220,13 +220,13 @@ def test_another_size_draws_the_prompt_again(decide: Decide, queue: Callable[...
         terminal.until("last one.  [u p q] ")
         terminal.press("q")
         assert terminal.ended() == 0
-    assert states(vault) == {one: "approved"}
+    assert states(vault) == {text: "approved"}
 
 
 def test_control_c_takes_a_question_back_and_then_ends(
     decide: Decide, queue: Callable[..., list[str]], vault: Vault
 ) -> None:
-    one, two = queue(2)
+    text, two = queue(2)
     with decide() as terminal:
         modes = terminal.modes()
         terminal.until("1 of 2  [")
@@ -240,14 +240,14 @@ def test_control_c_takes_a_question_back_and_then_ends(
         assert terminal.ended() == 130
         assert terminal.modes() == modes
         assert terminal.shown.endswith("1 approved, 0 rejected, 1 left\n")
-    assert states(vault) == {one: "approved", two: "open"}
+    assert states(vault) == {text: "approved", two: "open"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_restores_the_terminal(
     number: signal.Signals, decide: Decide, queue: Callable[..., list[str]], vault: Vault
 ) -> None:
-    one, two = queue(2)
+    text, two = queue(2)
     with decide() as terminal:
         modes = terminal.modes()
         terminal.until("1 of 2  [")
@@ -257,18 +257,18 @@ def test_a_signal_restores_the_terminal(
         os.kill(terminal.pid, number)
         assert terminal.wait() == 128 + number
         assert terminal.modes() == modes
-    assert states(vault) == {one: "approved", two: "open"}
+    assert states(vault) == {text: "approved", two: "open"}
 
 
 def test_a_closed_window_ends_it(decide: Decide, queue: Callable[..., list[str]], vault: Vault) -> None:
-    one, two = queue(2)
+    text, two = queue(2)
     with decide() as terminal:
         terminal.until("1 of 2  [")
         terminal.press("a")
         terminal.until("2 of 2  [")
         terminal.close()
         terminal.wait()
-    assert states(vault) == {one: "approved", two: "open"}
+    assert states(vault) == {text: "approved", two: "open"}
 
 
 def test_an_agent_and_a_pipe_are_refused(
@@ -307,7 +307,7 @@ def test_a_thousand_proposals_start_at_once(decide: Decide, queue: Callable[...,
         terminal.press("q")
         assert terminal.ended() == 0
         assert terminal.shown.endswith("1 approved, 0 rejected, 999 left\n")
-    assert [one for one, status in states(vault).items() if status != "open"] == [ids[1]]
+    assert [text for text, status in states(vault).items() if status != "open"] == [ids[1]]
 
 
 def by(number: signal.Signals) -> Callable[[AtTerminal], None]:
@@ -352,7 +352,7 @@ def test_an_end_at_any_moment_leaves_the_vault_whole(
         ["git", "status", "--porcelain"], cwd=vault_root, env=environment, capture_output=True, text=True
     )
     assert clean.stdout == ""
-    decided = [one for one, status in states(vault).items() if status == "approved"]
+    decided = [text for text, status in states(vault).items() if status == "approved"]
     assert decided in (ids[:1] + ids[3:], ids[:2] + ids[3:])
     assert len(clawmem("list", "--json").data["facts"]) == len(decided)
 
@@ -390,10 +390,10 @@ def test_only_the_walk_loads_what_reads_keys(vault_root: Path, environment: dict
         "import clawmem.faces.cli.review_keys\n"
         "print(json.dumps([sorted(before), sorted(sys.modules)]))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
-    before, after = (set(one) for one in json.loads(done.stdout.splitlines()[-1]))
+    before, after = (set(load) for load in json.loads(process.stdout.splitlines()[-1]))
     keys = {"termios", "tty", "clawmem.faces.cli.keys", "clawmem.faces.cli.review_keys", "clawmem.faces.cli.progress"}
     assert before & keys == set()
     assert {"rich", "typer", "git"} & after == set()

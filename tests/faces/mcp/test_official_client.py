@@ -35,7 +35,7 @@ async def visit(mode: str, folder: Path, environment: Mapping[str, str]) -> dict
             await client.call_tool("forget", {})
         return {
             "version": client.protocol_version,
-            "tools": [one.name for one in listed.tools],
+            "tools": [tool.name for tool in listed.tools],
             "stored": stored.is_error,
             "found": found.content[0].text,
             "wrong": (wrong.is_error, wrong.content[0].text),

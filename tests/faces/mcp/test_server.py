@@ -80,16 +80,16 @@ def test_pipelined_writes_of_two_clients_are_all_kept_in_order(start: Start, cla
             client.tool("remember", text=f"{name} owns boat number {number}.", entity=f"areas/people/{name.lower()}")
     for client in clients:
         replies = [client.take() for _ in range(6)]
-        assert [one["id"] for one in replies] == [1, 2, 3, 4, 5, 6]
-        assert not any(one["result"]["isError"] for one in replies)
+        assert [reply["id"] for reply in replies] == [1, 2, 3, 4, 5, 6]
+        assert not any(reply["result"]["isError"] for reply in replies)
         assert client.close() == (0, b"")
     for name in ("ada", "bob"):
         facts = clawmem("list", "--entity", f"areas/people/{name}", "--limit", "50", "--json").data["facts"]
-        order = sorted(facts, key=lambda one: one["timestamp"])
-        assert sorted(int(one["fact"].rstrip(".").split()[-1]) for one in order) == [*range(6)]
+        order = sorted(facts, key=lambda fact: fact["timestamp"])
+        assert sorted(int(other["fact"].rstrip(".").split()[-1]) for other in order) == [*range(6)]
     log = clawmem("log", "--json", "--limit", "50").data["history"]
-    ada = [one["subject"] for one in log if "Ada owns" in one["subject"]]
-    assert [int(one.rstrip(".").split()[-1]) for one in ada] == [*range(6)]
+    ada = [other["subject"] for other in log if "Ada owns" in other["subject"]]
+    assert [int(other.rstrip(".").split()[-1]) for other in ada] == [*range(6)]
     assert clawmem("doctor").code == 0
 
 
@@ -97,8 +97,8 @@ def test_a_lock_is_an_error_to_act_on_and_reads_go_on(start: Start, clawmem: Com
     assert clawmem("remember", "Jane prefers tea.").code == 0
     assert clawmem("config", "set", "lock.wait_seconds", "0.2").code == 0
     client = start()
-    with (vault_root / ".git/clawmem/lock").open("rb+") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (vault_root / ".git/clawmem/lock").open("rb+") as random:
+        fcntl.flock(random, fcntl.LOCK_EX)
         client.tool("remember", text="Bob prefers coffee.")
         refused = client.take()["result"]
         client.tool("recall", question="what does Jane prefer?")
@@ -150,8 +150,8 @@ def test_names_of_clients_become_ids(name: str | None, agent: str) -> None:
 
 def test_a_message_that_is_too_long_is_refused_and_the_next_is_read(environment: dict[str, str]) -> None:
     long = b'{"jsonrpc": "2.0", "id": 1, "method": "' + b"x" * (2 * MESSAGE_BYTES) + b'"}\n'
-    given, out = io.BytesIO(long + b'\n{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n'), io.BytesIO()
-    serve(given, out, lambda agent: Runtime(environment, Path("/"), None, agent))
+    o, out = io.BytesIO(long + b'\n{"jsonrpc": "2.0", "id": 2, "method": "ping"}\n'), io.BytesIO()
+    serve(o, out, lambda agent: Runtime(environment, Path("/"), None, agent))
     first, second = map(json.loads, out.getvalue().splitlines())
     assert first["error"]["code"] == -32700
     assert second == {"jsonrpc": "2.0", "id": 2, "result": {}}
@@ -179,7 +179,7 @@ def test_what_json_cannot_hold_is_refused_in_json(environment: dict[str, str], l
 def test_the_first_answer_needs_no_verb(vault_root: Path, environment: dict[str, str]) -> None:
     """Neither what searches nor what writes is imported before the first call."""
     ask = b"".join(
-        b'{"jsonrpc": "2.0", "id": 1, "method": "%s"}\n' % one for one in (b"server/discover", b"tools/list")
+        b'{"jsonrpc": "2.0", "id": 1, "method": "%s"}\n' % data for data in (b"server/discover", b"tools/list")
     )
     code = (
         "import sys; sys.argv[1:] = ['mcp']\n"
@@ -188,8 +188,10 @@ def test_the_first_answer_needs_no_verb(vault_root: Path, environment: dict[str,
         "print([one for one in sys.modules if one.startswith(('clawmem.serving', 'clawmem.memory', 'clawmem.index',"
         " 'clawmem.faces.mcp.tools', 'typer', 'sqlite3', 'subprocess'))])"
     )
-    done = subprocess.run([sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment)
-    assert done.stdout.splitlines()[-1] == b"[]", done.stderr.decode()
+    process = subprocess.run(
+        [sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment
+    )
+    assert process.stdout.splitlines()[-1] == b"[]", process.stderr.decode()
 
 
 def test_what_else_writes_to_stdout_goes_to_stderr(vault_root: Path, environment: dict[str, str]) -> None:
@@ -203,9 +205,11 @@ def test_what_else_writes_to_stdout_goes_to_stderr(vault_root: Path, environment
         "run_plain(['mcp'])\n"
     )
     ask = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "note"}}\n' * 2
-    done = subprocess.run([sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment)
-    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1, 1]
-    assert done.stderr.count(b"from Python") == done.stderr.count(b"from a child") == 2
+    process = subprocess.run(
+        [sys.executable, "-c", code], input=ask, capture_output=True, cwd=vault_root, env=environment
+    )
+    assert [json.loads(line)["id"] for line in process.stdout.splitlines()] == [1, 1]
+    assert process.stderr.count(b"from Python") == process.stderr.count(b"from a child") == 2
 
 
 LIST = [{"name": "recall"}]
@@ -219,7 +223,7 @@ def talk(*messages: Any) -> list[Any]:
         return f"{name} {dict(arguments)} {client}", "fail" in arguments
 
     connection = Connection(lambda: LIST, dispatch)
-    return [connection.answer(one) for one in messages]
+    return [connection.answer(message) for message in messages]
 
 
 def request(method: str, identity: Any = 1, **params: Any) -> dict[str, Any]:
@@ -259,12 +263,12 @@ def test_without_a_handshake_each_result_says_what_the_new_era_asks_for() -> Non
         request("tools/call", 3, _meta=META, name="recall", arguments={"fail": 1}),
     )
     assert found["result"]["supportedVersions"][0] == CURRENT
-    for one in (found, tools):
-        assert one["result"]["ttlMs"] > 0
-        assert one["result"]["cacheScope"] == "private"
-    for one in (found, tools, called):
-        assert one["result"]["resultType"] == "complete"
-        assert one["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "clawmem"
+    for other in (found, tools):
+        assert other["result"]["ttlMs"] > 0
+        assert other["result"]["cacheScope"] == "private"
+    for other in (found, tools, called):
+        assert other["result"]["resultType"] == "complete"
+        assert other["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "clawmem"
     assert called["result"]["isError"] is True
     assert called["result"]["content"][0]["text"].endswith("new")
     assert "structuredContent" not in called["result"]
@@ -325,7 +329,7 @@ def test_notifications_and_answers_get_none() -> None:
 
 def test_a_batch_is_answered_in_its_order() -> None:
     (answers,) = talk([request("ping", 1), {"jsonrpc": "2.0", "method": "x"}, request("tools/list", "b")])
-    assert [one["id"] for one in answers] == [1, "b"]
+    assert [answer["id"] for answer in answers] == [1, "b"]
 
 
 def test_the_instructions_fit_what_clients_keep() -> None:

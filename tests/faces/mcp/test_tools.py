@@ -35,24 +35,24 @@ def test_the_file_is_the_list() -> None:
 
 
 def test_the_list_is_small() -> None:
-    shown = [{key: one[key] for key in ("name", "description", "inputSchema")} for one in tool_list()]
+    shown = [{key: record[key] for key in ("name", "description", "inputSchema")} for record in tool_list()]
     assert exact_counter()(json.dumps(shown)) < MOST_TOKENS
 
 
 def test_every_tool_says_whether_it_changes_anything() -> None:
-    for one in tool_list():
-        assert one["annotations"]["readOnlyHint"] == TOOLS[one["name"]].reads
-        assert not one["annotations"]["destructiveHint"]
-        assert len(one["description"]) < 2048
-        assert "stdin" not in json.dumps(one) and "--" not in json.dumps(one)
+    for record in tool_list():
+        assert record["annotations"]["readOnlyHint"] == TOOLS[record["name"]].reads
+        assert not record["annotations"]["destructiveHint"]
+        assert len(record["description"]) < 2048
+        assert "stdin" not in json.dumps(record) and "--" not in json.dumps(record)
 
 
 def test_a_fact_through_every_tool(runtime: Runtime) -> None:
-    said = call_tool(
+    message = call_tool(
         "remember", {"text": "Jane lives in Oslo.", "entity": "areas/people/jane", "tags": ["home"]}, runtime
     )
-    first = said.split()[1]
-    assert said.startswith("remembered: fact_")
+    first = message.split()[1]
+    assert message.startswith("remembered: fact_")
     found = call_tool("recall", {"question": "where does Jane live?", "where": ["facts"], "limit": 3}, runtime)
     assert first in found and is_recalled(found)
     replaced = call_tool("supersede", {"fact": first, "text": "Jane lives in Bergen.", "reason": "She moved."}, runtime)
@@ -116,8 +116,8 @@ def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -
 
 def test_what_waits_is_read_and_answered_by_tools(runtime: Runtime) -> None:
     vault = runtime.vault()
-    said = [Message(1, "user", "I live in Lisbon and work at Brightpath.", "2026-11-02T10:00:00Z")]
-    ingest(vault, said, runtime.caller(), "talk.jsonl")
+    items = [Message(1, "user", "I live in Lisbon and work at Brightpath.", "2026-11-02T10:00:00Z")]
+    ingest(vault, items, runtime.caller(), "talk.jsonl")
     task = call_tool("learn_pending", {"limit_tokens": 20_000}, runtime)
     assert task.startswith(OPENING_OF_TASK) and is_recalled(task)
     (event,) = shown_events(task)
@@ -128,8 +128,8 @@ def test_what_waits_is_read_and_answered_by_tools(runtime: Runtime) -> None:
         "subject": "the user",
     }
     answer = {"task": re.search(r'id="([^"]+)"', task)[1], "facts": [fact]}  # type: ignore[index]
-    done = call_tool("learn_apply", {"answer": json.dumps(answer)}, runtime.renewed("cli"))
-    assert "The user lives in Lisbon." in done
+    result = call_tool("learn_apply", {"answer": json.dumps(answer)}, runtime.renewed("cli"))
+    assert "The user lives in Lisbon." in result
     assert "Nothing waits" in call_tool("learn_pending", {}, runtime.renewed("cli"))
     with pytest.raises(ClawmemError, match="'answer'"):
         call_tool("learn_apply", {}, runtime)

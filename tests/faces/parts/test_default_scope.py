@@ -51,12 +51,12 @@ def projects(tmp_path: Path, ask: Callable[..., Result]) -> dict[str, Path]:
 def test_another_projects_facts_are_hidden_in_a_repository(
     ask: Callable[..., Result], projects: dict[str, Path], query: tuple[str, ...]
 ) -> None:
-    told = {name: ask(*query, cwd=folder).out for name, folder in projects.items()}
-    own = {name: "small chunks" in text or "Stream the uploads" in text for name, text in told.items()}
+    record = {name: ask(*query, cwd=folder).out for name, folder in projects.items()}
+    own = {name: "small chunks" in text or "Stream the uploads" in text for name, text in record.items()}
     assert own == {"shop": True, "other": False, "home": True}
-    assert all("free for everybody" in text for text in told.values())
+    assert all("free for everybody" in text for text in record.values())
     if query[0] != "context":
-        assert "project shop" in told["home"]
+        assert "project shop" in record["home"]
         everything = ask(*query, "--scope", "all", cwd=projects["other"]).out
         assert "project shop" in everything
         assert "project shop" in ask(*query, "--project", SHOP, cwd=projects["other"]).out

@@ -33,9 +33,9 @@ def test_what_held_before_comes_first(clawmem: Command, question: str) -> None:
 def test_an_answer_that_was_withdrawn_says_why(clawmem: Command) -> None:
     paint = clawmem("decision", "add", "Use lead paint", "--why", "it is cheap", "--json").data["facts"][0]["id"]
     clawmem("retract", paint, "--reason", "not allowed on boats")
-    told = f"{paint}  Use lead paint (retracted, because not allowed on boats)"
-    assert f"No longer: {told}" in clawmem("recall", "lead paint").err
-    assert f"no longer: {told.replace('  ', ' ')}" in clawmem("context", "lead paint").out
+    text = f"{paint}  Use lead paint (retracted, because not allowed on boats)"
+    assert f"No longer: {text}" in clawmem("recall", "lead paint").err
+    assert f"no longer: {text.replace('  ', ' ')}" in clawmem("context", "lead paint").out
     assert "retracted, because not allowed on boats" in clawmem("why", paint).out
 
 

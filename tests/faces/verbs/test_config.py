@@ -10,13 +10,13 @@ from tests.conftest import Command
 
 def test_get_set_and_list(clawmem: Command, vault_root: Path) -> None:
     assert clawmem("config", "get", "defaults.limit").out == "10\n"
-    done = clawmem("config", "set", "defaults.limit", "25", "--json").data
-    assert (done["key"], done["old"], done["new"], len(done["commit"])) == ("defaults.limit", 10, 25, 40)
+    result = clawmem("config", "set", "defaults.limit", "25", "--json").data
+    assert (result["key"], result["old"], result["new"], len(result["commit"])) == ("defaults.limit", 10, 25, 40)
     assert clawmem("config", "get", "defaults.limit", "--json").data["value"] == 25
     assert "\n  limit: 25\n" in (vault_root / "clawmem.yaml").read_text()
     again = clawmem("config", "set", "defaults.limit", "25")
     assert (again.code, again.out) == (0, "defaults.limit is already 25; no commit was made\n")
-    listed = {one["key"]: one for one in clawmem("config", "list", "--json").data["settings"]}
+    listed = {setting["key"]: setting for setting in clawmem("config", "list", "--json").data["settings"]}
     assert listed["defaults.limit"]["value"] == 25
     assert listed["defaults.limit"]["default"] == 10
     assert "lock.wait_seconds\t10\t" in clawmem("config", "list").out
@@ -30,23 +30,23 @@ def test_a_setting_takes_effect(clawmem: Command) -> None:
 
 
 def test_an_unknown_key_is_exit_code_1_with_those_that_come_near(clawmem: Command) -> None:
-    done = clawmem("config", "get", "lock.wait", "--json")
-    assert done.code == 1
-    assert done.json["error"]["code"] == "not_found"
-    assert "lock.wait_seconds" in done.json["error"]["hint"]
+    result = clawmem("config", "get", "lock.wait", "--json")
+    assert result.code == 1
+    assert result.json["error"]["code"] == "not_found"
+    assert "lock.wait_seconds" in result.json["error"]["hint"]
 
 
 def test_a_bad_value_is_exit_code_2(clawmem: Command) -> None:
-    done = clawmem("config", "set", "defaults.limit", "lots")
-    assert done.code == 2
-    assert "a whole number from 1 to 1,000" in done.err
+    result = clawmem("config", "set", "defaults.limit", "lots")
+    assert result.code == 2
+    assert "a whole number from 1 to 1,000" in result.err
 
 
 def test_without_a_verb_it_shows_help(clawmem: Command) -> None:
-    done = clawmem("config")
-    assert done.code == 2
-    assert "get" in done.err
-    assert "list" in done.err
+    result = clawmem("config")
+    assert result.code == 2
+    assert "get" in result.err
+    assert "list" in result.err
 
 
 def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Path) -> None:
@@ -63,8 +63,8 @@ def test_a_wrong_value_is_mended_by_setting_it(clawmem: Command, vault_root: Pat
     assert clawmem("--agent", "finance", "config", "set", "defaults.limit", "12").code == 1
     assert clawmem("config", "set", "defaults.limit", "more").code == 2
     assert "limit: many" in path.read_text()
-    done = clawmem("config", "set", "defaults.limit", "12", "--json").data
-    assert (done["old"], done["new"], len(done["commit"])) == (10, 12, 40)
+    outcome = clawmem("config", "set", "defaults.limit", "12", "--json").data
+    assert (outcome["old"], outcome["new"], len(outcome["commit"])) == (10, 12, 40)
     subjects = ["git", "log", "-2", "--format=%s"]
     printed = subprocess.run(subjects, cwd=vault_root, capture_output=True, text=True, check=True).stdout
     assert printed.splitlines() == ["config(defaults.limit): 10 -> 12", "edit(clawmem.yaml): by hand"]

@@ -108,13 +108,13 @@ def test_every_verb_in_every_state(vault: Vault, clawmem: Command, state: str) -
     damage, words = STATES[state]
     damage(vault)
     for verb in VERBS:
-        done = clawmem(*verb)
-        assert done.code in (0, 1, 2, 4, 10, 11, 12), (verb, done)
-        document = done.json
-        if verb[0] == "list" and done.code == 0:
-            assert {one["fact"] for one in document["data"]["facts"]} >= set(KNOWN), (verb, done)
+        result = clawmem(*verb)
+        assert result.code in (0, 1, 2, 4, 10, 11, 12), (verb, result)
+        document = result.json
+        if verb[0] == "list" and result.code == 0:
+            assert {fact["fact"] for fact in document["data"]["facts"]} >= set(KNOWN), (verb, result)
         if verb[0] == "doctor" and state not in FINE:
-            assert done.code != 0, done
+            assert result.code != 0, result
         if not document["ok"]:
             assert document["error"]["hint"], (verb, document)
             assert document["error"]["code"] != "bug"
@@ -171,18 +171,18 @@ def test_bytes_that_fell_over_without_a_trace_are_not_committed(
     items.write_bytes(items.read_bytes().replace(b"Oslo", b"Nslo"))
     os.utime(items, ns=(1_700_000_000_000_000_000, 1_700_000_000_000_000_000))
     assert git(vault.root, environment, "status", "--porcelain") == ""
-    done = clawmem("remember", "Jane has a cat.", "--entity", "areas/people/jane", "--json")
-    assert done.code == 11
-    assert "the disk altered it" in done.json["error"]["message"]
+    result = clawmem("remember", "Jane has a cat.", "--entity", "areas/people/jane", "--json")
+    assert result.code == 11
+    assert "the disk altered it" in result.json["error"]["message"]
     found = clawmem("doctor", "--json")
     assert found.code == 1
-    (problem,) = [one for one in found.data["problems"] if one["check"] == "altered"]
+    (problem,) = [other_problem for other_problem in found.data["problems"] if other_problem["check"] == "altered"]
     assert problem["path"] == "life/areas/people/jane/items.json"
-    assert "index" not in {one["check"] for one in found.data["problems"]}
+    assert "index" not in {other_problem["check"] for other_problem in found.data["problems"]}
     os.utime(items)
     git(vault.root, environment, "checkout", "-q", "HEAD", "--", str(items))
     assert clawmem("remember", "Jane has a cat.", "--entity", "areas/people/jane").code == 0
-    assert {one["fact"] for one in facts(vault.root)} == {*KNOWN, "Jane has a cat."}
+    assert {fact["fact"] for fact in facts(vault.root)} == {*KNOWN, "Jane has a cat."}
 
 
 def test_a_damaged_git_index_is_made_anew(vault: Vault, clawmem: Command, environment: dict[str, str]) -> None:
@@ -190,7 +190,7 @@ def test_a_damaged_git_index_is_made_anew(vault: Vault, clawmem: Command, enviro
     _index(vault)
     found = clawmem("doctor", "--fix", "--json")
     assert found.code == 0, found
-    assert [one["fixed"] for one in found.data["problems"] if one["check"] == "git-index"] == [True]
+    assert [problem["fixed"] for problem in found.data["problems"] if problem["check"] == "git-index"] == [True]
     assert (vault.state / "git-index.damaged").read_bytes().startswith(b"EVIL")
     assert git(vault.root, environment, "status", "--porcelain") == ""
 
@@ -202,10 +202,10 @@ def test_windows_line_ends_are_found_and_mended(vault: Vault, clawmem: Command, 
     page.write_bytes(page.read_bytes().replace(b"\n", b"\r\n"))
     items = page.with_name("items.json")
     items.write_bytes(items.read_bytes().replace(b"\n", b"\r\n"))
-    found = [one for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "line-ends"]
-    assert {one["path"].rsplit("/", 1)[-1] for one in found} == {"config", "summary.md", "items.json"}
+    found = [problem for problem in clawmem("doctor", "--json").data["problems"] if problem["check"] == "line-ends"]
+    assert {other["path"].rsplit("/", 1)[-1] for other in found} == {"config", "summary.md", "items.json"}
     mended = clawmem("doctor", "--fix", "--json")
-    assert [one for one in mended.data["problems"] if not one["fixed"]] == []
+    assert [problem for problem in mended.data["problems"] if not problem["fixed"]] == []
     assert b"\r" not in page.read_bytes() + items.read_bytes()
     assert git(vault.root, environment, "config", "core.autocrlf") == "false\n"
     assert len(facts(vault.root)) == 2
@@ -221,5 +221,5 @@ def test_names_that_collide_elsewhere_are_found_in_head(
     git(vault.root, environment, "update-index", "--add", "--cacheinfo", entry)
     git(vault.root, environment, "commit", "-qm", "another Jane")
     found = clawmem("doctor", "--json")
-    assert "case" in {one["check"] for one in found.data["problems"]}
+    assert "case" in {problem["check"] for problem in found.data["problems"]}
     assert found.code == 1

@@ -26,7 +26,7 @@ def diary(clawmem: Command) -> Command:
 
 
 @pytest.mark.parametrize(
-    ("question", "told"),
+    ("question", "items"),
     [
         ("what did I note on 9 November?", ["umbrella in the tram"]),
         ("was habe ich am 9. November notiert?", ["umbrella in the tram"]),
@@ -40,12 +40,12 @@ def diary(clawmem: Command) -> Command:
     ],
 )
 @pytest.mark.parametrize("told_before", [False, True])
-def test_a_question_for_a_day_lists_the_day(diary: Command, question: str, told: list[str], told_before: bool) -> None:
+def test_a_question_for_a_day_lists_the_day(diary: Command, question: str, items: list[str], told_before: bool) -> None:
     if told_before:
         diary("heartbeat", env=NOW)
     lines = diary("recall", question, env=NOW).out.splitlines()
-    assert len(lines) == len(told)
-    assert all(words in line for words, line in zip(told, lines, strict=True))
+    assert len(lines) == len(items)
+    assert all(words in line for words, line in zip(items, lines, strict=True))
 
 
 def test_no_question_and_a_day_lists_the_days(diary: Command) -> None:
@@ -64,9 +64,9 @@ def test_a_question_that_asks_more_than_the_day_is_searched(diary: Command) -> N
 @pytest.mark.parametrize("day", ["2026-11-23", "yesterday", "gestern", "ayer", "hier", "23 November", "1d"])
 def test_every_verb_reads_the_same_days(diary: Command, day: str) -> None:
     def asked(*arguments: str) -> str:
-        done = diary(*arguments, env=NOW)
-        assert done.code == 0, done.err
-        return done.out
+        result = diary(*arguments, env=NOW)
+        assert result.code == 0, result.err
+        return result.out
 
     assert asked("list", "--since", day) == asked("list", "--since", "2026-11-23") != asked("list", "--until", "9 Nov")
     assert asked("log", "--until", day) == asked("log", "--until", "2026-11-23")

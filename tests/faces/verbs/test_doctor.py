@@ -11,10 +11,10 @@ ITEMS = "life/areas/people/jane/items.json"
 
 def test_a_sound_vault(clawmem: Command) -> None:
     clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane")
-    done = clawmem("doctor", "--full")
-    assert done.code == 0, done
-    assert done.out.splitlines()[-1] == "0 errors, 0 warnings, 0 info."
-    assert done.err == ""
+    result = clawmem("doctor", "--full")
+    assert result.code == 0, result
+    assert result.out.splitlines()[-1] == "0 errors, 0 warnings, 0 info."
+    assert result.err == ""
     data = clawmem("doctor", "--json").data
     assert data["problems"] == []
     assert data["checked"]["facts"] == 1
@@ -24,13 +24,13 @@ def test_an_error_is_exit_code_1_with_file_and_line(clawmem: Command, vault_root
     clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane")
     place = vault_root / ITEMS
     place.write_text(place.read_text().replace('"active"', '"lost"'))
-    done = clawmem("doctor")
-    assert done.code == 1
-    assert f"error  {ITEMS}:2  " in done.out
-    assert "the status 'lost'" in done.out
+    outcome = clawmem("doctor")
+    assert outcome.code == 1
+    assert f"error  {ITEMS}:2  " in outcome.out
+    assert "the status 'lost'" in outcome.out
     result = clawmem("doctor", "--json")
     assert (result.code, result.json["ok"]) == (1, True)
-    (problem,) = [one for one in result.data["problems"] if one["severity"] == "error"]
+    (problem,) = [other_problem for other_problem in result.data["problems"] if other_problem["severity"] == "error"]
     assert sorted(problem) == ["check", "fixable", "fixed", "line", "message", "path", "severity"]
     assert (problem["path"], problem["line"], problem["check"]) == (ITEMS, 2, "items")
 
@@ -40,9 +40,9 @@ def test_fix_mends_and_says_so(clawmem: Command, vault_root: Path) -> None:
     (vault_root / "life/areas/people/jane/summary.md").write_text("# Jane\n")
     before = clawmem("doctor")
     assert (before.code, "clawmem doctor --fix" in before.out) == (0, True)
-    done = clawmem("doctor", "--fix")
-    assert done.code == 0
-    assert "repaired  life/areas/people/jane/summary.md" in done.out
+    result = clawmem("doctor", "--fix")
+    assert result.code == 0
+    assert "repaired  life/areas/people/jane/summary.md" in result.out
     assert "Jane likes tea." in (vault_root / "life/areas/people/jane/summary.md").read_text()
     assert len(clawmem("doctor", "--fix", "--json").data["commits"]) == 0
 
@@ -51,16 +51,16 @@ def test_a_merge_conflict_is_named(clawmem: Command, vault_root: Path) -> None:
     clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane")
     place = vault_root / ITEMS
     place.write_text(place.read_text().replace("[\n", "[\n<<<<<<< HEAD\n"))
-    done = clawmem("doctor")
-    assert done.code == 1
-    assert f"error  {ITEMS}:2  The marks of a merge conflict" in done.out
+    result = clawmem("doctor")
+    assert result.code == 1
+    assert f"error  {ITEMS}:2  The marks of a merge conflict" in result.out
 
 
 def test_whatever_the_verbs_do_leaves_a_sound_vault(clawmem: Command) -> None:
     def kept(*arguments: str) -> str:
-        done = clawmem(*arguments, "--json")
-        assert done.code == 0, done
-        return str(done.data["facts"][0]["id"])
+        result = clawmem(*arguments, "--json")
+        assert result.code == 0, result
+        return str(result.data["facts"][0]["id"])
 
     oslo = kept("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane", "--subject", "Jane")
     porto = kept("supersede", oslo, "Jane lives in Porto.")
@@ -81,12 +81,14 @@ def test_whatever_the_verbs_do_leaves_a_sound_vault(clawmem: Command) -> None:
         ("undo", "HEAD"),
     ]
     for step in steps:
-        done = clawmem(*step)
-        assert done.code == 0, (step, done)
+        result = clawmem(*step)
+        assert result.code == 0, (step, result)
     lines = '{"role": "user", "content": "I live in Bergen. My sister Anna works at Equinor.", "id": "m1"}\n'
     assert clawmem("ingest", "-", given=lines).code == 0
     assert clawmem("heartbeat").code == 0
-    assert [one for one in clawmem("doctor", "--full", "--json").data["problems"] if one["severity"] != "info"] == []
+    assert [
+        problem for problem in clawmem("doctor", "--full", "--json").data["problems"] if problem["severity"] != "info"
+    ] == []
 
 
 def test_many_remarks_of_a_kind_are_summed_up(clawmem: Command, vault_root: Path) -> None:
@@ -107,4 +109,7 @@ def test_many_remarks_of_a_kind_are_summed_up(clawmem: Command, vault_root: Path
     assert [line for line in lines if line.endswith(", 27 info.")]
     everything = clawmem("doctor", "--full").out.splitlines()
     assert len([line for line in everything if "[not-committed]" in line]) == 12
-    assert len([one for one in clawmem("doctor", "--json").data["problems"] if one["severity"] == "info"]) == 27
+    assert (
+        len([problem for problem in clawmem("doctor", "--json").data["problems"] if problem["severity"] == "info"])
+        == 27
+    )

@@ -113,17 +113,17 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     subprocess.run(remote, env=environment, check=True)
 
     def call(line: str, **more: str) -> Any:
-        done = subprocess.run(
+        process = subprocess.run(
             ["sh", "-c", f"{line} --json"], cwd=home, env={**environment, **more}, capture_output=True, text=True
         )
-        document = json.loads(done.stdout)
+        document = json.loads(process.stdout)
         assert document["ok"], document
         return document["data"]
 
     call("clawmem config set --user llm.preset claude")
     call("clawmem config set --user llm.model ''")
     triple = "--subject 'Jane Berg' --predicate lives_in --object Trondheim"
-    one = call(f"clawmem remember 'Jane Berg lives in Trondheim.' -e areas/people/jane {triple}")["facts"][0]["id"]
+    other = call(f"clawmem remember 'Jane Berg lives in Trondheim.' -e areas/people/jane {triple}")["facts"][0]["id"]
     two = call("clawmem remember 'Jane has a dog.' -e areas/people/jane")["facts"][0]["id"]
     call("clawmem remember 'Jane has a boat.' -e areas/people/jane-known-to-tom")
     call("clawmem remember 'Jane makes the website.' -e projects/website --related areas/people/jane")
@@ -132,10 +132,10 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     call("clawmem agent create finance")
     call("clawmem agent create scout")
     call("clawmem remember 'There is a map.' -e projects/acme --agent scout")
-    call(f"clawmem supersede {one} 'Jane lives in Rome.' --trust external --source web:acme.example")
+    call(f"clawmem supersede {other} 'Jane lives in Rome.' --trust external --source web:acme.example")
     waiting = call("clawmem review list")["proposals"][0]["id"]
     call(f"clawmem supersede {two} 'Jane has a cat.' --trust external --source web:acme.example")
-    (rejected,) = [one["id"] for one in call("clawmem review list")["proposals"] if one["id"] != waiting]
+    (rejected,) = [proposal["id"] for proposal in call("clawmem review list")["proposals"] if proposal["id"] != waiting]
     call(f"clawmem review reject {rejected} --reason 'It is a dog.'")
     run = call("clawmem eval run memory --size 1 --arm memory")["runs"][0]["id"]
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
@@ -147,7 +147,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
     call(f"clawmem config set adapters.allowed {checksum} --user")
     call("clawmem backup ~/copies/laptop.clawmem")
     return home, {
-        "fact_1a2b": one,
+        "fact_1a2b": other,
         "fact_5e6f": two,
         "prop_1a2b": waiting,
         "prop_3c4d": rejected,
@@ -186,8 +186,8 @@ def run_line(
         if line.removesuffix(" --json") == "clawmem init":
             shutil.rmtree(mine / ".clawmem")
         if re.search("[|<>]", line):
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
-            return done.returncode, done.stdout
+            process = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True)
+            return process.returncode, process.stdout
         words = [os.path.expanduser(word) for word in shlex.split(line)[1:]]  # noqa: PTH111 - as a shell does
         code = run_plain(words)
         return run(words) if code is None else code, capsys.readouterr().out
@@ -239,12 +239,12 @@ def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> N
     for example in examples:
         calls = [" ".join(with_usual_word(words)) for words in clawmem_calls(example)]
         assert [call for call in calls if call.startswith(name)], example
-        if "--jsonl" in example and all("--jsonl" not in one.flags for one in COMMANDS[name].parameters):
+        if "--jsonl" in example and all("--jsonl" not in parameter.flags for parameter in COMMANDS[name].parameters):
             code, printed = run_line(example)
             fields = re.search(r"--fields (\S+)", example)
             records = [json.loads(line) for line in printed.splitlines()]
             assert code == DONE and records, (example, printed)
-            assert all(set(one) <= set(fields[1].split(",")) for one in records if fields)
+            assert all(set(record) <= set(fields[1].split(",")) for record in records if fields)
             continue
         if name in LINE_BY_LINE:
             code, printed = run_line(with_json(example))
@@ -280,11 +280,18 @@ def test_help_of_the_program_ends_with_examples_that_run(run_line: Run, capsys: 
 def test_help_of_a_group_ends_with_examples_of_its_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([name, "--help"]) == DONE
     shown = capsys.readouterr().out.partition("\n  Examples:\n")[2].splitlines()
-    known = {f"    {example}" for words, one in COMMANDS.items() if words.startswith(name) for example in one.examples}
+    known = {
+        f"    {example}"
+        for words, command in COMMANDS.items()
+        if words.startswith(name)
+        for example in command.examples
+    }
     assert 1 <= len(shown) <= 3 and set(shown) <= known
 
 
-CLOSED = [(name, one) for name, command in COMMANDS.items() for one in command.parameters if one.choices]
+CLOSED = [
+    (name, parameter) for name, command in COMMANDS.items() for parameter in command.parameters if parameter.choices
+]
 GIVEN = {
     "action": "add",
     "file": "chat.jsonl",
@@ -295,18 +302,18 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize(("name", "one"), CLOSED, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize(("name", "parameter"), CLOSED, ids=lambda part: getattr(part, "name", part))
 def test_a_word_that_is_no_choice_is_refused_and_all_choices_are_named(
-    name: str, one: Parameter, run_line: Run
+    name: str, parameter: Parameter, run_line: Run
 ) -> None:
     others = [other for other in COMMANDS[name].parameters if other.required or other.name == "text"]
-    given = [(each, GIVEN.get(each.name, "x")) for each in others if each.name != one.name]
-    at = next((place for place, each in enumerate(others) if each.name == one.name), len(given))
-    given.insert(at, (one, "nonsense"))
-    words = [word for each, value in given for word in (*each.flags[:1], value)]
+    items = [(each, GIVEN.get(each.name, "x")) for each in others if each.name != parameter.name]
+    at = next((place for place, each in enumerate(others) if each.name == parameter.name), len(items))
+    items.insert(at, (parameter, "nonsense"))
+    words = [word for each, value in items for word in (*each.flags[:1], value)]
     code, printed = run_line(" ".join(["clawmem", name, *words, "--json"]))
     error = json.loads(printed)["error"]
     assert code == (REFUSED if name == "schema" else USAGE)
     assert "'nonsense'" in error["message"]
     if name != "schema":  # there are too many verbs to name
-        assert [word for word in one.choices if word not in error["hint"]] == []
+        assert [word for word in parameter.choices if word not in error["hint"]] == []

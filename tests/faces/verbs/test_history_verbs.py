@@ -28,8 +28,8 @@ def corrected(clawmem: Command) -> tuple[str, str]:
     """A fact and the one that superseded it."""
     kept = clawmem("remember", "Jane lives in Paris", "-e", "areas/people/jane", "--json").data["facts"][0]["id"]
     env = {"CLAWMEM_SEED": "2", "CLAWMEM_AGENT": "finance", "CLAWMEM_SESSION": "s7"}
-    done = clawmem("supersede", kept, "Jane lives in Rome", "--json", env=env).data
-    return kept, done["facts"][0]["id"]
+    result = clawmem("supersede", kept, "Jane lives in Rome", "--json", env=env).data
+    return kept, result["facts"][0]["id"]
 
 
 def test_log_gives_its_history_oldest_first(clawmem: Command) -> None:
@@ -51,9 +51,9 @@ def test_log_gives_its_history_oldest_first(clawmem: Command) -> None:
 
 def test_an_undo_says_which_files_it_removed(clawmem: Command) -> None:
     made = clawmem("entity", "create", "projects/zed", "--json").data
-    done = clawmem("undo", made["commit"])
-    assert "removed: life/projects/zed/items.json\n" in done.out
-    assert "restored: " not in done.out
+    result = clawmem("undo", made["commit"])
+    assert "removed: life/projects/zed/items.json\n" in result.out
+    assert "restored: " not in result.out
     back = clawmem("undo", "HEAD")
     assert "restored: life/projects/zed/items.json\n" in back.out
     assert clawmem("undo", "HEAD", "--dry-run", "--json").data["removed"] == [
@@ -75,8 +75,8 @@ def test_log_options_narrow_it(clawmem: Command) -> None:
     old, new = corrected(clawmem)
     assert len(clawmem("log", new, "--json").data["history"]) == 1
     assert len(clawmem("log", old[5:10], "--json").data["history"]) == 2
-    assert [one["op"] for one in clawmem("log", "--by", "finance", "--json").data["history"]] == ["supersede"]
-    assert [one["op"] for one in clawmem("log", "--author", "finance", "--json").data["history"]] == ["supersede"]
+    assert [other["op"] for other in clawmem("log", "--by", "finance", "--json").data["history"]] == ["supersede"]
+    assert [other["op"] for other in clawmem("log", "--author", "finance", "--json").data["history"]] == ["supersede"]
     assert clawmem("log", "--until", "yesterday", "--json").data["history"] == []
     assert len(clawmem("log", "--since", "today", "--json").data["history"]) == 3
     short = clawmem("log", "-n", "1")
@@ -178,18 +178,18 @@ def test_undo_restores_and_says_what(clawmem: Command) -> None:
     target = clawmem("log", "--json").data["history"][-1]["commit"]
     planned = clawmem("undo", old, "--dry-run", "--json").data
     assert (planned["undone"], planned["commit"]) == (target, None)
-    done = clawmem("undo", target[:8], "--json").data
-    assert done["undone"] == target
-    assert {one["id"]: what for one, what in zip(done["facts"], done["outcome"], strict=True)} == {
+    result = clawmem("undo", target[:8], "--json").data
+    assert result["undone"] == target
+    assert {fact["id"]: what for fact, what in zip(result["facts"], result["outcome"], strict=True)} == {
         old: "restored",
         new: "removed",
     }
     history = clawmem("log", old, "--json").data["history"]
-    assert (history[-1]["commit"], history[-1]["op"], history[-1]["undoes"]) == (done["commit"], "undo", target)
+    assert (history[-1]["commit"], history[-1]["op"], history[-1]["undoes"]) == (result["commit"], "undo", target)
     again = clawmem("undo", old, "--json")
     assert (again.code, again.json["error"]["code"]) == (1, "refused")
     assert "undone already" in again.json["error"]["message"]
-    words = clawmem("undo", done["commit"]).out
+    words = clawmem("undo", result["commit"]).out
     assert words.startswith("undone: ")
     assert clawmem("show", old, "--json").data["fact"]["superseded_by"] == new
 

@@ -39,18 +39,20 @@ def project(tmp_path: Path) -> Path:
 
 def say(clawmem: Command, vault: Path, event: str, folder: Path, harness: str = "claude-code", **more: Any) -> Result:
     """Call a hook as a harness does."""
-    given = json.dumps({"session_id": SESSION, "cwd": str(folder), "hook_event_name": event, **more})
-    return clawmem("hook", event, "--harness", harness, given=given, cwd=folder, env={"CLAWMEM_VAULT": str(vault)})
+    value = json.dumps({"session_id": SESSION, "cwd": str(folder), "hook_event_name": event, **more})
+    return clawmem("hook", event, "--harness", harness, given=value, cwd=folder, env={"CLAWMEM_VAULT": str(vault)})
 
 
-def context(done: Result) -> str:
+def context(result: Result) -> str:
     """The text that reaches the agent."""
-    assert done.code == 0, done.err
-    return json.loads(done.out)["hookSpecificOutput"]["additionalContext"] if done.out.strip() else ""
+    assert result.code == 0, result.err
+    return json.loads(result.out)["hookSpecificOutput"]["additionalContext"] if result.out.strip() else ""
 
 
 def marks(vault: Path) -> dict[str, str]:
-    return {one.stem: json.loads(one.read_text())["outcome"] for one in (vault / ".git/clawmem/hooks").glob("*.json")}
+    return {
+        path.stem: json.loads(path.read_text())["outcome"] for path in (vault / ".git/clawmem/hooks").glob("*.json")
+    }
 
 
 def until_read(vault: Path, harness: str = "claude-code") -> dict[str, Any]:
@@ -58,8 +60,8 @@ def until_read(vault: Path, harness: str = "claude-code") -> dict[str, Any]:
     path = vault / f".git/clawmem/hooks/{harness}-transcript.json"
     for _ in range(300):
         if path.exists():
-            held: dict[str, Any] = json.loads(path.read_text())
-            return held
+            record: dict[str, Any] = json.loads(path.read_text())
+            return record
         time.sleep(0.1)
     raise AssertionError("the transcript was not read")
 
@@ -88,8 +90,8 @@ def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     ports = [f"The {name} service of the harbour listens on port {number}." for number, name in enumerate(NAMES, 8000)]
-    said = [{"role": "user", "content": text, "session": "before"} for text in ports]
-    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, said)))
+    items = [{"role": "user", "content": text, "session": "before"} for text in ports]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, items)))
     for prompt in ("Thanks, looks good to me!", "continue with the next step", "Why does this loop never end?"):
         assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""
     long = (
@@ -106,8 +108,8 @@ def test_a_long_prompt_gets_what_bears_on_it_within_a_budget_that_can_be_set(
 def test_what_is_asked_below_a_long_pasted_text_is_read(clawmem: Command, vault_root: Path, project: Path) -> None:
     assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
     pasted = "\n".join(f"{number:05} hatch closed, wind from the west" for number in range(6000))
-    done = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=f"{pasted}\n\n{ASKED}")
-    assert "clang" in context(done)
+    result = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=f"{pasted}\n\n{ASKED}")
+    assert "clang" in context(result)
 
 
 def test_a_prompt_that_names_somebody_gets_what_is_known_of_them(
@@ -135,22 +137,22 @@ def test_a_prompt_names_a_project_as_its_path_does_not(clawmem: Command, vault_r
     clawmem("remember", "The service writes to the host quarry.", "--entity", "projects/tide-gauge")
     clawmem("remember", "Nobody may wake her before eight.", "--entity", "areas/people/gosia-laka")
     asked = ("fill in the template of tide-gauge", "plan a breakfast with Gosia Łąka")
-    done = [
+    items = [
         context(say(clawmem, vault_root, "UserPromptSubmit", project, session_id=each[:4], prompt=each))
         for each in asked
     ]
-    assert "quarry" in done[0] and "before eight" in done[1]
+    assert "quarry" in items[0] and "before eight" in items[1]
 
 
 def test_what_stands_beside_what_answers_a_prompt_is_given_too(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
     lines = ("The boiler shows the error E4, any idea?", "Top it up as soon as it falls below one bar.")
-    given = "\n".join(
+    value = "\n".join(
         json.dumps({"role": "user", "content": line, "timestamp": f"2026-03-02T10:0{at}:00Z", "session": "s8"})
         for at, line in enumerate(lines)
     )
-    assert clawmem("ingest", "-", "--format", "jsonl", given=given).code == 0
+    assert clawmem("ingest", "-", "--format", "jsonl", given=value).code == 0
     prompt = "the flat is cold again and the boiler shows an error, what do I check before I call anyone in town"
     assert "one bar" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
 
@@ -176,13 +178,13 @@ def test_a_session_starts_with_what_holds_of_its_project_and_not_with_small_talk
     for fact in of_project:
         assert clawmem("remember", fact, "--scope", "project", cwd=project, env=at).code == 0
     assert clawmem("remember", "The Kestrel repository moves to GitHub.", "-e", "projects/kestrel").code == 0
-    said = ("how do you spell occurrence?", "done for today, bye", "the boat repository builds again")
+    pair = ("how do you spell occurrence?", "done for today, bye", "the boat repository builds again")
     talk = tmp_path / "talk.jsonl"
-    talk.write_text("".join(json.dumps({"session": "s", "role": "user", "content": words}) + "\n" for words in said))
+    talk.write_text("".join(json.dumps({"session": "s", "role": "user", "content": words}) + "\n" for words in pair))
     assert clawmem("ingest", str(talk)).code == 0
     start = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
     places = [start.index(fact) for fact in of_project]
-    assert all(words not in start for words in said) and max(places) < start.index("Kestrel")
+    assert all(words not in start for words in pair) and max(places) < start.index("Kestrel")
     # With a task, what was said of it stands beside the project's facts.
     text = clawmem("context", "boat repository builds", cwd=project, env={**at, "CLAWMEM_PROJECT": str(project)}).out
     assert "builds again" in text
@@ -196,9 +198,9 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
         {"type": "attachment", "uuid": "u2", "sessionId": SESSION, "attachment": {"type": "hook_additional_context",
          "content": "<clawmem-context>\n- Ada keeps bees.\n</clawmem-context>"}},
     ]  # fmt: skip
-    transcript.write_text("".join(json.dumps(one) + "\n" for one in lines))
-    done = say(clawmem, vault_root, "PreCompact", project, transcript_path=str(transcript), trigger="auto")
-    assert (done.code, done.out.strip()) == (0, "")
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    result = say(clawmem, vault_root, "PreCompact", project, transcript_path=str(transcript), trigger="auto")
+    assert (result.code, result.out.strip()) == (0, "")
     assert until_read(vault_root)["message"] == "1 event added, 0 lines skipped"
     (vault_root / ".git/clawmem/hooks/claude-code-transcript.json").unlink()
     say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript), reason="exit")
@@ -210,15 +212,15 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
 
 
 def test_what_fails_is_marked_and_the_agent_goes_on(clawmem: Command, vault_root: Path, project: Path) -> None:
-    done = say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(project / "none.jsonl"))
-    assert done.code == 0
+    result = say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(project / "none.jsonl"))
+    assert result.code == 0
     assert until_read(vault_root)["outcome"] == "failed"
     assert say(clawmem, vault_root, "Moonrise", project).code == 0
     assert marks(vault_root)["claude-code-Moonrise"] == "failed"
     state = clawmem("status", "--json").data["hooks"]
-    assert {one["event"] for one in state} == {"SessionEnd", "Moonrise", "transcript"}
+    assert {other["event"] for other in state} == {"SessionEnd", "Moonrise", "transcript"}
     problems = clawmem("doctor", "--json").data["problems"]
-    assert len([one for one in problems if one["check"] == "hook"]) == 2
+    assert len([problem for problem in problems if problem["check"] == "hook"]) == 2
 
 
 def test_doctor_ends_what_a_hook_said_with_one_full_stop(clawmem: Command) -> None:
@@ -230,8 +232,8 @@ def test_without_a_vault_or_a_folder_or_an_input_the_exit_code_is_0(clawmem: Com
     for words in (["hook"], ["hook", "SessionStart", "--harness", "none"], ["hook", "SessionStart", "--moon"]):
         assert clawmem(*words, cwd=tmp_path).code == 0
     assert clawmem("hook", "SessionStart", given=b"\xff[{", cwd=tmp_path).code == 0
-    done = clawmem("hook", "SessionStart", given=json.dumps({"cwd": "/nowhere/at/all"}), cwd=tmp_path)
-    assert (done.code, done.out) == (0, "")
+    result = clawmem("hook", "SessionStart", given=json.dumps({"cwd": "/nowhere/at/all"}), cwd=tmp_path)
+    assert (result.code, result.out) == (0, "")
 
 
 def test_it_ends_in_time_where_the_input_does_not(vault_root: Path, environment: dict[str, str]) -> None:
@@ -248,7 +250,7 @@ def test_a_damaged_vault_stops_nobody(clawmem: Command, vault_root: Path, projec
     assert say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED).code == 0
 
 
-@pytest.mark.parametrize("harness", [one for one in HARNESSES if native_events(one)])
+@pytest.mark.parametrize("harness", [other_harness for other_harness in HARNESSES if native_events(other_harness)])
 def test_every_event_of_every_harness(harness: str, clawmem: Command, vault_root: Path, project: Path) -> None:
     assert clawmem("remember", "The boat build uses the compiler clang.").code == 0
     for event in native_events(harness):
@@ -266,11 +268,11 @@ def test_it_imports_only_what_it_needs(vault_root: Path, environment: dict[str, 
     # The first process of all reads the settings, which are then kept as JSON.
     imported = []
     for event in ("SessionStart", "UserPromptSubmit", "SessionEnd"):
-        given = json.dumps({"prompt": ASKED, "cwd": str(vault_root)}).encode()
-        done = subprocess.run(
-            [sys.executable, "-c", code, event], input=given, capture_output=True, cwd=vault_root, env=environment
+        data = json.dumps({"prompt": ASKED, "cwd": str(vault_root)}).encode()
+        process = subprocess.run(
+            [sys.executable, "-c", code, event], input=data, capture_output=True, cwd=vault_root, env=environment
         )
-        imported.append(done.stdout.splitlines()[-1])
+        imported.append(process.stdout.splitlines()[-1])
     assert imported[1:] == [b"[]", b"[]"]
     assert os.path.exists(vault_root / ".git/clawmem/hooks")  # noqa: PTH110
 
@@ -304,8 +306,8 @@ def test_a_session_is_told_that_nobody_reads(clawmem: Command, vault_root: Path,
 
     assert "unread" not in start("empty")
     assert clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo."})).code == 0
-    told = "- 1 message unread: `learn_pending` shows them, `learn_apply` takes the answer."
-    assert f"{told} A person turns reading on: `clawmem setup claude-code --learn`.\n" in start("off")
+    text = "- 1 message unread: `learn_pending` shows them, `learn_apply` takes the answer."
+    assert f"{text} A person turns reading on: `clawmem setup claude-code --learn`.\n" in start("off")
     assert clawmem("config", "set", "llm.preset", "claude").code == 0
     assert clawmem("config", "set", "llm.model", "command").code == 0
     assert "unread" not in start("on"), "the program reads it today"
@@ -315,9 +317,9 @@ def test_a_session_is_told_that_nobody_reads(clawmem: Command, vault_root: Path,
 
 
 def test_another_project_sees_nothing_of_it(clawmem: Command, vault_root: Path, project: Path, tmp_path: Path) -> None:
-    done = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
+    result = clawmem("remember", "The boat build uses the compiler clang.", "--scope", "project", cwd=project,
                    env={"CLAWMEM_VAULT": str(vault_root)})  # fmt: skip
-    assert done.code == 0, done.err
+    assert result.code == 0, result.err
     (tmp_path / "plane").mkdir()
     assert "clang" in context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
     for event in ("SessionStart", "UserPromptSubmit"):
@@ -379,8 +381,8 @@ def test_only_a_regular_file_of_the_harness_is_a_transcript(
         path.write_text('{"role": "user", "content": "zqsecretwords"}\n')
     elif kind == "another harness":
         path.write_text('{"timestamp":"2026-03-02T10:00:00Z","type":"session_meta","payload":{"id":"s","cwd":"/"}}\n')
-    given = key if kind == "key" else path
-    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(given))
+    value = key if kind == "key" else path
+    say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(value))
     mark = until_read(vault_root)
     assert mark["outcome"] == "failed", mark
     assert not list((vault_root / "ledger").glob("*.jsonl"))

@@ -47,7 +47,7 @@ def test_a_hub_from_init_to_a_redaction(
     assert (taken["commits"], taken["facts"], taken["problem"]) == (1, 2, None)
     shown = call("status").data
     assert shown["organisations"][0]["members"] == [{"user": "ann", "scope": "team-a", "may": ["read", "promote"]}]
-    assert [one["facts"] for one in shown["vaults"]] == [2]
+    assert [vault["facts"] for vault in shown["vaults"]] == [2]
     assert call("verify").data["differences"] == []
     assert call("verify", "--redacted", _SECRET).code == 1
     history.git("commit", "--quiet", "--amend", "--allow-empty", "-m", "before")
@@ -58,7 +58,7 @@ def test_a_hub_from_init_to_a_redaction(
     assert call("verify", "--redacted", _SECRET, "--vacuum").data["found"] == []
     assert call("verify").data["differences"] == []
     state = call("state", str(history.root)).data
-    assert [one["claim"] for one in state["facts"]] == ["Jane likes tea.", "The password is [redacted]."]
+    assert [other_fact["claim"] for other_fact in state["facts"]] == ["Jane likes tea.", "The password is [redacted]."]
     assert call("user", "revoke", "ann").data["scopes"] == ["team-a"]
     assert call("vault", "remove", str(history.root), "--purge").data["emptied"] > 0
 
@@ -76,7 +76,7 @@ def test_a_new_scope_is_named_and_one_that_nothing_uses_is_removed(
     clawmem: Command, database: Database, history: History
 ) -> None:
     def scopes() -> list[str]:
-        return [one["scope"] for one in hub(clawmem, database, "status").data["organisations"][0]["scopes"]]
+        return [scope["scope"] for scope in hub(clawmem, database, "status").data["organisations"][0]["scopes"]]
 
     def vault(*words: str) -> Result:
         return hub(clawmem, database, "vault", *words)
@@ -120,11 +120,11 @@ def test_what_goes_wrong_is_said_in_a_sentence_without_credentials(
         (("user", "add", OWNER, "--scope", "organisation"), 1, "stands above row-level security"),
         (("user", "revoke", "nobody"), 1, "does not have any scope"),
     ):
-        done = hub(clawmem, database, *words)
-        assert (done.code, says in done.json["error"]["message"]) == (code, True), done
-        assert secret not in done.out + done.err
-    given = hub(clawmem, database, "status", "--hub", f"postgresql://ada:{secret}@localhost/x")
-    assert given.json["error"]["message"] == "The address of the hub contains a password."
+        result = hub(clawmem, database, *words)
+        assert (result.code, says in result.json["error"]["message"]) == (code, True), result
+        assert secret not in result.out + result.err
+    value = hub(clawmem, database, "status", "--hub", f"postgresql://ada:{secret}@localhost/x")
+    assert value.json["error"]["message"] == "The address of the hub contains a password."
     down = clawmem("hub", "status", "--json", env={"CLAWMEM_HUB_URL": f"postgresql://ada:{secret}@127.0.0.1:1/x"})
     assert (down.code, down.json["error"]["code"]) == (1, "hub")
     assert secret not in down.out + down.err

@@ -25,50 +25,50 @@ CLAUDE = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03
 def test_the_format_is_said(clawmem: Command, tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_text(json.dumps(CLAUDE) + "\n")
-    done = clawmem("ingest", str(path), "--json")
-    assert done.code == 0
-    assert (done.data["format"], done.data["added"], done.data["commits"]) == ("claude-code", 1, 1)
+    result = clawmem("ingest", str(path), "--json")
+    assert result.code == 0
+    assert (result.data["format"], result.data["added"], result.data["commits"]) == ("claude-code", 1, 1)
     again = clawmem("ingest", str(path), "--json")
     assert (again.data["added"], again.data["known"], again.data["commit"]) == (0, 1, None)
 
 
 def test_an_unknown_line_is_named_and_the_exit_code_says_so(clawmem: Command) -> None:
-    given = json.dumps(CLAUDE) + "\n" + json.dumps({**CLAUDE, "type": "moonbeam"}) + "\nbroken\n"
-    done = clawmem("ingest", "-", given=given)
-    assert done.code == 4
-    assert done.out.startswith("1 event added, 0 already known, 2 skipped\n")
-    assert "line 2 was skipped: its type 'moonbeam' is not known" in done.err
-    assert "line 3 was skipped: it is not JSON" in done.err
+    value = json.dumps(CLAUDE) + "\n" + json.dumps({**CLAUDE, "type": "moonbeam"}) + "\nbroken\n"
+    result = clawmem("ingest", "-", given=value)
+    assert result.code == 4
+    assert result.out.startswith("1 event added, 0 already known, 2 skipped\n")
+    assert "line 2 was skipped: its type 'moonbeam' is not known" in result.err
+    assert "line 3 was skipped: it is not JSON" in result.err
 
 
 def test_many_unknown_lines_are_counted(clawmem: Command) -> None:
-    given = json.dumps(HELLO) + "\n" + "broken\n" * 50
-    done = clawmem("ingest", "-", given=given)
-    assert done.err.count("was skipped") == 20
-    assert "30 more lines were skipped; --json lists them all" in done.err
-    assert len(clawmem("ingest", "-", "--json", given=given).data["skipped"]) == 50
+    value = json.dumps(HELLO) + "\n" + "broken\n" * 50
+    result = clawmem("ingest", "-", given=value)
+    assert result.err.count("was skipped") == 20
+    assert "30 more lines were skipped; --json lists them all" in result.err
+    assert len(clawmem("ingest", "-", "--json", given=value).data["skipped"]) == 50
 
 
-@pytest.mark.parametrize("given", ['{"name": "site"}', "broken {\n", '[{"a": 1}]'])
-def test_nothing_recognised_is_one_sentence(clawmem: Command, given: str) -> None:
-    arguments = ("ingest", "-", "--format", "jsonl") if given.startswith("broken") else ("ingest", "-")
-    done = clawmem(*arguments, given=given)
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("error: Nothing in stdin was recognised as a message.\nhint: Name its format")
+@pytest.mark.parametrize("value", ['{"name": "site"}', "broken {\n", '[{"a": 1}]'])
+def test_nothing_recognised_is_one_sentence(clawmem: Command, value: str) -> None:
+    arguments = ("ingest", "-", "--format", "jsonl") if value.startswith("broken") else ("ingest", "-")
+    result = clawmem(*arguments, given=value)
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("error: Nothing in stdin was recognised as a message.\nhint: Name its format")
 
 
 def test_an_unknown_format_lists_them(clawmem: Command) -> None:
-    done = clawmem("ingest", "-", "--format", "xml", given="x")
-    assert done.code == 2
-    assert "auto, claude-code, codex, gemini, opencode, openclaw, openclaw-trajectory, cursor," in done.err
+    result = clawmem("ingest", "-", "--format", "xml", given="x")
+    assert result.code == 2
+    assert "auto, claude-code, codex, gemini, opencode, openclaw, openclaw-trajectory, cursor," in result.err
     assert all(name in clawmem("ingest", "--help").out for name in ("claude-code", "openclaw", "chatgpt", "markdown"))
 
 
 def test_the_speaker_is_the_users(clawmem: Command, vault_root: Path) -> None:
-    given = json.dumps(HELLO) + "\n" + json.dumps({**HELLO, "role": "assistant", "content": "Nice."}) + "\n"
-    assert clawmem("ingest", "-", "--speaker", "Nora", "--session", "s9", given=given).code == 0
+    value = json.dumps(HELLO) + "\n" + json.dumps({**HELLO, "role": "assistant", "content": "Nice."}) + "\n"
+    assert clawmem("ingest", "-", "--speaker", "Nora", "--session", "s9", given=value).code == 0
     events = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
-    assert [(one.get("speaker"), one["session"]) for one in events] == [("Nora", "s9"), (None, "s9")]
+    assert [(event.get("speaker"), event["session"]) for event in events] == [("Nora", "s9"), (None, "s9")]
 
 
 def test_a_pipe_by_name(clawmem: Command, tmp_path: Path) -> None:
@@ -76,9 +76,9 @@ def test_a_pipe_by_name(clawmem: Command, tmp_path: Path) -> None:
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_text(json.dumps(HELLO) + "\n"))
     writer.start()
-    done = clawmem("ingest", str(pipe), "--json")
+    result = clawmem("ingest", str(pipe), "--json")
     writer.join()
-    assert done.data["added"] == 1
+    assert result.data["added"] == 1
 
 
 def test_missing_files_and_folders(clawmem: Command, tmp_path: Path) -> None:
@@ -88,8 +88,8 @@ def test_missing_files_and_folders(clawmem: Command, tmp_path: Path) -> None:
 
 
 def test_an_empty_file_changes_nothing(clawmem: Command) -> None:
-    done = clawmem("ingest", "-", given="")
-    assert (done.code, done.out) == (
+    result = clawmem("ingest", "-", given="")
+    assert (result.code, result.out) == (
         0,
         "0 events added, 0 already known, 0 skipped\nnothing changed; no commit was made\n",
     )
@@ -99,10 +99,10 @@ def test_what_is_given_beside_the_text_can_be_read_and_written(clawmem: Command)
     line = '{"role": "user", "content": "I swim."}'
     hidden = b"a\x1b[31m\xff".decode(errors="surrogateescape")
     for option in ("--session", "--speaker", "--source"):
-        done = clawmem("ingest", "-", option, hidden, given=line)
-        assert done.code == 2 and f"The {option[2:]} has the control character" in done.err
-    done = clawmem("ingest", "-", given=line, env={"CLAWMEM_SESSION": hidden})
-    assert done.code == 2 and "CLAWMEM_SESSION has the control character U+001B" in done.err
+        result = clawmem("ingest", "-", option, hidden, given=line)
+        assert result.code == 2 and f"The {option[2:]} has the control character" in result.err
+    result = clawmem("ingest", "-", given=line, env={"CLAWMEM_SESSION": hidden})
+    assert result.code == 2 and "CLAWMEM_SESSION has the control character U+001B" in result.err
 
 
 def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
@@ -111,20 +111,23 @@ def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     (tmp_path / "logs/deep/b.jsonl").write_text(json.dumps({**HELLO, "content": "Bye."}) + "\nbroken\n")
     (tmp_path / "logs/package.json").write_text('{"name": "site"}')
     (tmp_path / "logs/photo.png").write_bytes(b"\0")
-    done = clawmem("ingest", str(tmp_path / "logs"), "--project", "https://git.example.org/ada/site.git", "--json")
-    assert done.code == 4
-    assert done.data["added"] == 2
-    assert [(one["file"], one["line"]) for one in done.data["skipped"]] == [("deep/b.jsonl", 2), ("package.json", 0)]
+    result = clawmem("ingest", str(tmp_path / "logs"), "--project", "https://git.example.org/ada/site.git", "--json")
+    assert result.code == 4
+    assert result.data["added"] == 2
+    assert [(other["file"], other["line"]) for other in result.data["skipped"]] == [
+        ("deep/b.jsonl", 2),
+        ("package.json", 0),
+    ]
     again = clawmem("ingest", str(tmp_path / "logs"), "--json")
     assert (again.data["added"], again.data["known"]) == (0, 2)
     events = [json.loads(line) for line in (vault_root / "ledger/2026-03-02.jsonl").read_text().splitlines()]
-    assert {one["metadata"]["project"] for one in events} == {"https://git.example.org/ada/site.git"}
+    assert {event["metadata"]["project"] for event in events} == {"https://git.example.org/ada/site.git"}
 
 
 def test_since(clawmem: Command) -> None:
-    given = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
-    assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=given).data["added"] == 2
-    assert clawmem("ingest", "-", "--since", "soon", given=given).code == 2
+    value = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
+    assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=value).data["added"] == 2
+    assert clawmem("ingest", "-", "--since", "soon", given=value).code == 2
 
 
 def test_follow(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> None:

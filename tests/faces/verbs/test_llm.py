@@ -40,9 +40,9 @@ def program(tmp_path: Path) -> Callable[..., str]:
 
 def test_a_preset_is_set_and_used(clawmem: Command, program: Callable[..., str]) -> None:
     path = {"PATH": program("claude", "says", f"<think>Lisbon.</think>Here:\n```json\n{FOUND}\n```")}
-    done = clawmem("config", "set", "llm.preset", "claude", env=path)
-    assert done.code == 0
-    assert done.out.splitlines() == [
+    result = clawmem("config", "set", "llm.preset", "claude", env=path)
+    assert result.code == 0
+    assert result.out.splitlines() == [
         "llm.preset: none -> claude",
         "llm.model: (empty) -> command",
         "stored on this machine, .git/clawmem/local.yaml",
@@ -62,18 +62,18 @@ def test_a_preset_is_set_and_used(clawmem: Command, program: Callable[..., str])
 
 
 def test_a_program_that_is_missing_is_named_everywhere(clawmem: Command) -> None:
-    told = "The program gemini, which calls the model, was not found"
-    assert told in clawmem("config", "set", "llm.preset", "gemini").out
-    assert told in clawmem("status").out
-    assert told in clawmem("doctor").out
+    text = "The program gemini, which calls the model, was not found"
+    assert text in clawmem("config", "set", "llm.preset", "gemini").out
+    assert text in clawmem("status").out
+    assert text in clawmem("doctor").out
     clawmem("ingest", "-", given=TALK)
-    done = clawmem("heartbeat")
-    assert done.code == 14
-    assert told in done.err
+    result = clawmem("heartbeat")
+    assert result.code == 14
+    assert text in result.err
     assert clawmem("status", "--json").data["learning"]["waiting"] == 1
     tried = clawmem("llm", "test")
     assert tried.code == 14
-    assert told in tried.err
+    assert text in tried.err
     assert "reachable  no" in tried.out
 
 
@@ -101,8 +101,8 @@ def test_a_repeated_run_costs_nothing(clawmem: Command, program: Callable[..., s
     program("claude", "fails", "nobody may ask again")
     second = clawmem("heartbeat", "--json", env=path)
     assert second.code == 0, second.err
-    runs = [one.data["learned"]["model"] for one in (first, second)]
-    assert [(one["calls"], one.get("cached"), one["answer_tokens"] > 0) for one in runs] == [
+    runs = [result.data["learned"]["model"] for result in (first, second)]
+    assert [(run["calls"], run.get("cached"), run["answer_tokens"] > 0) for run in runs] == [
         (1, 0, True),
         (0, 1, False),
     ]
@@ -143,8 +143,8 @@ def test_a_model_for_a_task_and_for_a_run(clawmem: Command, program: Callable[..
 
 def test_an_agent_sets_no_program(clawmem: Command) -> None:
     for key, value in (("llm.command", "sh -c x"), ("llm.preset", "claude"), ("llm.effort", "high")):
-        done = clawmem("config", "set", key, value, "--agent", "helper")
-        assert (done.code, "only a person" in done.err) == (1, True)
+        result = clawmem("config", "set", key, value, "--agent", "helper")
+        assert (result.code, "only a person" in result.err) == (1, True)
 
 
 def test_a_program_of_the_vault_is_only_a_suggestion(
@@ -159,7 +159,7 @@ def test_a_program_of_the_vault_is_only_a_suggestion(
     clawmem("ingest", "-", given=TALK)
     ran = clawmem("heartbeat", "--json", env=path)
     assert (ran.code, ran.data["learned"]["extractor"]) == (0, "rules")
-    assert any("suggests values for llm.model, llm.command" in one for one in ran.json["notices"])
+    assert any("suggests values for llm.model, llm.command" in notice for notice in ran.json["notices"])
     shown = clawmem("config", "trust", env=path)
     assert "are given to the program `stranger -x`, which may send them on" in shown.out + shown.err
     assert clawmem("config", "trust", "--yes").code == 0

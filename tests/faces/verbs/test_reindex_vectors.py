@@ -24,11 +24,11 @@ def test_every_vector_is_made_again(clawmem: Command, vault_root: Path) -> None:
     clawmem("remember", "Jane adopted a puppy.", "-e", "areas/people/jane")
     clawmem("remember", "Ravi plays chess.", "-e", "projects/apollo")
     for _ in range(2):
-        done = clawmem("reindex", "--vectors", "--json")
-        assert done.code == 0 and done.err == ""
-        assert done.data["facts"] == 2
-        assert {**done.data["vectors"], "model": ""} == {"model": "", "texts": 2, "left": 0, "cents": 0.0}
-        assert done.data["vectors"]["model"].startswith("all-MiniLM-L6-v2")
+        outcome = clawmem("reindex", "--vectors", "--json")
+        assert outcome.code == 0 and outcome.err == ""
+        assert outcome.data["facts"] == 2
+        assert {**outcome.data["vectors"], "model": ""} == {"model": "", "texts": 2, "left": 0, "cents": 0.0}
+        assert outcome.data["vectors"]["model"].startswith("all-MiniLM-L6-v2")
     # A file that is no longer a database stands in nobody's way.
     (vault_root / ".git/clawmem/vectors.sqlite").write_bytes(b"garbage" * 999)
     result = clawmem("reindex", "--vectors")
@@ -50,20 +50,20 @@ def test_a_terminal_sees_how_far_it_is(clawmem: Command, vault_root: Path, envir
     assert clawmem("ingest", "-", given=facts).code == 0
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "clawmem", "reindex", "--vectors"]
-    done = subprocess.run(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True)
+    process = subprocess.run(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True)
     os.close(theirs)
     shown = os.read(ours, 10_000).decode()
     os.close(ours)
-    assert done.returncode == 0
+    assert process.returncode == 0
     assert "embedding  64 of 70 texts, 91%" in shown and shown.endswith("\r\x1b[K")
-    assert "embedding" not in done.stdout
+    assert "embedding" not in process.stdout
 
 
 def test_without_vectors_wanted_nothing_is_done(clawmem: Command) -> None:
     clawmem("config", "set", "semantic.model", "none")
-    done = clawmem("reindex", "--vectors", "--json")
-    assert done.code == 1
-    assert done.json["error"]["message"] == "Vectors are disabled: semantic.model is none."
+    result = clawmem("reindex", "--vectors", "--json")
+    assert result.code == 1
+    assert result.json["error"]["message"] == "Vectors are disabled: semantic.model is none."
 
 
 def test_a_model_that_is_not_there_is_named(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,12 +82,12 @@ def test_a_called_model_that_fails_leaves_the_index_and_says_why(clawmem: Comman
     with serving(embeds("puppy"), refuses(401, "bad key")) as server:
         clawmem("config", "set", "semantic.model", "openai/text-embedding-3-small")
         clawmem("config", "set", "semantic.api_base", server.address)
-        done = clawmem("reindex", "--vectors")
-        assert done.code == 0 and " for " in done.out and done.out.endswith(" cents\n")
-        done = clawmem("reindex", "--vectors")
-        assert done.code == 14
-        assert done.out.startswith("indexed 1 fact") and done.out.endswith("1 wait for the next heartbeat\n")
-        assert "not embedded: The model openai/text-embedding-3-small" in done.err
+        result = clawmem("reindex", "--vectors")
+        assert result.code == 0 and " for " in result.out and result.out.endswith(" cents\n")
+        result = clawmem("reindex", "--vectors")
+        assert result.code == 14
+        assert result.out.startswith("indexed 1 fact") and result.out.endswith("1 wait for the next heartbeat\n")
+        assert "not embedded: The model openai/text-embedding-3-small" in result.err
         assert clawmem("config", "set", "semantic.daily_cents", "0").code == 0
-        done = clawmem("reindex", "--vectors")
-        assert done.code == 13, done.err
+        result = clawmem("reindex", "--vectors")
+        assert result.code == 13, result.err

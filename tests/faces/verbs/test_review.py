@@ -32,8 +32,8 @@ def proposal(clawmem: Command) -> str:
         for day, text in enumerate(TALK, 1)
     )
     assert clawmem("ingest", "-", given="\n".join(lines)).code == 0
-    (one,) = clawmem("heartbeat", "--json").data["learned"]["proposals"]
-    return str(one["id"])
+    (other,) = clawmem("heartbeat", "--json").data["learned"]["proposals"]
+    return str(other["id"])
 
 
 def test_approve_gives_facts_outcome_and_commit(clawmem: Command, proposal: str) -> None:
@@ -44,26 +44,26 @@ def test_approve_gives_facts_outcome_and_commit(clawmem: Command, proposal: str)
         "open",
         "supersede",
     )
-    done = clawmem("review", "approve", proposal[5:10], "--reason", "her passport", "--json").data
-    assert [one["fact"] for one in done["facts"]] == ["Dana was born in Bergen.", "Dana was born in Oslo."]
-    assert {one["entity"] for one in done["facts"]} == {"areas/people/dana"}
-    assert done["outcome"] == ["updated", "updated"]
+    result = clawmem("review", "approve", proposal[5:10], "--reason", "her passport", "--json").data
+    assert [fact["fact"] for fact in result["facts"]] == ["Dana was born in Bergen.", "Dana was born in Oslo."]
+    assert {fact["entity"] for fact in result["facts"]} == {"areas/people/dana"}
+    assert result["outcome"] == ["updated", "updated"]
     decided = {"by": "Ada Person <ada@example.org>", "at": "2026-11-21T09:30:00Z", "reason": "her passport"}
-    assert done["proposal"]["decided"] == {**decided, "winner": done["facts"][0]["id"]}
+    assert result["proposal"]["decided"] == {**decided, "winner": result["facts"][0]["id"]}
     assert clawmem("review", "list", "--json").data == {"proposals": []}
-    assert clawmem("undo", done["commit"], "--json").data["outcome"] == ["restored", "removed"]
+    assert clawmem("undo", result["commit"], "--json").data["outcome"] == ["restored", "removed"]
     assert clawmem("status", "--json").data["proposals"] == 1
 
 
 def test_show_and_reject(clawmem: Command, proposal: str) -> None:
     shown = clawmem("review", "show", proposal, "--json").data
-    assert [one["fact"] for one in shown["targets"]] == ["Dana was born in Oslo."]
+    assert [target["fact"] for target in shown["targets"]] == ["Dana was born in Oslo."]
     assert shown["proposal"]["fact"]["source_text"] == "I was born in Bergen"
     missing = clawmem("review", "reject", proposal, "--json")
     assert (missing.code, missing.json["error"]["code"]) == (2, "usage")
-    done = clawmem("review", "reject", proposal, "--reason", "a joke", "--json").data
-    assert (done["facts"], done["outcome"]) == ([], [])
-    assert done["proposal"]["decided"]["by"] == "Ada Person <ada@example.org>"
+    result = clawmem("review", "reject", proposal, "--reason", "a joke", "--json").data
+    assert (result["facts"], result["outcome"]) == ([], [])
+    assert result["proposal"]["decided"]["by"] == "Ada Person <ada@example.org>"
     late = clawmem("review", "approve", proposal, "--json")
     assert (late.code, late.json["error"]["code"]) == (1, "refused")
     (every,) = clawmem("review", "list", "--all", "--kind", "conflict", "--json").data["proposals"]
@@ -82,10 +82,10 @@ def test_explain_lists_every_candidate_with_its_verdict(clawmem: Command, propos
     (vault_root / "ledger" / "learned.json").write_text('{"days": {}, "mentions": {}}\n')
     clawmem("review", "reject", proposal, "--reason", "a joke")
     data = clawmem("heartbeat", "--explain", "--json").data
-    verdicts = {one["statement"]: (one["outcome"], one["gate"]) for one in data["candidates"]}
+    verdicts = {candidate["statement"]: (candidate["outcome"], candidate["gate"]) for candidate in data["candidates"]}
     assert verdicts["Dana was born in Bergen."] == ("refused", "review")
     assert verdicts["Dana was born in Oslo."] == ("noop", "duplication")
-    refused = {one["gate"]: one for one in data["candidates"] if one["outcome"] == "refused"}
+    refused = {candidate["gate"]: candidate for candidate in data["candidates"] if candidate["outcome"] == "refused"}
     assert refused.keys() == {"review", "durability"}
     assert refused["review"]["proposal"] == proposal
     assert "a joke" in refused["review"]["reason"]

@@ -20,16 +20,20 @@ def test_every_schema_is_json_schema_and_declares_all_that_it_names(name: str) -
     schema = document_schema(COMMANDS[name].shape)
     jsonschema.Draft202012Validator.check_schema(schema)
     named = set(references(schema))
-    assert named == {f"#/$defs/{one}" for one in schema["$defs"]}
+    assert named == {f"#/$defs/{other}" for other in schema["$defs"]}
 
 
 def references(schema: Any) -> list[str]:
     """Every `$ref` in a schema."""
     if isinstance(schema, list):
-        return [one for part in schema for one in references(part)]
+        return [reference for part in schema for reference in references(part)]
     if not isinstance(schema, dict):
         return []
-    return [schema["$ref"]] if "$ref" in schema else [one for part in schema.values() for one in references(part)]
+    return (
+        [schema["$ref"]]
+        if "$ref" in schema
+        else [reference for part in schema.values() for reference in references(part)]
+    )
 
 
 def test_the_verb_prints_what_is_checked(clawmem: Command) -> None:
@@ -44,9 +48,9 @@ def test_the_verb_prints_what_is_checked(clawmem: Command) -> None:
 
 @pytest.mark.parametrize("words", [["nonsense"], ["agent"], ["agent", "nonsense"], ["recall", "create"]])
 def test_what_is_no_command_has_no_schema(words: list[str], clawmem: Command) -> None:
-    done = clawmem("schema", *words, "--json")
-    assert (done.code, done.json["error"]["code"]) == (REFUSED, "not_found")
-    assert f"'{' '.join(words)}'" in done.json["error"]["message"]
+    result = clawmem("schema", *words, "--json")
+    assert (result.code, result.json["error"]["code"]) == (REFUSED, "not_found")
+    assert f"'{' '.join(words)}'" in result.json["error"]["message"]
 
 
 def test_a_failure_fits_too(clawmem: Command) -> None:

@@ -82,9 +82,9 @@ def test_a_file_that_does_not_parse_stops_changes_alone(
     fact = json.loads(capsys.readouterr().out)["data"]["facts"][0]["id"]
     for line in ("recall tea", "context tea", "list", "status", "log", f"show {fact}"):
         assert run(line.split()) == DONE, line
-        said = capsys.readouterr()
-        assert "clawmem.yaml" in said.err, line
-        assert "Until it is repaired, nothing can be changed." in said.err
+        result = capsys.readouterr()
+        assert "clawmem.yaml" in result.err, line
+        assert "Until it is repaired, nothing can be changed." in result.err
     for line in ("remember Rain", "note Hello", "heartbeat", "config set defaults.limit 5", "undo HEAD"):
         assert run(line.split()) == USAGE, line
     assert vault.head().commit == before
@@ -102,9 +102,9 @@ def test_setting_what_an_edit_broke_is_a_change_of_its_own(
 ) -> None:
     broken(settings_file, "\n  limit: 10", "\n  limit: banana")
     assert run(["config", "set", "defaults.limit", "5"]) == DONE
-    said = capsys.readouterr()
-    assert "defaults.limit: 10 -> 5" in said.out
-    assert "defaults.limit was banana by a hand edit, which is not valid" in said.err
+    result = capsys.readouterr()
+    assert "defaults.limit: 10 -> 5" in result.out
+    assert "defaults.limit was banana by a hand edit, which is not valid" in result.err
     assert subjects(vault, 1) == ["config(defaults.limit): 10 -> 5"]
 
 

@@ -71,8 +71,8 @@ def setup(clawmem: Command, vault_root: Path, tmp_path: Path) -> Setup:
     (place / "git").symlink_to(git)
 
     def run(*words: str, **env: str) -> Result:
-        given = {"CLAWMEM_VAULT": str(vault_root), "PATH": str(place), "SHELL": "/bin/bash", **env}
-        return clawmem("setup", *words, env=given)
+        record = {"CLAWMEM_VAULT": str(vault_root), "PATH": str(place), "SHELL": "/bin/bash", **env}
+        return clawmem("setup", *words, env=record)
 
     return run
 
@@ -84,22 +84,24 @@ def others(harness: str) -> str:
 
 def files(home: Path) -> dict[str, bytes]:
     """Every file of the home, without the state of git and of clawmem."""
-    found = (one for one in home.rglob("*") if one.is_file())
-    return {str(one.relative_to(home)): one.read_bytes() for one in found if ".config/clawmem" not in str(one)}
+    found = (path for path in home.rglob("*") if path.is_file())
+    return {str(path.relative_to(home)): path.read_bytes() for path in found if ".config/clawmem" not in str(path)}
 
 
 @pytest.mark.parametrize("harness", HARNESSES)
 def test_without_any_configuration(setup: Setup, home: Path, harness: str) -> None:
-    before, folders = files(home), {one for one in home.rglob("*") if one.is_dir()}
-    done = setup(harness)
-    assert done.code == 0, done.err
+    before, folders = files(home), {path for path in home.rglob("*") if path.is_dir()}
+    result = setup(harness)
+    assert result.code == 0, result.err
     assert files(home) != before
     again = setup(harness)
     assert (again.code, again.out.strip()) == (0, f"{harness} is set up already")
     assert setup(harness, "--remove").code == 0
     assert files(home) == before
-    left = {one for one in home.rglob("*") if one.is_dir()} - folders
-    assert not [one for one in left if ".local" not in str(one) and one.name != ".config" and "clawmem" not in str(one)]
+    left = {path for path in home.rglob("*") if path.is_dir()} - folders
+    assert not [
+        path for path in left if ".local" not in str(path) and path.name != ".config" and "clawmem" not in str(path)
+    ]
 
 
 @pytest.mark.parametrize("harness", JSON_FILES)
@@ -126,8 +128,8 @@ def test_what_others_change_meanwhile_stays(setup: Setup, home: Path, harness: s
     path.write_text(path.read_text().replace('"dark"', '"light"'))
     assert setup(harness).code == 0  # again, after the change
     path.write_text(path.read_text().replace("// my own", "// our own"))
-    done = setup(harness, "--remove")
-    assert done.code == 0
+    result = setup(harness, "--remove")
+    assert result.code == 0
     assert path.read_text() == others(harness).replace('"dark"', '"light"').replace("// my own", "// our own")
 
 
@@ -135,18 +137,18 @@ def test_a_receipt_names_no_file_or_program_of_others(setup: Setup, home: Path, 
     """A receipt is a file like any other, and who can write it does not choose what --remove writes or runs."""
     assert setup("cursor").code == 0
     receipt = home / ".local/state/clawmem/setup/cursor.json"
-    held = json.loads(receipt.read_text())
-    own = next(value for path, value in held["files"].items() if path.endswith("mcp.json"))
+    record = json.loads(receipt.read_text())
+    own = next(value for path, value in record["files"].items() if path.endswith("mcp.json"))
     (home / ".bashrc").write_text("mine\n")
     (tmp_path / "empty").mkdir()
     other = {"before": None, "after": hashlib.sha256(b"mine\n").hexdigest(), "steps": [{"kind": "file"}]}
-    held["files"][str(home / ".bashrc")] = other
-    mcp = next(path for path in held["files"] if path.endswith("mcp.json"))
-    held["files"][mcp] = {**own, "after": "other", "steps": [], "vendor": ["touch", str(tmp_path / "ran")]}
-    held["folders"].append(str(tmp_path / "empty"))
-    receipt.write_text(json.dumps(held))
-    done = setup("cursor", "--remove", PATH=os.environ["PATH"])
-    assert done.code == 0 and done.err.count("is no file that setup writes for cursor here") == 2, done
+    record["files"][str(home / ".bashrc")] = other
+    mcp = next(path for path in record["files"] if path.endswith("mcp.json"))
+    record["files"][mcp] = {**own, "after": "other", "steps": [], "vendor": ["touch", str(tmp_path / "ran")]}
+    record["folders"].append(str(tmp_path / "empty"))
+    receipt.write_text(json.dumps(record))
+    result = setup("cursor", "--remove", PATH=os.environ["PATH"])
+    assert result.code == 0 and result.err.count("is no file that setup writes for cursor here") == 2, result
     assert (home / ".bashrc").read_text() == "mine\n"
     assert (tmp_path / "empty").is_dir() and not (tmp_path / "ran").exists()
     assert not (home / ".cursor/hooks.json").exists(), "the rest is taken out"
@@ -159,9 +161,9 @@ def test_a_broken_file_changes_nothing(setup: Setup, home: Path, harness: str) -
     path.parent.mkdir(parents=True)
     path.write_text('{\n  "hooks": {,\n}\n')
     before = files(home)
-    done = setup(harness)
-    assert done.code == 2
-    assert "line 2" in done.err and "nothing was changed" in done.err
+    result = setup(harness)
+    assert result.code == 2
+    assert "line 2" in result.err and "nothing was changed" in result.err
     assert files(home) == before
 
 
@@ -193,8 +195,8 @@ def test_without_the_right_to_write_nothing_changes(
     if os.geteuid() == 0:
         words = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", *words]
     env = {**environment, "CLAWMEM_VAULT": str(vault_root)}
-    done = subprocess.run(words, env=env, capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode, "may not be written" in done.stderr) == (1, True), done.stderr
+    process = subprocess.run(words, env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert (process.returncode, "may not be written" in process.stderr) == (1, True), process.stderr
     assert files(home) == before
 
 
@@ -204,9 +206,9 @@ def test_a_file_that_somebody_else_wrote_stays(setup: Setup, home: Path) -> None
     mine.write_text("mine\n")
     config = home / ".claude.json"
     config.write_text('{"mcpServers": {"clawmem": {"command": "other"}}}')
-    done = setup("claude-code")
-    assert done.code == 0
-    assert done.err.count("was left as it is") == 2
+    result = setup("claude-code")
+    assert result.code == 0
+    assert result.err.count("was left as it is") == 2
     assert setup("claude-code", "--remove").code == 0
     assert mine.read_text() == "mine\n"
     assert "other" in config.read_text()
@@ -235,8 +237,8 @@ def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home
     config.parent.mkdir()
     config.write_text('# mine\nmodel = "m"\n')
     before = files(home)
-    done = setup("codex")
-    assert done.code == 0 and "changed by `codex mcp add`" in done.out and "trusted" in done.err
+    result = setup("codex")
+    assert result.code == 0 and "changed by `codex mcp add`" in result.out and "trusted" in result.err
     assert "--agent codex" in config.read_text() and ">>>" not in config.read_text()
     assert setup("codex").code == 0
     assert config.read_text().count("mcp_servers.clawmem") == 1
@@ -247,15 +249,15 @@ def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home
     assert setup("codex", "--remove").code == 0
     assert config.read_text().startswith("# ours\n# mine\n") and "clawmem" not in config.read_text()
     program.write_text("#!/bin/sh\nexit 5\n")
-    done = setup("codex")
-    assert done.code == 0 and "edited directly" in done.err
+    result = setup("codex")
+    assert result.code == 0 and "edited directly" in result.err
     assert ">>> clawmem >>>" in config.read_text()
 
 
 def test_a_dry_run_says_what_would_be_edited(setup: Setup, home: Path) -> None:
     (home / ".codex").mkdir(exist_ok=True)
-    done = setup("codex", "--dry-run")
-    assert "codex was not found" in done.err and "would be edited directly" in done.err
+    result = setup("codex", "--dry-run")
+    assert "codex was not found" in result.err and "would be edited directly" in result.err
 
 
 def test_the_heartbeat_is_scheduled_when_a_person_wants_it(
@@ -283,17 +285,19 @@ def test_the_heartbeat_is_scheduled_when_a_person_wants_it(
 
 def test_the_list_and_what_doctor_finds(setup: Setup, clawmem: Command, home: Path) -> None:
     assert setup("codex").code == 0
-    rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}
+    rows = {harness["harness"]: harness["state"] for harness in setup("--list", "--json").data["harnesses"]}
     assert rows["codex"] == "set up" and rows["cursor"] == "not set up"
     (home / ".codex/hooks.json").unlink()
     rollout = home / ".codex/sessions/2027/01/01/rollout-x.jsonl"
     rollout.parent.mkdir(parents=True)
     rollout.write_text("{}\n")
     os.utime(rollout, (2_000_000_000, 2_000_000_000))
-    said = [one["message"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "harness"]
-    assert len(said) == 2
-    assert "is gone" in said[0] + said[1] and "until you trust them" in said[0] + said[1]
-    rows = {one["harness"]: one["state"] for one in setup("--list", "--json").data["harnesses"]}
+    items = [
+        problem["message"] for problem in clawmem("doctor", "--json").data["problems"] if problem["check"] == "harness"
+    ]
+    assert len(items) == 2
+    assert "is gone" in items[0] + items[1] and "until you trust them" in items[0] + items[1]
+    rows = {harness["harness"]: harness["state"] for harness in setup("--list", "--json").data["harnesses"]}
     assert rows["codex"] == "incomplete"
 
 
@@ -303,7 +307,7 @@ def test_wrong_words(setup: Setup) -> None:
     assert setup("cursor", "--remove").out.strip() == "cursor is not set up; nothing was removed"
 
 
-@pytest.mark.parametrize("shell", [one if one != "sh" else "dash" for one in SHELLS])
+@pytest.mark.parametrize("shell", [other_shell if other_shell != "sh" else "dash" for other_shell in SHELLS])
 def test_the_functions_work_in_a_shell(
     shell: str, clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -317,10 +321,10 @@ def test_the_functions_work_in_a_shell(
     load = script + "\nremember 'Ada keeps bees.' --quiet\nrecall 'what does Ada keep?'\nmemory 'bees'\n"
     path = f"{tmp_path / 'bin'}:{environment['PATH']}"
     env = {**environment, "PATH": path, "CLAWMEM_VAULT": str(vault_root), "CLAWMEM_AGENT": "sandbox"}
-    done = subprocess.run([program, "-c", load], env=env, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "sandbox: Ada keeps bees." in done.stdout
-    assert "<clawmem-context>" in done.stdout
+    process = subprocess.run([program, "-c", load], env=env, capture_output=True, text=True, cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert "sandbox: Ada keeps bees." in process.stdout
+    assert "<clawmem-context>" in process.stdout
 
 
 def test_the_plugin_of_openclaw_asks_and_hands_over(
@@ -348,11 +352,11 @@ def test_the_plugin_of_openclaw_asks_and_hands_over(
         console.log(given.prependContext);
     """
     env = {**os.environ, "HOME": str(home), "CLAWMEM_VAULT": str(vault_root)}
-    done = subprocess.run(
+    process = subprocess.run(
         [node, "--input-type=module", "-e", script, str(plugin)], env=env, capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stderr
-    assert "oak" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "oak" in process.stdout
     found = clawmem("recall", "pier light", "--in", "events", "--json", env={"CLAWMEM_VAULT": str(vault_root)})
     texts = [event["text"] for event in found.data["events"]]
     assert texts[0] == "The pier has a light." and "old" not in texts
@@ -374,8 +378,8 @@ def test_a_file_that_the_harness_would_refuse_is_left_alone(setup: Setup, home: 
     path.parent.mkdir(parents=True)
     path.write_text(OTHERS)
     before = files(home)
-    done = setup(harness)
-    assert done.code == 2 and "not plain JSON (line 2)" in done.err and "nothing was changed" in done.err
+    result = setup(harness)
+    assert result.code == 2 and "not plain JSON (line 2)" in result.err and "nothing was changed" in result.err
     assert files(home) == before
 
 
@@ -385,8 +389,8 @@ def test_every_tool_that_reads_or_adds_is_allowed_by_name(setup: Setup, home: Pa
     settings = home / ".claude/settings.json"
     settings.parent.mkdir()
     settings.write_text(PLAIN)
-    done = setup("claude-code", "--json")
-    assert sorted(json.loads(done.out)["data"]["granted"]) == sorted(harmless)
+    result = setup("claude-code", "--json")
+    assert sorted(json.loads(result.out)["data"]["granted"]) == sorted(harmless)
     allowed = json.loads(settings.read_text())["permissions"]
     assert allowed["deny"] == ["WebFetch"] and allowed["allow"][0] == "Bash(ls:*)"
     assert sorted(allowed["allow"][1:]) == sorted(f"mcp__clawmem__{name}" for name in harmless)
@@ -455,8 +459,8 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     assert refused.code == 14 and "cannot read" in refused.err
     assert clawmem("config", "get", "llm.preset", env=env).out.strip() != "claude"
     reader(tmp_path, vault_root)
-    done = setup("claude-code", "--learn", "--json")
-    assert (done.code, done.data["reader"]) == (0, "claude")
+    result = setup("claude-code", "--learn", "--json")
+    assert (result.code, result.data["reader"]) == (0, "claude")
     assert clawmem("config", "get", "llm.preset", env=env).out.strip() == "claude"
 
     lines = [{"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z",
@@ -476,7 +480,7 @@ def test_the_program_of_the_harness_reads_after_it_was_tried(
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     calls = [json.loads(line) for line in asked.read_text().splitlines()]
     assert len(calls) == 3, "two trials and one reading"
-    assert all("--no-session-persistence" in words and not files and not said for words, files, said in calls)
+    assert all("--no-session-persistence" in words and not files and not other for words, files, other in calls)
     status = clawmem("status", env=env).out
     assert "1 message kept, 1 taught a fact; none is unread\n" in status
     assert (
@@ -496,10 +500,10 @@ def test_openclaw_reads_with_its_own_models(
     source = (tmp_path / "bin/claude").read_text().replace('"-p" not in', '"--prompt" not in')
     program.write_text(source.replace("sys.stdin.read()", "sys.argv[sys.argv.index('--prompt') + 1]"))
     program.chmod(0o755)
-    done = setup("openclaw", "--learn", "--json")
-    assert (done.code, done.data["reader"]) == (0, "openclaw"), done.err
-    said = {"role": "user", "content": "I live in Lisbon.", "session": "s1"}
-    clawmem("ingest", "-", given=json.dumps(said), env=env)
+    result = setup("openclaw", "--learn", "--json")
+    assert (result.code, result.data["reader"]) == (0, "openclaw"), result.err
+    record = {"role": "user", "content": "I live in Lisbon.", "session": "s1"}
+    clawmem("ingest", "-", given=json.dumps(record), env=env)
     assert "1 fact added" in clawmem("heartbeat", "--only", "learn", env=env).out
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
     assert setup("openclaw", "--remove").code == 0
@@ -568,8 +572,8 @@ def test_a_reader_that_fails_holds_nobody_up_and_loses_nothing(
                 "message": {"role": "user", "content": text}}  # fmt: skip
         (tmp_path / f"{session}.jsonl").write_text(json.dumps(line) + "\n")
         call = {"session_id": session, "cwd": str(tmp_path), "transcript_path": str(tmp_path / f"{session}.jsonl")}
-        done = clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call), env=env)
-        assert (done.code, done.err) == (0, "")
+        result = clawmem("hook", "SessionEnd", "--harness", "claude-code", given=json.dumps(call), env=env)
+        assert (result.code, result.err) == (0, "")
 
     def reading() -> dict[str, str]:
         marks: dict[str, dict[str, str]] = {

@@ -41,14 +41,14 @@ def test_the_counts(clawmem: Command) -> None:
 def test_it_commits_nothing_and_names_edits(clawmem: Command, vault_root: Path) -> None:
     head = clawmem("status", "--json").data["head"]
     (vault_root / "MEMORY.md").write_text("mine\n")
-    done = clawmem("status")
-    assert "edits     1 by hand, committed before the next change: MEMORY.md" in done.out
+    result = clawmem("status")
+    assert "edits     1 by hand, committed before the next change: MEMORY.md" in result.out
     assert clawmem("status", "--json").data["head"] == head
 
 
 def test_events_that_wait_and_the_last_heartbeat(clawmem: Command) -> None:
-    said = ["Remember that I live in Oslo.", "Nice weather today."]
-    lines = "\n".join(json.dumps({"role": "user", "content": one, "speaker": "Mia"}) for one in said)
+    items = ["Remember that I live in Oslo.", "Nice weather today."]
+    lines = "\n".join(json.dumps({"role": "user", "content": text, "speaker": "Mia"}) for text in items)
     clawmem("ingest", "-", given=lines)
     before = clawmem("status")
     assert (
@@ -74,13 +74,15 @@ def test_doctor_warns_when_nothing_was_read_for_a_week(clawmem: Command) -> None
 
     def warned() -> bool:
         problems = clawmem("doctor", "--json").data["problems"]
-        return any("No model has read anything for a week, and 1 older event" in one["message"] for one in problems)
+        return any(
+            "No model has read anything for a week, and 1 older event" in problem["message"] for problem in problems
+        )
 
     assert warned()
     task = clawmem("learn", "pending", "--json").data
     answer = {"task": task["id"], "facts": [{"e": 1, "q": "I live in Oslo", "s": "The user lives in Oslo."}]}
-    done = clawmem("learn", "apply", "-", given=json.dumps(answer))
-    assert done.code == 0, done.err
+    result = clawmem("learn", "apply", "-", given=json.dumps(answer))
+    assert result.code == 0, result.err
     assert not warned()
     status = clawmem("status").out
     assert "learning  1 message kept, 1 taught a fact; none is unread\n" in status
@@ -96,11 +98,11 @@ def test_why_the_last_heartbeat_failed_and_a_missing_key(clawmem: Command) -> No
     failed = clawmem("heartbeat")
     assert failed.code != 0
     learning = clawmem("status", "--json").data["learning"]
-    assert [one["step"] for one in learning["last_heartbeat"]["failed"]] == ["model"]
+    assert [other["step"] for other in learning["last_heartbeat"]["failed"]] == ["model"]
     assert learning["waiting"] == 1
     problems = clawmem("doctor", "--json").data["problems"]
-    assert {"learning", "model-key"} <= {one["check"] for one in problems if one["severity"] == "warning"}
-    assert any("1 event waits" in one["message"] for one in problems)
+    assert {"learning", "model-key"} <= {problem["check"] for problem in problems if problem["severity"] == "warning"}
+    assert any("1 event waits" in problem["message"] for problem in problems)
 
 
 def test_a_heartbeat_that_could_not_start(clawmem: Command) -> None:
@@ -128,5 +130,5 @@ def test_a_heartbeat_that_met_a_lock_or_stopped(clawmem: Command, vault_root: Pa
 
 
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:
-    done = clawmem("status", "--json", cwd=tmp_path)
-    assert (done.code, done.json["error"]["code"]) == (10, "no_vault")
+    result = clawmem("status", "--json", cwd=tmp_path)
+    assert (result.code, result.json["error"]["code"]) == (10, "no_vault")

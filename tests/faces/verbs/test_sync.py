@@ -36,21 +36,21 @@ def on_a_terminal(machine: Machine, *options: str) -> tuple[str, str]:
                 shown += piece
         except OSError:
             pass  # how a terminal says that nobody writes to it any more
-        said = process.communicate(timeout=300)[0].decode()
+        text = process.communicate(timeout=300)[0].decode()
     os.close(ours)
     assert process.returncode == 0, shown
-    return said, shown.decode()
+    return text, shown.decode()
 
 
 def test_progress_leaves_nothing_on_a_terminal(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.keep("The boat is red.")
-    said, shown = on_a_terminal(one)
-    assert said == "sent: 1 change to origin/main\n"
+    machine, _ = machines
+    machine.keep("The boat is red.")
+    text, shown = on_a_terminal(machine)
+    assert text == "sent: 1 change to origin/main\n"
     # On a slow machine it takes longer than half a second.
     assert shown == "" or (shown.startswith("\r\x1b[K") and shown.endswith("\r\x1b[K"))
-    one.keep("The lamp is green.")
-    assert on_a_terminal(one, "--quiet") == ("sent: 1 change to origin/main\n", "")
+    machine.keep("The lamp is green.")
+    assert on_a_terminal(machine, "--quiet") == ("sent: 1 change to origin/main\n", "")
 
 
 def gits(machine: Machine, folder: Path) -> list[str]:
@@ -62,8 +62,10 @@ def gits(machine: Machine, folder: Path) -> list[str]:
     stub.chmod(0o755)
     log.write_text("")
     watched: Mapping[str, str] = {**machine.environment, "PATH": f"{stub.parent}:{machine.environment['PATH']}"}
-    done = subprocess.run([sys.executable, "-m", "clawmem", "sync"], cwd=machine.root, env=watched, capture_output=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(
+        [sys.executable, "-m", "clawmem", "sync"], cwd=machine.root, env=watched, capture_output=True
+    )
+    assert process.returncode == 0, process.stderr
     return [_command(line) for line in log.read_text().splitlines()]
 
 
@@ -77,19 +79,19 @@ def _command(line: str) -> str:
 
 
 def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_path: Path) -> None:
-    one, other = machines
+    other_machine, other = machines
     other.keep("The index is built.")
-    for machine in (other, one):
+    for machine in (other, other_machine):
         machine.sync()
     start = ["config", "config", "fetch", "status"]
-    assert gits(one, tmp_path) == start
-    one.keep("The boat is red.")
-    assert gits(one, tmp_path) == [*start, "log", "push", "update-ref"]
+    assert gits(other_machine, tmp_path) == start
+    other_machine.keep("The boat is red.")
+    assert gits(other_machine, tmp_path) == [*start, "log", "push", "update-ref"]
     # What came in is looked through for commits that are not this clone's own.
     move = ["diff-tree", "cat-file", "update-ref", "update-index", "merge-base", "cat-file", "log", "log"]
     assert gits(other, tmp_path) == [*start, "log", *move]
-    one.keep("The lamp is green.")
-    one.sync()
+    other_machine.keep("The lamp is green.")
+    other_machine.sync()
     other.keep("The cat is grey.")
     plan = ["log", "diff-tree", "diff-tree", "cat-file", "fast-import"]
     assert gits(other, tmp_path) == [*start, *plan, *move, "push", "update-ref"]

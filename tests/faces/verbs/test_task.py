@@ -17,11 +17,11 @@ def _log(root: Path, form: str, environment: dict[str, str]) -> str:
 
 
 def test_tasks_are_added_from_words_a_file_and_stdin(clawmem: Command, tmp_path: Path) -> None:
-    one = clawmem("task", "add", "Fix the login", "--accept", "It works.", "--priority", "1", "--json")
-    assert [item["text"] for item in one.data["tasks"][0]["acceptance"]] == ["It works."]
+    result = clawmem("task", "add", "Fix the login", "--accept", "It works.", "--priority", "1", "--json")
+    assert [item["text"] for item in result.data["tasks"][0]["acceptance"]] == ["It works."]
     (tmp_path / "todo.md").write_text("- [ ] Buy paint\n  - [ ] It is blue.\n- [x] Buy a brush\n")
     two = clawmem("task", "add", "--from", str(tmp_path / "todo.md"), "--workflow", "software", "--json")
-    assert [(one["slug"], one["state"]) for one in two.data["tasks"]] == [
+    assert [(task["slug"], task["state"]) for task in two.data["tasks"]] == [
         ("buy-paint", "open"),
         ("buy-a-brush", "done"),
     ]
@@ -29,7 +29,7 @@ def test_tasks_are_added_from_words_a_file_and_stdin(clawmem: Command, tmp_path:
     assert "already there: buy-paint" in three.out
     assert "added: sail" in three.out
     by_agent = clawmem("task", "add", "-", "--agent", "bob", "--json", given="- [x] Eat\n- [ ] Drink\n")
-    assert [one["state"] for one in by_agent.data["tasks"]] == ["review", "open"]
+    assert [task["state"] for task in by_agent.data["tasks"]] == ["review", "open"]
     wrong = clawmem("task", "add", "-", given="---\nstate: begun\n---\n# One\n")
     assert (wrong.code, "the text:2 cannot be read: the key 'state' is 'begun'" in wrong.err) == (2, True)
     assert clawmem("task", "add").code == 2
@@ -40,8 +40,8 @@ def test_the_list_is_stable_for_scripts(clawmem: Command) -> None:
     clawmem("task", "add", "-", given="- [ ] One\n- [ ] Two\n- [x] Three\n")
     clawmem("task", "take", "two", "--agent", "bob")
     listed = clawmem("task", "list", "--json").data
-    assert [one["slug"] for one in listed["tasks"]] == ["one", "two"]
-    assert all(one.keys() == KEYS_OF_A_TASK for one in listed["tasks"])
+    assert [task["slug"] for task in listed["tasks"]] == ["one", "two"]
+    assert all(task.keys() == KEYS_OF_A_TASK for task in listed["tasks"])
     for options, slugs in (
         (["--state", "all"], ["one", "three", "two"]),
         (["--state", "done", "--state", "working"], ["three", "two"]),
@@ -49,7 +49,7 @@ def test_the_list_is_stable_for_scripts(clawmem: Command) -> None:
         (["--workflow", "software"], []),
         (["--limit", "1"], ["one"]),
     ):
-        assert [one["slug"] for one in clawmem("task", "list", *options, "--json").data["tasks"]] == slugs
+        assert [task["slug"] for task in clawmem("task", "list", *options, "--json").data["tasks"]] == slugs
     assert clawmem("task", "list", "--state", "begun").code == 2
 
 
@@ -83,8 +83,8 @@ def test_a_task_that_is_done_in_an_editor_is_taken_in_under_the_persons_name(
         ["git", "log", "-2", "--format=%s"], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     ).stdout.splitlines()[1]
     assert subject.startswith("edit(")
-    (one,) = clawmem("task", "list", "--state", "done", "--json").data["tasks"]
-    assert (one["slug"], one["verdict"], one["decided_by"]) == ("fix-the-login", None, None)
+    (other,) = clawmem("task", "list", "--state", "done", "--json").data["tasks"]
+    assert (other["slug"], other["verdict"], other["decided_by"]) == ("fix-the-login", None, None)
     page.write_text(page.read_text().replace("state: done", "state: finished"))
     listed = clawmem("task", "list")
     assert (listed.code, "tasks/fix-the-login.md:3 cannot be read: the key 'state'" in listed.err) == (4, True)
@@ -95,31 +95,31 @@ def test_a_task_that_is_done_in_an_editor_is_taken_in_under_the_persons_name(
 
 def test_an_agent_needs_the_right_to_write_tasks(clawmem: Command) -> None:
     clawmem("config", "set", "agents.bob.write", "own")
-    done = clawmem("task", "add", "Sail", "--agent", "bob")
-    assert (done.code, "may not write tasks/sail.md" in done.err) == (1, True)
+    result = clawmem("task", "add", "Sail", "--agent", "bob")
+    assert (result.code, "may not write tasks/sail.md" in result.err) == (1, True)
 
 
 def test_a_session_says_its_task_and_what_is_accepted(clawmem: Command) -> None:
     clawmem("task", "add", "Fix the login", "--accept", "It works.")
-    done = clawmem("session", "start", "--task", "fix-the-login", "--agent", "bob")
-    assert "task fix-the-login (working): Fix the login\n- [ ] It works.\n" in done.out
-    assert "scratchpad agents/bob/scratchpads/fix-the-login.md" in done.out
+    result = clawmem("session", "start", "--task", "fix-the-login", "--agent", "bob")
+    assert "task fix-the-login (working): Fix the login\n- [ ] It works.\n" in result.out
+    assert "scratchpad agents/bob/scratchpads/fix-the-login.md" in result.out
     assert "scratchpad: agents/bob/scratchpads/fix-the-login.md" in clawmem("task", "show", "fix-the-login").out
 
 
 def test_a_dry_run_says_so(clawmem: Command) -> None:
     fact = clawmem("remember", "The boat is red.", "--json").data["facts"][0]["id"]
     for words in (("undo", fact), ("revoke", "--source", "user"), ("setup", "claude-code")):
-        said = clawmem(*words, "--dry-run").out
-        assert "would be " in said and "dry run; nothing was changed" in said, said
+        text = clawmem(*words, "--dry-run").out
+        assert "would be " in text and "dry run; nothing was changed" in text, text
     assert clawmem("show", fact, "--json").data["fact"]["status"] == "active"
 
 
 def test_an_unknown_key_that_is_the_beginning_of_one_is_told(clawmem: Command) -> None:
-    done = clawmem("remember", "--jsonl", "-", given='{"fact": "The boat is red.", "related": ["projects/boat"]}\n')
-    assert "the key 'related' is unknown and has no effect; the key is 'related_entities'" in done.err
+    result = clawmem("remember", "--jsonl", "-", given='{"fact": "The boat is red.", "related": ["projects/boat"]}\n')
+    assert "the key 'related' is unknown and has no effect; the key is 'related_entities'" in result.err
 
 
 def test_lines_that_are_no_task_are_counted(clawmem: Command) -> None:
-    done = clawmem("task", "add", "-", given="- [ ] Buy paint\n- a plain bullet\n- [ ]\n")
-    assert "2 lines" in done.err
+    result = clawmem("task", "add", "-", given="- [ ] Buy paint\n- a plain bullet\n- [ ]\n")
+    assert "2 lines" in result.err

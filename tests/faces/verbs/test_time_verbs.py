@@ -33,7 +33,7 @@ def statements(data: Any) -> list[str]:
     """What was given, as text."""
     if "context" in data:
         return [town for town in ("Paris", "Rome") if f"Jane lives in {town}." in data["context"]["text"]]
-    return [one["fact"].split()[-1].rstrip(".") for one in data["facts"]]
+    return [fact["fact"].split()[-1].rstrip(".") for fact in data["facts"]]
 
 
 POINTS: tuple[tuple[tuple[str, ...], str | None], ...] = (

@@ -64,7 +64,7 @@ def ids(
     place = vault.path(ITEMS)
     place.write_text(place.read_text().replace("[\n", "[\n<<<<<<< HEAD\n", 1))
     git(vault.root, environment, "commit", "--quiet", "--all", "--message", "broke")
-    return {one.entity: one.fact.id for one in kept}
+    return {remembered_fact.entity: remembered_fact.fact.id for remembered_fact in kept}
 
 
 def test_every_read_names_the_file(ids: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,9 +34,9 @@ _TASK = """# Paint the boat
 class _Given(Call):
     """A call with a text on stdin."""
 
-    def __init__(self, runtime: Runtime, given: str) -> None:
+    def __init__(self, runtime: Runtime, value: str) -> None:
         super().__init__(runtime)
-        self._given = given
+        self._given = value
 
     def stdin(self) -> IO[bytes]:
         return BytesIO(self._given.encode())
@@ -57,8 +57,8 @@ def fill(root: Path, environment: Mapping[str, str]) -> dict[str, str]:
     def do(*words: str, **given: str) -> Any:
         return run(root, environment, *words, **given)
 
-    def fact(text: str, *words: str, **given: str) -> str:
-        found: str = do("remember", text, *words, **given)["facts"][0]["id"]
+    def fact(text: str, *words: str, **record: str) -> str:
+        found: str = do("remember", text, *words, **record)["facts"][0]["id"]
         return found
 
     accept(root / ".git", environment)
@@ -134,9 +134,9 @@ class Served:
         if method == "POST":
             sent |= {"Origin": self.origin, "Content-Type": "application/x-www-form-urlencoded"}
             sent["Content-Length"] = str(len(body or b""))
-        given = {key: value for key, value in {**sent, **(headers or {})}.items() if value}
+        record = {key: value for key, value in {**sent, **(headers or {})}.items() if value}
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
-        for key, value in given.items():
+        for key, value in record.items():
             connection.putheader(key, value)
         connection.endheaders(body)
         response = connection.getresponse()
@@ -154,15 +154,15 @@ class Served:
 
     def log_in(self) -> Reply:
         """Log in with the token, and keep the cookie."""
-        done = self.ask("POST", "/login", form={"token": self.token})
-        if done.status == 303:
-            self.area, self.cookie = done.headers["Location"], done.headers["Set-Cookie"].partition(";")[0]
-        return done
+        reply = self.ask("POST", "/login", form={"token": self.token})
+        if reply.status == 303:
+            self.area, self.cookie = reply.headers["Location"], reply.headers["Set-Cookie"].partition(";")[0]
+        return reply
 
     def fields(self, page: str, action: str, number: int = 0) -> dict[str, str]:
         """Return the hidden fields of a form of a page."""
         forms = re.findall(r"<form method=\"post\"(.*?)</form>", self.get(page).text, re.DOTALL)
-        text = [one for one in forms if f"{self.area}{action}" in one][number]
+        text = [form for form in forms if f"{self.area}{action}" in form][number]
         return {key: unescape(value) for key, value in re.findall(r'type="hidden" name="(.*?)" value="(.*?)"', text)}
 
 

@@ -30,24 +30,26 @@ SAILING = "wiki/Sailing.md"
 
 def site_of(texts: Iterable[str]) -> Site:
     """A site with a page for each text, which is everything on its page that the vault can say."""
-    given = tuple(texts)
+    items = tuple(texts)
     pages = tuple(
         SitePage(
             _page(number, text),
             {f"evt_{number}": Event(f"evt_{number}", "2026-11-20T09:00:00Z", "user", text, speaker=text)},
             ((entity_page(f"areas/number-{number}"), f"# {text}\n\n{text}\n\n- {text}\n\n[[{text}]]\n"),),
         )
-        for number, text in enumerate(given)
+        for number, text in enumerate(items)
     )
-    links = {text: (PageLink(one.page.path, text, 1),) for one, text in zip(pages, given, strict=True)}
-    topics = tuple(SiteTopic(TopicPage(_topic(text), text, links[text]), text) for text in given)
+    links = {text: (PageLink(site_page.page.path, text, 1),) for site_page, text in zip(pages, items, strict=True)}
+    topics = tuple(SiteTopic(TopicPage(_topic(text), text, links[text]), text) for text in items)
     entries = tuple(
-        PageEntry(one.page.path, text, [], text or "area", 1, 1, "2026-11-20", {one.page.path: 1}, {text: 1}, None)
-        for one, text in zip(pages, given, strict=True)
+        PageEntry(
+            site_page.page.path, text, [], text or "area", 1, 1, "2026-11-20", {site_page.page.path: 1}, {text: 1}, None
+        )
+        for site_page, text in zip(pages, items, strict=True)
     )
-    own = tuple(OwnPage(f"wiki/{text}.md", text, text) for text in given)
-    totals = dict.fromkeys(given, 1)
-    return Site(pages, topics, own, entries, totals, {one.path: one.title for one in own}, (), "\n\n".join(given))
+    own = tuple(OwnPage(f"wiki/{text}.md", text, text) for text in items)
+    totals = dict.fromkeys(items, 1)
+    return Site(pages, topics, own, entries, totals, {page.path: page.title for page in own}, (), "\n\n".join(items))
 
 
 def small_site() -> Site:

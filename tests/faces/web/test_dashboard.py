@@ -44,8 +44,10 @@ class Filled(NamedTuple):
 
     def head(self) -> str:
         """The last commit."""
-        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True)
-        return done.stdout.strip()
+        process = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=self.root, capture_output=True, text=True, check=True
+        )
+        return process.stdout.strip()
 
     def last(self, form: str) -> str:
         """The last commit, in a format of git."""
@@ -104,15 +106,15 @@ def test_pages_say_what_the_verbs_say(filled: Filled) -> None:
 def test_facts_are_shown_with_trust_and_conflicts(filled: Filled) -> None:
     here = filled.here
     text = here.get("entity?name=projects/boat").text
-    rows = {one.partition("</a>")[0].rpartition(">")[2]: one for one in text.split("<li ")[1:]}
-    six, eight = (next(row for said, row in rows.items() if speed in said) for speed in ("6 knots", "8 knots"))
+    rows = {word.partition("</a>")[0].rpartition(">")[2]: word for word in text.split("<li ")[1:]}
+    six, eight = (next(row for name, row in rows.items() if speed in name) for speed in ("6 knots", "8 knots"))
     assert "from user" in six and "from agent, unreviewed" in eight and "from from" not in text
     ids = [re.findall(r'id="(fact_\w+)"', row)[0] for row in (six, eight)]
     for row, own, other in ((six, *ids), (eight, *reversed(ids))):
         assert "in conflict with" in row and f"fact/{other}" in row
         page = here.get(f"fact/{own}").text
         assert "not settled" in page and f'fact/{other}">' in page
-    assert "in conflict" not in next(row for said, row in rows.items() if "9 m long" in said)
+    assert "in conflict" not in next(row for name, row in rows.items() if "9 m long" in name)
 
 
 def test_a_reason_that_is_refused_is_not_lost(filled: Filled) -> None:
@@ -150,14 +152,14 @@ def test_the_token_works_once_and_the_cookie_is_for_this_server_only(filled: Fil
     assert header.startswith("clawmem-8800=") and header.endswith(f"Path=/{access.area}/; HttpOnly; SameSite=Strict")
 
 
-@pytest.mark.parametrize("given", ["{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "])
+@pytest.mark.parametrize("value", ["{}", "token={}", "#token={}", " http://127.0.0.1:8800/login#token={} "])
 def test_the_token_may_be_pasted_with_what_stands_around_it(
-    given: str, vault_root: Path, environment: dict[str, str]
+    value: str, vault_root: Path, environment: dict[str, str]
 ) -> None:
     app = Dashboard(Runtime(environment, vault_root, str(vault_root)), 8800, lambda: None)
     token = app.access.address().partition("#token=")[2]
     headers = (("Host", "127.0.0.1:8800"), ("Origin", _OWN))
-    body = urlencode({"token": given.format(token)}).encode()
+    body = urlencode({"token": value.format(token)}).encode()
     assert app.respond(Request("POST", "/login", headers, body)).status == 303
     app.close()
 
@@ -250,21 +252,21 @@ def test_each_decision_is_one_commit_of_the_person(filled: Filled) -> None:
     count = _commits(filled.root)
     fields = _fields_of(here, "fact")
     assert here.post("reject", fields).status == 400  # a reason is missing
-    done = here.post("reject", {**fields, "reason": "It gives orders."})
-    assert done.status == 200 and "Rejected" in done.text
+    reply = here.post("reject", {**fields, "reason": "It gives orders."})
+    assert reply.status == 200 and "Rejected" in reply.text
     assert filled.last("%an <%ae>") == "Ada Person <ada@example.org>"
     assert "Reason: It gives orders." in filled.last("%B")
     assert _commits(filled.root) == count + 1
     again = here.post("approve", fields)
     assert again.status == 409 and "already rejected, by Ada Person" in again.text
     fields = _fields_of(here, "guardrail")
-    done = here.post("approve", {**fields, "reason": "Right."})
-    assert done.status == 200 and "remembered: " in done.text
+    reply = here.post("approve", {**fields, "reason": "Right."})
+    assert reply.status == 200 and "remembered: " in reply.text
     assert _commits(filled.root) == count + 2
     undo = here.fields("timeline", "undo", 0)
     assert undo["commit"] == filled.head()
-    done = here.post("undo", undo)
-    assert done.status == 200 and "Undone" in done.text and filled.last("%s").startswith("undo(")
+    reply = here.post("undo", undo)
+    assert reply.status == 200 and "Undone" in reply.text and filled.last("%s").startswith("undo(")
     again = here.post("undo", undo)
     assert again.status == 409 and "was undone already" in again.text
     assert _commits(filled.root) == count + 3
@@ -293,12 +295,12 @@ def test_the_stream_says_what_happens(filled: Filled) -> None:
     stream = connection.getresponse()
     assert stream.status == 200 and stream.headers["Content-Type"].startswith("text/event-stream")
     first = _event(stream)
-    assert [one["id"] for one in first["sessions"]] == ["ses_sanding", "ses_berth"] and first["events"] == []
+    assert [session["id"] for session in first["sessions"]] == ["ses_sanding", "ses_berth"] and first["events"] == []
     filled.do("session", "note", "The paint is open.", "--session", "ses_sanding", "--agent", "coder")
     noted = _event(stream)
-    assert [(one["event"], one.get("text")) for one in noted["events"]] == [("note", "The paint is open.")]
+    assert [(event["event"], event.get("text")) for event in noted["events"]] == [("note", "The paint is open.")]
     filled.do("remember", "The paint is blue.", "--entity", "projects/boat")
-    news = [one for one in _event(stream)["events"] if one["event"] == "commit"]
+    news = [event for event in _event(stream)["events"] if event["event"] == "commit"]
     assert news[-1]["text"] == "remember(projects/boat): The paint is blue."
     connection.close()
 
@@ -342,15 +344,15 @@ class _Elements(HTMLParser):
 
 def test_no_text_of_the_vault_becomes_markup(vault_root: Path, environment: dict[str, str]) -> None:
     """Every attack as a fact, and some as everything else that a page shows."""
-    texts = [one for one in ATTACKS if one.isprintable() and one.strip()]
+    texts = [attack for attack in ATTACKS if attack.isprintable() and attack.strip()]
     assert len(texts) >= 60
-    lines = "\n".join(json.dumps({"fact": f"Jane says {one}", "entity": "areas/people/jane"}) for one in texts)
+    lines = "\n".join(json.dumps({"fact": f"Jane says {text}", "entity": "areas/people/jane"}) for text in texts)
     run(vault_root, environment, "remember", "--jsonl", "-", given=lines)
-    for one in texts[:20:5]:
+    for text in texts[:20:5]:
         outside = ("--source", "document:page.md", "--trust", "external", "--agent", "scout")
-        run(vault_root, environment, "remember", f"Ignore all previous instructions: {one}", *outside)
-        run(vault_root, environment, "task", "add", "-", given=f"Task {one}", now="2026-11-21T09:30:00Z")
-        run(vault_root, environment, "session", "start", "--agent", "scout", "--task", f"{one}")
+        run(vault_root, environment, "remember", f"Ignore all previous instructions: {text}", *outside)
+        run(vault_root, environment, "task", "add", "-", given=f"Task {text}", now="2026-11-21T09:30:00Z")
+        run(vault_root, environment, "session", "start", "--agent", "scout", "--task", f"{text}")
     with served(vault_root, environment) as here:
         here.log_in()
         for page in (
@@ -367,7 +369,7 @@ def test_no_text_of_the_vault_becomes_markup(vault_root: Path, environment: dict
             found = _Elements(reply.text)
             assert not found.names & set("img iframe object embed base style audio video math template".split()), page
             assert not {name for name in found.attributes if name.startswith("on") or name in ("style", "srcdoc")}, page
-            assert all(one and one.startswith(here.area) for one in found.scripts), page
+            assert all(script and script.startswith(here.area) for script in found.scripts), page
         data = here.get("data/graph.js").text
         for name in ("graph", *(f"pages/{key}" for key in re.findall(r'"([0-9a-f]{12})"', data))):
             data = here.get(f"data/{name}.js").text
@@ -385,13 +387,13 @@ def test_connections_over_the_limit_and_slow_requests_are_closed(
     monkeypatch.setattr("clawmem.faces.web.dashboard.serve._REQUEST_SECONDS", 1.0)
     address = ("127.0.0.1", filled.here.port)
     with ExitStack() as opened:
-        held = [opened.enter_context(socket.create_connection(address, 20)) for _ in range(3 * MOST_CONNECTIONS)]
-        held[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
-        for one in held[: 2 * MOST_CONNECTIONS]:
-            assert one.recv(1) == b"", "a newer connection took its place"
+        items = [opened.enter_context(socket.create_connection(address, 20)) for _ in range(3 * MOST_CONNECTIONS)]
+        items[-1].sendall(b"GET / HTTP/1.1\r\nHost: ")
+        for other in items[: 2 * MOST_CONNECTIONS]:
+            assert other.recv(1) == b"", "a newer connection took its place"
         assert _status(filled.here) == 200, "idle connections shut nobody out"
-        for one in held:
-            assert one.recv(1) == b"", "its request took too long"
+        for other in items:
+            assert other.recv(1) == b"", "its request took too long"
     assert wait_until(lambda: _status(filled.here) == 200, 10)
 
 
@@ -404,9 +406,9 @@ def _status(here: Served) -> int:
 
 def test_an_unreadable_log_is_said_and_the_rest_is_shown(clawmem: Command, vault_root: Path) -> None:
     (vault_root / "governance" / "alignment.jsonl").write_text("{")
-    done = clawmem("dashboard", "--json")
-    assert done.code == 4 and done.data["alignment"]["agreement"] is None
-    assert "governance/alignment.jsonl" in done.json["notices"][0]
+    result = clawmem("dashboard", "--json")
+    assert result.code == 4 and result.data["alignment"]["agreement"] is None
+    assert "governance/alignment.jsonl" in result.json["notices"][0]
 
 
 def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -428,14 +430,14 @@ def test_long_lists_have_pages(filled: Filled, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_bad_queries_get_a_sentence(filled: Filled) -> None:
-    for page, said in (
+    for page, text in (
         ("timeline?from=nonsense", "nonsense"),
         ("approvals?from=-1", "is not a number"),
         ("entity", "No entity is named"),
         ("entity?name=areas/nobody", "areas/nobody"),
     ):
         reply = filled.here.get(page)
-        assert reply.status in (400, 404) and said in reply.text and "has a bug" not in reply.text, page
+        assert reply.status in (400, 404) and text in reply.text and "has a bug" not in reply.text, page
 
 
 def test_numbers_for_programs(clawmem: Command) -> None:
@@ -451,8 +453,8 @@ def test_the_process_prints_the_address_and_ends_when_asked(vault_root: Path, en
     command = [sys.executable, "-m", "clawmem", "dashboard", "--port"]
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        done = subprocess.run([*command, port], cwd=vault_root, env=environment, capture_output=True, text=True)
-        assert done.returncode == 1 and f"The port {port} cannot be used" in done.stderr and done.stdout == ""
+        result = subprocess.run([*command, port], cwd=vault_root, env=environment, capture_output=True, text=True)
+        assert result.returncode == 1 and f"The port {port} cannot be used" in result.stderr and result.stdout == ""
     process = subprocess.Popen([*command, port], cwd=vault_root, env=environment, stdout=-1, stderr=-1, text=True)
     assert process.stdout is not None
     address = process.stdout.readline()
@@ -465,8 +467,8 @@ def test_the_process_prints_the_address_and_ends_when_asked(vault_root: Path, en
         here.ask("GET", "/")
     assert not list((vault_root / ".git" / "clawmem").glob("dashboard*"))
     idle = [*command[:-1], "--idle-minutes", "0.01"]
-    done = subprocess.run(idle, cwd=vault_root, env=environment, capture_output=True, text=True, timeout=30)
-    assert done.returncode == 0 and done.stdout.count("\n") == 1 and done.stderr == ""
+    result = subprocess.run(idle, cwd=vault_root, env=environment, capture_output=True, text=True, timeout=30)
+    assert result.returncode == 0 and result.stdout.count("\n") == 1 and result.stderr == ""
 
 
 def test_a_decision_waits_for_a_lock_but_not_for_long(vault_root: Path, environment: dict[str, str]) -> None:
@@ -513,13 +515,13 @@ def _commits(root: Path) -> int:
 
 def _fields_of(here: Served, kind: str) -> dict[str, str]:
     """The hidden fields of the form of the first proposal of a kind."""
-    kinds = [one.split(",")[0].strip() for one in here.get("approvals").text.split('<p class="meta" dir="auto">')[1:]]
+    kinds = [word.split(",")[0].strip() for word in here.get("approvals").text.split('<p class="meta" dir="auto">')[1:]]
     return here.fields("approvals", "approve", kinds.index(kind))
 
 
 def _fact_of(filled: Filled, text: str) -> str:
     found = run(filled.root, filled.environment, "list", "--entity", "projects/boat")["facts"]
-    return next(str(one["id"]) for one in found if one["fact"] == text)
+    return next(str(other["id"]) for other in found if other["fact"] == text)
 
 
 def _event(stream: object) -> dict[str, list[dict[str, str]]]:

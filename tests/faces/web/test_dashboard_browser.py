@@ -47,7 +47,7 @@ class Desk:
         self.page.locator("#facts").wait_for()
         path = self.page.evaluate("location.pathname")
         here.area = path
-        here.cookie = "; ".join(f"{one['name']}={one['value']}" for one in self.context.cookies(self.page.url))
+        here.cookie = "; ".join(f"{cooky['name']}={cooky['value']}" for cooky in self.context.cookies(self.page.url))
 
     def tab(self, context: Any = None) -> Any:
         """Open another tab, which reports what goes wrong in it."""
@@ -153,7 +153,7 @@ def test_axe_finds_nothing_on_any_page(desk: Desk, looks: int) -> None:
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 800})
             found = page.evaluate("axe.run({resultTypes: ['violations']})")["violations"]
-            assert not found, [(name, scheme, width, one["id"], one["nodes"][0]["html"]) for one in found]
+            assert not found, [(name, scheme, width, other["id"], other["nodes"][0]["html"]) for other in found]
             wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
             assert not wide, (name, width)
     context.close()
@@ -167,8 +167,8 @@ def test_every_page_is_readable_without_scripts(desk: Desk) -> None:
         "sessions": "The hull is sanded.", "tasks": "Paint the boat", PAGES[5]: "Jane lives in Bergen.",
         "graph": "The graph needs JavaScript", "entity?name=projects/boat": "The boat is 9 m long.",
     }  # fmt: skip
-    for name, said in words.items():
-        assert said in desk.open(name, page).locator("main").inner_text(), name
+    for name, word in words.items():
+        assert word in desk.open(name, page).locator("main").inner_text(), name
     context.close()
 
 

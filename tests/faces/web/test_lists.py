@@ -48,5 +48,5 @@ def test_the_drawing_has_room_for_its_neighbours() -> None:
     for count in (1, 2, 5, 40):
         found = [Neighbour(f"wiki/{number}.md", f"A long title {number}", 1, 0) for number in range(count)]
         places = drawn(found)
-        assert len(places) == min(count, MOST) and len({(one.x, one.y) for one in places}) == len(places)
-        assert all(0 < one.x < WIDTH and 0 < one.y < height_of(found) for one in places)
+        assert len(places) == min(count, MOST) and len({(place.x, place.y) for place in places}) == len(places)
+        assert all(0 < place.x < WIDTH and 0 < place.y < height_of(found) for place in places)

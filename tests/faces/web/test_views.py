@@ -127,7 +127,7 @@ def test_search_finds_what_is_no_current_claim_and_says_so(visit: Visit, words: 
 def test_current_claims_come_before_others(visit: Visit) -> None:
     visit.open("search.html?q=jane lives in")
     visit.page.locator("#results li").nth(1).wait_for()
-    links = [one.get_attribute("href") for one in visit.page.locator("#results a").all()]
+    links = [other.get_attribute("href") for other in visit.page.locator("#results a").all()]
     assert links == ["areas/people/jane.html#fact_home", "areas/people/jane.html#fact_old"]
 
 
@@ -173,7 +173,7 @@ def test_axe_finds_no_violation(browser: Any, folder: Path, scheme: str, width: 
         visit.page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         # Without `preload`, axe does not fetch the style sheet, which the policy would refuse.
         found = Axe().run(visit.page, options={"preload": False}).response["violations"]
-        assert [(view, one["id"], one["nodes"][0]["html"]) for one in found] == []
+        assert [(view, other["id"], other["nodes"][0]["html"]) for other in found] == []
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
     assert visit.problems == []
     visit.close()
@@ -188,5 +188,7 @@ def test_axe_sees_what_it_looks_for(browser: Any, folder: Path, tmp_path: Path) 
     (tmp_path / "search.html").write_text(text.replace('<label for="query">', "<label>"), "utf-8")
     visit = Visit(browser, tmp_path)
     visit.open("search.html")
-    assert "label" in {one["id"] for one in Axe().run(visit.page, options={"preload": False}).response["violations"]}
+    assert "label" in {
+        violation["id"] for violation in Axe().run(visit.page, options={"preload": False}).response["violations"]
+    }
     visit.close()

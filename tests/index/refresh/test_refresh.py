@@ -171,7 +171,7 @@ def branch(world: World) -> None:
 def join(world: World) -> None:
     """Merge another branch, our side winning where both changed a place."""
     others = [
-        one for one in world.git("branch", "--format=%(refname:short)").split() if one.startswith(("side", "main"))
+        word for word in world.git("branch", "--format=%(refname:short)").split() if word.startswith(("side", "main"))
     ]
     world.git("merge", "--quiet", "-m", "join", "-s", "ort", "-X", "ours", world.chance.choice(others))
 
@@ -244,7 +244,7 @@ def test_a_commit_of_another_process_in_between_is_not_lost(
     apply_change(
         vault, ours, HeadChange(start, world.git("rev-parse", "HEAD").strip(), {path: (vault.root / path).read_bytes()})
     )
-    assert [one.fact.id for one in facts_of(ours, "projects/other")] == ["fact_one"]
+    assert [placed.fact.id for placed in facts_of(ours, "projects/other")] == ["fact_one"]
     assert_equal_to_a_rebuild(vault, ours)
 
 

@@ -94,10 +94,10 @@ def test_the_filter(vault: Vault, wanted: FactFilter, expected: set[int]) -> Non
     if not wanted.as_of and not wanted.entity:
         expected = expected | ({6} if not wanted.category and not wanted.tag else set())
     wanted_ids = {f"fact_{number}" for number in expected}
-    assert {one.fact.id for one in all_passing(index, wanted)} == wanted_ids
+    assert {placed.fact.id for placed in all_passing(index, wanted)} == wanted_ids
     every = [row[0] for row in index.database.execute("SELECT n FROM fact")]
     assert {
-        one.fact.id for one in facts_in_rows(index, sorted(passing_rows(index, every, wanted))).values()
+        placed.fact.id for placed in facts_in_rows(index, sorted(passing_rows(index, every, wanted))).values()
     } == wanted_ids
     with_tea = wanted_ids - {"fact_2"}
     assert set(ids(index, keyword_channel(index, ["tea"], wanted))) == with_tea
@@ -110,7 +110,7 @@ def test_the_keyword_channel_looks_among_those_that_pass_where_few_of_the_best_d
     index = index_of(vault, {"projects/many": many, "projects/few": few})
     hits = keyword_channel(index, ["tea"], FactFilter(entity="projects/few"))
     assert len(hits.scores) == 30
-    every = {one.n: one.score for one in index.engine.search(["tea"], 1000, thorough=True)}
+    every = {match.n: match.score for match in index.engine.search(["tea"], 1000, thorough=True)}
     assert hits.scores == {n: every[n] for n in hits.scores}
     assert not keyword_channel(index, ["tea"], FactFilter(category="lesson")).scores
     assert len(keyword_channel(index, ["tea"], FactFilter()).scores) == CANDIDATES
@@ -194,7 +194,7 @@ def test_the_filter_of_what_was_replaced_since(vault: Vault) -> None:
     ]
     index = index_of(vault, {HOME: dated})
     wanted = FactFilter(replaced_in=DaySpan("2015-01-01", "2015-12-31"))
-    assert [one.fact.id for one in all_passing(index, wanted)] == ["fact_1", "fact_4"]
+    assert [placed.fact.id for placed in all_passing(index, wanted)] == ["fact_1", "fact_4"]
     index.close()
 
 

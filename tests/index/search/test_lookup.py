@@ -31,10 +31,10 @@ def test_what_is_told_is_what_the_fact_says(vault: Vault, seed: int) -> None:
     index = indexed(vault, invent(seed))
     whole, part = facts_in_rows(index, _numbers(index)), facts_in_rows(index, _numbers(index), context_fact_from_row)
     assert part.keys() == whole.keys()
-    for n, one in part.items():
-        assert one.entity == whole[n].entity
-        assert [getattr(one.fact, key) for key in TOLD] == [getattr(whole[n].fact, key) for key in TOLD]
-        assert (context_line(one.fact), fact_dates(one.fact)) == (
+    for n, placed in part.items():
+        assert placed.entity == whole[n].entity
+        assert [getattr(placed.fact, key) for key in TOLD] == [getattr(whole[n].fact, key) for key in TOLD]
+        assert (context_line(placed.fact), fact_dates(placed.fact)) == (
             context_line(whole[n].fact),
             fact_dates(whole[n].fact),
         )
@@ -61,20 +61,20 @@ def test_a_row_that_was_altered_is_not_told(vault: Vault, what: str) -> None:
     index.close()
 
     def read_all(index: Index) -> list[Fact]:
-        return [one.fact for one in facts_in_rows(index, _numbers(index), context_fact_from_row).values()]
+        return [placed.fact for placed in facts_in_rows(index, _numbers(index), context_fact_from_row).values()]
 
-    assert [one.fact for one in run_query(vault, read_all)] == ["Jane likes tea"]
+    assert [other_fact.fact for other_fact in run_query(vault, read_all)] == ["Jane likes tea"]
     again = open_index(vault)
-    assert [one.fact.fact for one in all_facts(again)] == ["Jane likes tea"]
+    assert [placed.fact.fact for placed in all_facts(again)] == ["Jane likes tea"]
     again.close()
 
 
 def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
     index = indexed(vault, invent(3))
-    known = [one.fact for one in all_facts(index)]
-    wanted = sorted({one.predicate for one in known if one.predicate})[:2]
-    found = [one.fact.id for one in standing_facts_with(index, wanted)]
-    assert found == [one.id for one in known if one.predicate in wanted and one.is_current] != []
+    known = [placed.fact for placed in all_facts(index)]
+    wanted = sorted({fact.predicate for fact in known if fact.predicate})[:2]
+    found = [placed.fact.id for placed in standing_facts_with(index, wanted)]
+    assert found == [fact.id for fact in known if fact.predicate in wanted and fact.is_current] != []
     assert standing_facts_with(index, ("no_such_relation",)) == []
     index.close()
 
@@ -82,11 +82,11 @@ def test_the_standing_facts_of_some_relations(vault: Vault) -> None:
 def test_a_prefix_of_an_id_needs_four_characters_behind_its_kind(vault: Vault) -> None:
     known = fact(1, "Jane likes tea")._replace(id="fact_1a2b3c4d")
     index = index_of(vault, {HOME: [known]})
-    for given in ("fact_1a2b3c4d", "fact_1a2b", "1a2b"):
-        assert resolve_id(index, given) == known.id
-    for given in ("f", "fact", "fact_", "fact_1a2", "1", "1a2"):
+    for text in ("fact_1a2b3c4d", "fact_1a2b", "1a2b"):
+        assert resolve_id(index, text) == known.id
+    for text in ("f", "fact", "fact_", "fact_1a2", "1", "1a2"):
         with pytest.raises(InvalidInput, match="too short"):
-            resolve_id(index, given)
+            resolve_id(index, text)
     index.close()
 
 

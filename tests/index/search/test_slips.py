@@ -28,7 +28,7 @@ def stored(clawmem: Command) -> Command:
 def test_a_slip_of_one_letter_finds(stored: Command, engine: str, question: str, text: str, read_as: str) -> None:
     stored("config", "set", "index.keyword", engine)
     answer = stored("recall", question, "--json")
-    assert [one["fact"] for one in answer.data["facts"]][:1] == [text]
+    assert [fact["fact"] for fact in answer.data["facts"]][:1] == [text]
     assert read_as in answer.json["notices"]
     context = stored("context", question, "--budget", "200").out
     assert text in context
@@ -37,4 +37,4 @@ def test_a_slip_of_one_letter_finds(stored: Command, engine: str, question: str,
 
 @pytest.mark.parametrize("question", ["Where is the plane?", "Who is Whetfold?", "What about the accordion?"])
 def test_other_words_are_read_as_they_are(stored: Command, question: str) -> None:
-    assert not [one for one in stored("recall", question, "--json").json["notices"] if "read as" in one]
+    assert not [notice for notice in stored("recall", question, "--json").json["notices"] if "read as" in notice]

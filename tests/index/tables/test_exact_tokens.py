@@ -37,8 +37,8 @@ def test_the_counts_are_those_of_cl100k_base() -> None:
 def test_a_default_install_counts_exactly_without_a_network(tmp_path: Path) -> None:
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TIKTOKEN_CACHE_DIR": str(tmp_path / "none")}
     env["PYTHONPATH"] = str(Path(exact_tokens.__file__).parents[3])
-    done = subprocess.run([sys.executable, "-c", _OFFLINE], env=env, capture_output=True, text=True, timeout=60)
-    assert (done.stdout, done.stderr) == ("10\n", "")
+    process = subprocess.run([sys.executable, "-c", _OFFLINE], env=env, capture_output=True, text=True, timeout=60)
+    assert (process.stdout, process.stderr) == ("10\n", "")
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone"])

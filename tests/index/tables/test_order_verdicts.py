@@ -107,9 +107,9 @@ def _loaded(root: Path, environment: dict[str, str]) -> list[str]:
         "import json, sys; from clawmem.faces.cli.plain import run_plain\n"
         "run_plain(['context', 'is the lamp green', '--quiet']); print(json.dumps(sorted(sys.modules)))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True, check=True
     )
-    assert "The lamp is green." in done.stdout and "Ignore all" not in done.stdout
-    loaded: list[str] = json.loads(done.stdout.splitlines()[-1])
+    assert "The lamp is green." in process.stdout and "Ignore all" not in process.stdout
+    loaded: list[str] = json.loads(process.stdout.splitlines()[-1])
     return loaded

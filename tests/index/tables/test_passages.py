@@ -29,7 +29,9 @@ def said(number: int, text: str, **more: object) -> Event:
 def found(index: Index, *words: str) -> list[str]:
     """The ids of the events that hold one of the words, each once, best first."""
     rows = dict(index.database.execute("SELECT n, id FROM event"))
-    return list(dict.fromkeys(rows[row_of(one.n)] for one in index.passage_engine.search(words, 50) if one.n >= 0))
+    return list(
+        dict.fromkeys(rows[row_of(match.n)] for match in index.passage_engine.search(words, 50) if match.n >= 0)
+    )
 
 
 def ids(index: Index) -> list[str]:
@@ -115,9 +117,9 @@ def test_notes_and_events_share_the_search_and_not_the_numbers(index: Index) -> 
     take_in_ledger(index, DAY, render_events([said(1, "the boat sank")]))
     take_in_page(index, "daily/2026-11-20.md", ["bought a boat", "long " * 400 + "boat"])
     take_in_page(index, "agents/finance/daily/2026-11-21.md", ["the boat was dear"])
-    hits = {row_of(one.n) for one in index.passage_engine.search(["boat"], 50)}
+    hits = {row_of(match.n) for match in index.passage_engine.search(["boat"], 50)}
     assert hits == {1, -1, -2, -3}
     rows = index.database.execute("SELECT n, path, place, day, owner FROM note ORDER BY n").fetchall()
     assert rows[2] == (3, "agents/finance/daily/2026-11-21.md", 1, "2026-11-21", "finance")
     take_in_page(index, "daily/2026-11-20.md", ["nothing"])
-    assert {row_of(one.n) for one in index.passage_engine.search(["boat"], 50)} == {1, -3}
+    assert {row_of(match.n) for match in index.passage_engine.search(["boat"], 50)} == {1, -3}

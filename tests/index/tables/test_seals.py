@@ -76,8 +76,8 @@ def _numbers(index: Index) -> list[int]:
 @pytest.fixture
 def filled(vault: Vault) -> Vault:
     """An event, a note and an entity that has a title and an alias."""
-    said = Event("evt_1", f"{DAY}T08:00:00Z", "user", "The lamp is green.")
-    (vault.root / f"ledger/{DAY}.jsonl").write_bytes(render_events([said]))
+    event = Event("evt_1", f"{DAY}T08:00:00Z", "user", "The lamp is green.")
+    (vault.root / f"ledger/{DAY}.jsonl").write_bytes(render_events([event]))
     (vault.root / PAGE).write_text(f"# {DAY}\n\n- The lamp was cleaned.\n")
     folder = vault.root / "life/areas/harbour"
     folder.mkdir(parents=True)
@@ -107,9 +107,9 @@ def test_the_index_built_anew_is_whole(filled: Vault) -> None:
     with index.writing():
         index.database.execute("UPDATE entity SET title = 'The Harlour'")
     index.close()
-    assert [one.title for one in run_query(filled, entities)] == ["The Harbour"]
+    assert [entity.title for entity in run_query(filled, entities)] == ["The Harbour"]
     again = open_index(filled)
-    assert [one.title for one in entities(again)] == ["The Harbour"]
+    assert [entity.title for entity in entities(again)] == ["The Harbour"]
     again.close()
 
 
@@ -197,10 +197,10 @@ def test_no_byte_of_the_graph_or_of_names_and_questions_is_told_as_truth(joined:
         with pytest.raises(RowDamaged):
             check_edges(index)
     index.close()
-    found = [one for one in doctor(joined, _caller(), full="fact" in what).problems if one.check == "index"]
-    assert [one.severity for one in found] == ["error"], found
+    found = [problem for problem in doctor(joined, _caller(), full="fact" in what).problems if problem.check == "index"]
+    assert [problem.severity for problem in found] == ["error"], found
     assert run_query(joined, read) == truth
-    assert not [one for one in doctor(joined, _caller()).problems if one.check == "index"]
+    assert not [problem for problem in doctor(joined, _caller()).problems if problem.check == "index"]
 
 
 def test_an_edge_that_is_gone_is_found_by_doctor(joined: Vault) -> None:
@@ -208,9 +208,9 @@ def test_an_edge_that_is_gone_is_found_by_doctor(joined: Vault) -> None:
     with index.writing():
         assert index.database.execute("DELETE FROM edge WHERE kind = 'related'").rowcount == 1
     index.close()
-    (found,) = (one for one in doctor(joined, _caller()).problems if one.check == "index")
+    (found,) = (problem for problem in doctor(joined, _caller()).problems if problem.check == "index")
     assert "edges of row" in found.message
     doctor(joined, _caller(), fix=True)
-    assert [one.relation for one in run_query(joined, lambda index: edges_at(index, "projects/tow", FactFilter()))] == [
-        "related"
-    ]
+    assert [
+        edge.relation for edge in run_query(joined, lambda index: edges_at(index, "projects/tow", FactFilter()))
+    ] == ["related"]

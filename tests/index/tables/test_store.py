@@ -84,7 +84,7 @@ def test_a_spoiled_page_never_gives_a_wrong_answer(filled: Vault, page: int) -> 
     start = page * 4096 % len(data)
     data[start : start + 4096] = b"\xff" * len(data[start : start + 4096])
     real_file(filled).write_bytes(data)
-    facts = run_query(filled, lambda index: [one.fact.id for one in all_facts(index)])
+    facts = run_query(filled, lambda index: [placed.fact.id for placed in all_facts(index)])
     assert len(set(facts)) == FACTS
     assert run_query(filled, boats) == FACTS
 
@@ -191,10 +191,10 @@ def test_without_fts5_whoosh_answers_and_says_so(clawmem: Command, tmp_path: Pat
     plain = clawmem("recall", "boats", "--json")
     assert plain.json["notices"] == []
     for _ in range(2):
-        done = clawmem("recall", "boats", "--json", env=lacking)
-        assert done.code == 0, done.err
-        assert [fact["fact"] for fact in done.data["facts"]] == ["Jane owns a boat"]
-        assert done.json["notices"] == ["keyword search runs on whoosh: this Python's SQLite has no FTS5"]
+        result = clawmem("recall", "boats", "--json", env=lacking)
+        assert result.code == 0, result.err
+        assert [fact["fact"] for fact in result.data["facts"]] == ["Jane owns a boat"]
+        assert result.json["notices"] == ["keyword search runs on whoosh: this Python's SQLite has no FTS5"]
     assert clawmem("remember", "Ravi owns two boats", env=lacking).code == 0
     assert len(clawmem("recall", "boats", "--json", env=lacking).data["facts"]) == 2
     assert len(clawmem("recall", "boats", "--json").data["facts"]) == 2
@@ -230,8 +230,8 @@ def test_readers_beside_a_writer_see_whole_states_in_order(
     end, count = time.monotonic() + 3, 0
     while time.monotonic() < end:
         record = {"fact": f"Jane owns boat number {count}", "entity": f"projects/p{count % 3}"}
-        done = remember(vault, [draft_from_record(record, caller.now)], caller)
-        assert not any("anew" in notice for notice in done.notices)
+        result = remember(vault, [draft_from_record(record, caller.now)], caller)
+        assert not any("anew" in notice for notice in result.notices)
         count += 1
     for reader in readers:
         printed, _ = reader.communicate(timeout=300)
@@ -317,8 +317,8 @@ def test_a_killed_rebuild_leaves_the_old_index_and_its_rest_is_cleared(
         "refresh.rebuild(Vault(Path(sys.argv[1]), os.environ))"
     )
     before = real_file(filled)
-    done = subprocess.run([sys.executable, "-c", code, str(filled.root)], env=environment, check=False)
-    assert done.returncode == -signal.SIGKILL
+    process = subprocess.run([sys.executable, "-c", code, str(filled.root)], env=environment, check=False)
+    assert process.returncode == -signal.SIGKILL
     assert real_file(filled) == before
     assert len(list(filled.state.glob("index-*.sqlite"))) == 2
     assert run_query(filled, boats) == FACTS
@@ -353,9 +353,9 @@ def test_a_read_only_vault_answers_and_says_why_it_is_slow(
     elif index == "damaged":
         real_file(filled).write_bytes(b"no index")
     command = (sys.executable, "-m", "clawmem", "recall", "boats", "--limit", "1000", "--json")
-    done = _read_only(filled.root, *command, env={**environment, "CLAWMEM_VAULT": str(filled.root)})
-    assert done.returncode == 0, done.stderr
-    document = json.loads(done.stdout)
+    process = _read_only(filled.root, *command, env={**environment, "CLAWMEM_VAULT": str(filled.root)})
+    assert process.returncode == 0, process.stderr
+    document = json.loads(process.stdout)
     assert len(document["data"]["facts"]) == expected
     slow = [notice for notice in document["notices"] if "for this command only" in notice]
     assert len(slow) == (0 if index == "fresh" else 1), document["notices"]
@@ -365,7 +365,7 @@ def test_a_read_only_vault_answers_and_says_why_it_is_slow(
 def recalled(vault: Vault, caller: Caller, question: str) -> list[str]:
     """The statements that a search finds, as a server asks again and again."""
     found = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS).found
-    return sorted(one.fact.fact for one in found)
+    return sorted(hit.fact.fact for hit in found)
 
 
 def test_a_store_that_is_kept_open_sees_what_other_processes_write(
@@ -421,7 +421,7 @@ def test_words_are_asked_once_in_one_state_of_the_index(vault: Vault, caller: Ca
             number = index.engine.count(["boat"], 100)
             found = index.engine.search(["boat"], 100, thorough=True)
         assert len(found) == number
-        return number, sum("MATCH" in one for one in asked)
+        return number, sum("MATCH" in text for text in asked)
 
     assert [counts() for _ in range(2)] == [(3, 2), (3, 0)]
     assert index.engine.count(["boat"], 100) == 3, "outside of a snapshot it is asked"

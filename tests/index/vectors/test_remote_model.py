@@ -57,20 +57,20 @@ def again(vault: Vault) -> Vault:
 
 
 def asked(clawmem: Command, question: str = QUESTION, *options: str) -> Result:
-    done = clawmem("recall", question, "--json", *options)
-    assert done.code == 0, done.err
-    return done
+    result = clawmem("recall", question, "--json", *options)
+    assert result.code == 0, result.err
+    return result
 
 
 def test_a_question_is_counted_and_asked_again_it_is_free(called: Vault, clawmem: Command) -> None:
     with serving(embeds("dog puppy")) as server:
         clawmem("config", "set", "semantic.api_base", server.address)
-        done = embed_missing(again(called), day=DAY)
-        assert spent_on(called, DAY) == pytest.approx(done.cents) and done.cents > 0
+        run = embed_missing(again(called), day=DAY)
+        assert spent_on(called, DAY) == pytest.approx(run.cents) and run.cents > 0
         head = called.head().commit
         assert asked(clawmem).data["channels"]["vector"]["ran"]
         paid = spent_on(called, DAY)
-        assert done.cents < paid < 2 * done.cents + 0.01
+        assert run.cents < paid < 2 * run.cents + 0.01
         assert len(server.asked) == 2
         assert asked(clawmem).data["channels"]["vector"]["ran"]
         assert asked(clawmem, QUESTION, "--in", "all").data["channels"]["vector"]["ran"]
@@ -88,8 +88,8 @@ def test_a_heartbeat_keeps_what_was_asked_and_takes_in_what_it_cost(called: Vaul
         clawmem("config", "set", "semantic.daily_cents", "50")
         record_spending(called, DAY, 50 - spent_on(called, DAY))
         clawmem("remember", "Omar bakes bread.", "--entity", "areas/people/omar")
-        done = embed_missing(again(called), day=DAY)
-        assert done.left == 1 and done.problem is not None and "semantic.daily_cents" in done.problem.message
+        run = embed_missing(again(called), day=DAY)
+        assert run.left == 1 and run.problem is not None and "semantic.daily_cents" in run.problem.message
         assert len(server.asked) == 2
         tomorrow = embed_missing(again(called), day="2026-11-22")
         assert tomorrow.left == 0 and tomorrow.embedded == 1
@@ -196,11 +196,11 @@ def test_the_questions_that_are_kept_are_bounded(called: Vault, clawmem: Command
 
 def test_what_is_asked_for_gets_its_vector_first(called: Vault, clawmem: Command, caller: Caller) -> None:
     words = ("Omar bakes bread.", "Ada rows on Sundays.", "The kiln burns at night.")
-    ids = [clawmem("remember", one, "--json").data["facts"][0]["id"] for one in words]
+    ids = [clawmem("remember", word, "--json").data["facts"][0]["id"] for word in words]
     record_access(called, stamp(caller.now), [ids[2], ids[2], ids[1]])
     fold_accesses(called, caller)
     with serving(embeds("dog puppy")) as server:
         clawmem("config", "set", "semantic.api_base", server.address)
         embed_missing(again(called), day=DAY)
         first = server.asked[0].body["input"]
-    assert [one.rpartition(": ")[2] for one in first[:2]] == [words[2], words[1]]
+    assert [other.rpartition(": ")[2] for other in first[:2]] == [words[2], words[1]]

@@ -49,10 +49,10 @@ def loaded(root: Path, environment: dict[str, str], *arguments: str) -> set[str]
         " print(json.dumps([*sys.modules]))"
     )
     unpinned = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=root, env=unpinned, capture_output=True, text=True, check=True
     )
-    return set(json.loads(done.stdout.splitlines()[-1]))
+    return set(json.loads(process.stdout.splitlines()[-1]))
 
 
 def test_without_vectors_it_says_what_makes_them(vault: Vault) -> None:

@@ -41,10 +41,10 @@ def test_it_is_the_ridge_regression_towards_the_priors(texts: list[list[str]], s
         return
     a, prior = table(texts, found.weights, names), numpy.array([start[name] for name in names])
     wanted = targets[[at for at, text in enumerate(texts) if text]]
-    told = a @ prior
-    share = float((told * wanted).sum() / max((told * told).sum(), 1e-9))
+    message = a @ prior
+    share = float((message * wanted).sum() / max((message * message).sum(), 1e-9))
     assert found.share == pytest.approx(share, rel=1e-3, abs=1e-4)
-    rest = numpy.linalg.solve(a.T @ a + RIDGE * numpy.eye(len(names)), a.T @ (wanted - share * told))
+    rest = numpy.linalg.solve(a.T @ a + RIDGE * numpy.eye(len(names)), a.T @ (wanted - share * message))
     exact = share * prior + rest
     made = numpy.array([found.vectors[name] for name in names])
     # At most ten unknowns, eight rounds: what is left is small beside what is looked for.
@@ -55,8 +55,8 @@ def test_it_is_the_ridge_regression_towards_the_priors(texts: list[list[str]], s
 @given(TEXTS)
 def test_rarer_pieces_weigh_more_and_unseen_ones_most(texts: list[list[str]]) -> None:
     found = fit_word_vectors(texts, numbers(1, len(texts)), {})
-    held = {piece: sum(piece in text for text in texts) for piece in found.weights}
-    assert all(found.weights[piece] == log(1 + len(texts) / (1 + count)) for piece, count in held.items())
+    record = {piece: sum(piece in text for text in texts) for piece in found.weights}
+    assert all(found.weights[piece] == log(1 + len(texts) / (1 + count)) for piece, count in record.items())
     assert found.unseen == log(1 + len(texts)) >= max(found.weights.values(), default=0.0)
 
 

@@ -14,7 +14,7 @@ CATALOG = shipped_catalog()
 
 def told(text: str) -> list[str]:
     found = extract(Event("evt_1", "2026-11-22T10:00:00Z", "user", text), CATALOG, ())
-    return [f"{one.predicate} {one.object}" for one in found]
+    return [f"{proposition.predicate} {proposition.object}" for proposition in found]
 
 
 MADE_UP = [

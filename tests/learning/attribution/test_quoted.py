@@ -17,7 +17,7 @@ CATALOG = shipped_catalog()
 
 def told(text: str) -> list[str]:
     found = extract(Event("evt_1", "2026-11-22T10:00:00Z", "user", text), CATALOG, ())
-    return [f"{one.predicate} {one.object}" for one in found]
+    return [f"{proposition.predicate} {proposition.object}" for proposition in found]
 
 
 FOREIGN = [
@@ -117,7 +117,7 @@ def test_the_sender_is_still_heard(text: str, kept: list[str]) -> None:
 @settings(max_examples=60)
 @given(st.text(alphabet='aI :."\n-TM,?`', max_size=80))
 def test_what_is_own_is_always_a_part_of_the_sentences(text: str) -> None:
-    whole = [(one.start, one.end) for one in sentences(text)]
+    whole = [(sentence.start, sentence.end) for sentence in sentences(text)]
     for piece in own_sentences(text):
         assert text[piece.start : piece.end] == piece.text
         assert any(start <= piece.start and piece.end <= end for start, end in whole)

@@ -86,24 +86,24 @@ def test_a_fact_becomes_a_proposition_with_its_evidence() -> None:
 )
 def test_what_does_not_stand_is_dropped_and_counted(change: Mapping[str, Any], reason: str) -> None:
     # The quote names Clara, so a statement that shares nothing else must leave her out of the quote.
-    given = {**GHENT, **change}
+    record = {**GHENT, **change}
     if reason == "not what the quote says":
-        given["quote"] = "works at Umicore"
-    found = read(given)
+        record["quote"] = "works at Umicore"
+    found = read(record)
     assert found.by_piece == ((),)
     assert found.dropped == {reason: 1}
 
 
 def test_what_the_speaker_quotes_is_no_fact_about_the_speaker() -> None:
-    said = event("Translate this into French: I live in Madrid.", speaker="Ana")
+    message = event("Translate this into French: I live in Madrid.", speaker="Ana")
     claimed = fact(
         "e1", "I live in Madrid", "Ana lives in Madrid.", subject="Ana", predicate="lives in", object="Madrid"
     )
-    assert read(claimed, of=said).dropped == {"somebody else's words": 1}
-    told = event("Clara told me: I live in Madrid.", speaker="Ana")
-    assert read(claimed, of=told).dropped == {"somebody else's words": 1}
+    assert read(claimed, of=message).dropped == {"somebody else's words": 1}
+    other_event = event("Clara told me: I live in Madrid.", speaker="Ana")
+    assert read(claimed, of=other_event).dropped == {"somebody else's words": 1}
     of_clara = {**claimed, "statement": "Clara lives in Madrid.", "subject": "Clara"}
-    assert only(of_clara, of=told).subject == "Clara"
+    assert only(of_clara, of=other_event).subject == "Clara"
     assert only(claimed, of=event("By the way: I live in Madrid.", speaker="Ana")).subject == "Ana"
 
 
@@ -150,26 +150,26 @@ def test_what_was_not_said_is_still_dropped(text: str, statement: str) -> None:
 
 
 def test_a_typo_in_a_known_name_is_no_invention() -> None:
-    told = event("I work at Brigthpath these days.")
-    given = fact("e1", "I work at Brigthpath", "The user works at Brightpath.", object="Brightpath")
-    assert read(given, of=told).dropped == {"names or numbers nobody said": 1}
+    message = event("I work at Brigthpath these days.")
+    record = fact("e1", "I work at Brigthpath", "The user works at Brightpath.", object="Brightpath")
+    assert read(record, of=message).dropped == {"names or numbers nobody said": 1}
     known = KnownFact("k1", "fact_1", "Ada works at Brightpath.", object="Brightpath")
-    task = ReadingTask(tuple(split_events([told], ())), known=(known,))
-    assert parse_answer({"facts": [given]}, task, CATALOG).rejected == ()
+    task = ReadingTask(tuple(split_events([message], ())), known=(known,))
+    assert parse_answer({"facts": [record]}, task, CATALOG).rejected == ()
 
 
 def test_other_words_than_the_quote_are_accepted_when_they_are_affirmed() -> None:
-    told = event("I gave up meat for good.")
-    given = fact("e1", "I gave up meat for good", "The user is a vegetarian.")
-    task = ReadingTask(tuple(split_events([told], ())))
-    assert parse_answer({"facts": [given]}, task, CATALOG).dropped == {"not what the quote says": 1}
-    assert len(parse_answer({"facts": [given]}, task, CATALOG, affirmed=(0,)).by_piece[0]) == 1
+    message = event("I gave up meat for good.")
+    record = fact("e1", "I gave up meat for good", "The user is a vegetarian.")
+    task = ReadingTask(tuple(split_events([message], ())))
+    assert parse_answer({"facts": [record]}, task, CATALOG).dropped == {"not what the quote says": 1}
+    assert len(parse_answer({"facts": [record]}, task, CATALOG, affirmed=(0,)).by_piece[0]) == 1
 
 
 def test_changes_name_facts_that_were_shown_or_found_before() -> None:
     known = (KnownFact("k1", "fact_1", "Clara lives in Bruges.", "Clara"),)
     task = ReadingTask(tuple(split_events([event()], ())), known=known)
-    rows = [{"id": one, "how": "replace"} for one in ("k1", "k2", "#1", "#2", "fact_1")]
+    rows = [{"id": text, "how": "replace"} for text in ("k1", "k2", "#1", "#2", "fact_1")]
     works = fact("e1", "she works at Umicore", "Clara works at Umicore.", subject="Clara", changes=rows)
     (first, second) = parse_answer({"facts": [GHENT, works]}, task, CATALOG).by_piece[0]
     assert second.changes == (FactChange("fact_1", "replace"), FactChange(first.key, "replace"))
@@ -197,7 +197,7 @@ def test_a_fact_belongs_to_a_known_entity_or_a_new_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "first", "last"),
+    ("record", "first", "last"),
     [
         ({"when": "2026-09-01"}, "2026-09-01", None),
         ({"when": "2026-09"}, "2026-09-01", None),
@@ -210,8 +210,8 @@ def test_a_fact_belongs_to_a_known_entity_or_a_new_one() -> None:
         ({"when": "2026-12-01", "changes": [{"id": "k1", "how": "replace"}]}, "2026-12-01", None),
     ],
 )
-def test_when_a_fact_is_true(given: Mapping[str, Any], first: str | None, last: str | None) -> None:
-    made = only(fact("e1", "works at Umicore", "Clara works at Umicore.", subject="Clara", **given))
+def test_when_a_fact_is_true(record: Mapping[str, Any], first: str | None, last: str | None) -> None:
+    made = only(fact("e1", "works at Umicore", "Clara works at Umicore.", subject="Clara", **record))
     assert (made.valid_from, made.valid_to) == (first, last)
 
 
@@ -227,10 +227,10 @@ KEYS = st.sampled_from([*sorted(fact("e1", "", "")), "changes", "when", "other"]
 def test_no_answer_breaks_the_reader_and_a_good_fact_survives_bad_ones(bad: list[Any], more: list[str]) -> None:
     task = ReadingTask(tuple(split_events([event()], ())))
     found = parse_answer({"facts": [*bad, GHENT], "more": more}, task, CATALOG)
-    assert [one.statement for one in found.by_piece[0]][-1:] == ["Clara lives in Ghent."]
+    assert [proposition.statement for proposition in found.by_piece[0]][-1:] == ["Clara lives in Ghent."]
     assert len(found.rejected) + len(found.by_piece[0]) == len(bad) + 1
-    for one in found.by_piece[0]:
-        assert TEXT[slice(*one.span)] == one.source_text
+    for proposition in found.by_piece[0]:
+        assert TEXT[slice(*proposition.span)] == proposition.source_text
 
 
 @given(st.text(max_size=60), st.integers(0, 50), st.integers(1, 50))
@@ -255,8 +255,8 @@ def test_numbers_in_words_are_numbers(number: int) -> None:
     ones += ["seventeen", "eighteen", "nineteen"]
     names = "twenty thirty forty fifty sixty seventy eighty ninety".split()
     words = ones[rest] if rest < 20 else names[tens - 2] + (f"-{ones[unit]}" if unit else "")
-    said = f"{ones[hundreds]} hundred" + (f" and {words}" if rest else "") if hundreds else words
-    assert str(number) in numbers_in(f"about {said} of them")
+    text = f"{ones[hundreds]} hundred" + (f" and {words}" if rest else "") if hundreds else words
+    assert str(number) in numbers_in(f"about {text} of them")
 
 
 def test_the_same_statement_twice_counts_once() -> None:
@@ -267,23 +267,23 @@ def test_the_same_statement_twice_counts_once() -> None:
 
 @pytest.mark.parametrize("subject", ["I", "the user", "The user", "User", "speaker"])
 def test_the_speaker_has_one_name(subject: str) -> None:
-    told = event("I live in Ghent these days.")
-    given = fact("e1", "I live in Ghent", "The user lives in Ghent.", subject=subject)
-    assert only(given, of=told).subject == "the user"
-    named = told._replace(speaker="Nora")
-    made = only({**given, "statement": "Nora lives in Ghent."}, of=named)
+    message = event("I live in Ghent these days.")
+    record = fact("e1", "I live in Ghent", "The user lives in Ghent.", subject=subject)
+    assert only(record, of=message).subject == "the user"
+    named = message._replace(speaker="Nora")
+    made = only({**record, "statement": "Nora lives in Ghent."}, of=named)
     assert (made.subject, made.entity_hints) == ("Nora", (EntityHint("person", "Nora", "speaker"),))
 
 
 def test_dates_are_read_from_the_quote_before_the_model_is_believed() -> None:
-    told = event("I moved to Ghent two weeks ago, and I work at Umicore.")
+    message = event("I moved to Ghent two weeks ago, and I work at Umicore.")
     moved = fact("e1", "I moved to Ghent two weeks ago", "The user lives in Ghent.", valid_from="1999-01-01")
-    assert only(moved, of=told).valid_from == "2026-10-19"
+    assert only(moved, of=message).valid_from == "2026-10-19"
     works = fact("e1", "I work at Umicore", "The user works at Umicore.", valid_from="2026-09-01")
-    assert only(works, of=told).valid_from == "2026-09-01"
-    assert only({**works, "valid_from": "recently"}, of=told).valid_from is None
-    assert only({**works, "ended": True}, of=told).valid_from == "2026-09-01"
-    assert only({**works, "ended": True, "valid_from": None}, of=told).valid_from == "2026-11-02"
+    assert only(works, of=message).valid_from == "2026-09-01"
+    assert only({**works, "valid_from": "recently"}, of=message).valid_from is None
+    assert only({**works, "ended": True}, of=message).valid_from == "2026-09-01"
+    assert only({**works, "ended": True, "valid_from": None}, of=message).valid_from == "2026-11-02"
 
 
 def test_a_day_in_the_quote_may_be_that_of_something_else() -> None:
@@ -305,17 +305,17 @@ def test_a_plan_does_not_end_on_the_day_with_which_it_begins() -> None:
 
 
 def test_an_assistant_only_promises_and_recommends() -> None:
-    told = event("I'll send you the draft on Monday. Paris is the capital of France.", "assistant")
+    message = event("I'll send you the draft on Monday. Paris is the capital of France.", "assistant")
     promise = fact("e1", "I'll send you the draft", "The assistant promised to send the draft.", category="commitment")
-    made = only(promise, of=told)
+    made = only(promise, of=message)
     assert (made.trust, made.subject, made.predicate) == ("agent", "the assistant", None)
     capital = fact("e1", "Paris is the capital of France", "Paris is the capital of France.")
-    assert read(capital, of=told).dropped == {"no fact of an assistant's": 1}
+    assert read(capital, of=message).dropped == {"no fact of an assistant's": 1}
 
 
 def test_a_tool_speaks_for_itself_only() -> None:
-    told = event("The build 4417 of atlas failed on Linux.", "tool", "ci")
-    given = fact(
+    message = event("The build 4417 of atlas failed on Linux.", "tool", "ci")
+    record = fact(
         "e1",
         "build 4417 of atlas failed",
         "The build 4417 of atlas failed.",
@@ -324,7 +324,7 @@ def test_a_tool_speaks_for_itself_only() -> None:
         former="x",
         predicate="lives_in",
     )
-    made = only(given, of=told)
+    made = only(record, of=message)
     assert made.statement == "Ci reported: The build 4417 of atlas failed."
     assert (made.trust, made.subject, made.predicate, made.ended, made.former) == ("tool", "ci", None, False, None)
 
@@ -348,8 +348,8 @@ def test_an_entity_that_nobody_named_is_no_hint() -> None:
 )
 def test_orders_to_a_model_are_known(text: str) -> None:
     assert is_prompt_injection(text)
-    told = event(f"I live in Ghent.\n{text}")
-    assert only(fact("e1", "I live in Ghent", "The user lives in Ghent."), of=told).trust == "external"
+    message = event(f"I live in Ghent.\n{text}")
+    assert only(fact("e1", "I live in Ghent", "The user lives in Ghent."), of=message).trust == "external"
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_data_cannot_leave_its_element(texts: list[str]) -> None:
     _today, opening, place, *lines, closing = data.split("\n")
     assert (opening, place, closing) == ("<events>", "# 2026-11-02", "</events>")
     assert data.count("</") == 1
-    assert [one.split(" ")[0] for one in lines if not one.startswith(" ")] == [
+    assert [line.split(" ")[0] for line in lines if not line.startswith(" ")] == [
         str(number) for number, _ in enumerate(texts, 1)
     ]
 
@@ -385,7 +385,7 @@ def test_data_cannot_leave_its_element(texts: list[str]) -> None:
 def test_pieces_put_together_are_the_text(text: str) -> None:
     cut = list(split_events([event(text)], ()))
     assert "".join(piece.text for piece in cut) == text
-    assert [piece.start for piece in cut] == [sum(len(one.text) for one in cut[:n]) for n in range(len(cut))]
+    assert [piece.start for piece in cut] == [sum(len(piece.text) for piece in cut[:n]) for n in range(len(cut))]
     assert [piece.last for piece in cut] == [False] * (len(cut) - 1) + [True]
 
 
@@ -393,14 +393,14 @@ def test_evidence_in_a_later_piece_has_its_place_in_the_whole_text() -> None:
     text = "Nothing. " * 900 + "My name is Nora."
     shown = list(split_events([event(text)], ()))
     assert len(shown) == 2
-    given = fact("e2", "My name is Nora", "The user is called Nora.", predicate="name", object="Nora")
-    found = parse_answer({"facts": [given]}, ReadingTask(tuple(shown)), CATALOG)
+    record = fact("e2", "My name is Nora", "The user is called Nora.", predicate="name", object="Nora")
+    found = parse_answer({"facts": [record]}, ReadingTask(tuple(shown)), CATALOG)
     ((), (made,)) = found.by_piece
     assert text[slice(*made.span)] == "My name is Nora"
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("value", "flag"),
     [
         (event(), True),
         (event(role="system"), False),
@@ -411,13 +411,13 @@ def test_evidence_in_a_later_piece_has_its_place_in_the_whole_text() -> None:
         (event("my key is ghp_" + "a1B2c3D4e5" * 4), False),
     ],
 )
-def test_what_a_model_is_shown(given: Event, told: bool) -> None:
-    assert is_readable(given) is told
+def test_what_a_model_is_shown(value: Event, flag: bool) -> None:
+    assert is_readable(value) is flag
 
 
 def test_who_speaks() -> None:
-    def voice(told: Event, *speakers: str) -> tuple[str, str]:
-        (piece,) = split_events([told], speakers)
+    def voice(event: Event, *speakers: str) -> tuple[str, str]:
+        (piece,) = split_events([event], speakers)
         return piece.role, piece.speaker
 
     assert voice(event()) == ("user", "the user")
@@ -473,9 +473,9 @@ def test_a_day_that_comes_once_is_an_end(quote: str) -> None:
 
 
 def test_anothers_words_are_doubtful_because_a_second_answer_can_name_them() -> None:
-    said = event("I asked the doctor and she says: I have anaemia.", speaker="Ann")
+    message = event("I asked the doctor and she says: I have anaemia.", speaker="Ann")
     made = fact("e1", "I have anaemia", "Ann has anaemia.", subject="Ann", predicate="health", object="anaemia")
-    assert [one.reason for one in read(made, of=said).doubtful] == ["somebody else's words"]
+    assert [other_fact.reason for other_fact in read(made, of=message).doubtful] == ["somebody else's words"]
 
 
 def test_a_weekday_that_comes_again_is_no_start() -> None:
@@ -503,8 +503,8 @@ def test_a_vague_statement_is_sent_back() -> None:
     better = fact("e1", "It is much better now", "It is much better now.")
     (dropped,) = read(better, of=event("It is much better now.")).rejected
     assert (dropped.reason, dropped.doubtful) == ("not clear alone", True)
-    said = {**better, "statement": "The user says it is much better now."}
-    assert read(said, of=event("It is much better now.")).dropped == {"not clear alone": 1}
+    record = {**better, "statement": "The user says it is much better now."}
+    assert read(record, of=event("It is much better now.")).dropped == {"not clear alone": 1}
     clear = {**better, "statement": "The build of Kestrel is much better."}
     assert only(clear, of=event("Kestrel's build? It is much better now.")).statement == clear["statement"]
 
@@ -520,11 +520,11 @@ def test_a_decision_belongs_to_the_project_of_its_event() -> None:
 
 def test_the_day_that_a_reader_gives_decides_which_year_a_month_without_one_means() -> None:
     quote = "Since March I start at seven"
-    given = fact("e1", quote, "The user starts at seven.", when="2026-03-01")
-    assert only({**given, "when": "1999-03-01"}, of=event(quote)).valid_from == "2026-03-01"
+    record = fact("e1", quote, "The user starts at seven.", when="2026-03-01")
+    assert only({**record, "when": "1999-03-01"}, of=event(quote)).valid_from == "2026-03-01"
     quote = "As of January I start at seven"
-    given = fact("e1", quote, "The user starts at seven.", category="habit", when="2027-01-01")
-    assert only(given, of=event(quote)).valid_from == "2027-01-01"
+    record = fact("e1", quote, "The user starts at seven.", category="habit", when="2027-01-01")
+    assert only(record, of=event(quote)).valid_from == "2027-01-01"
 
 
 def test_a_value_from_a_day_to_come_is_no_plan_that_ends_then() -> None:

@@ -24,7 +24,7 @@ def pieces(*texts: str) -> list[EventPiece]:
 
 
 def store(vault: Vault, caller: Caller, facts: Iterable[dict[str, Any]], entity: str = "areas/people/ada") -> None:
-    drafts = [draft_from_record({"entity": entity, "subject": "Ada", **one}, caller.now) for one in facts]
+    drafts = [draft_from_record({"entity": entity, "subject": "Ada", **fact}, caller.now) for fact in facts]
     remember(vault, drafts, caller)
 
 
@@ -41,16 +41,16 @@ def test_the_facts_that_a_text_may_change_come_first(vault: Vault, caller: Calle
     store(vault, caller, [{"fact": "Ada lives in Turin.", "predicate": "lives_in", "object": "Turin"}])
     store(vault, caller, [{"fact": "Rex is a beagle.", "subject": "Rex"}], "areas/people/rex")
     known = shown(vault, "We relocated to Padua, and Rex likes it.")
-    assert {one.statement for one in known.facts} == {"Ada lives in Turin.", "Rex is a beagle."}
-    assert [one.label for one in known.facts] == ["k1", "k2"]
-    assert all(one.target.startswith("fact_") for one in known.facts)
-    assert [one.name for one in known.entities] == ["areas/people/rex"]
+    assert {fact.statement for fact in known.facts} == {"Ada lives in Turin.", "Rex is a beagle."}
+    assert [fact.label for fact in known.facts] == ["k1", "k2"]
+    assert all(fact.target.startswith("fact_") for fact in known.facts)
+    assert [entity.name for entity in known.entities] == ["areas/people/rex"]
 
 
 def test_facts_from_outside_and_of_other_agents_are_not_shown(vault: Vault, caller: Caller) -> None:
     store(vault, caller, [{"fact": "Ada owns a red boat.", "trust": "external"}, {"fact": "Ada owns a red kite."}])
     store(vault, caller, [{"fact": "Ada owns a red sled."}], "@finance/areas/people/ada")
-    assert [one.statement for one in shown(vault, "I sold everything red that I own.").facts] == [
+    assert [fact.statement for fact in shown(vault, "I sold everything red that I own.").facts] == [
         "Ada owns a red kite."
     ]
 
@@ -62,7 +62,7 @@ def test_of_each_message_the_two_nearest_facts_are_shown(vault: Vault, caller: C
     known = shown(vault, *roses, "Wednesday afternoons are over.", "I passed the exam!")
     assert len(known.facts) == MAX_KNOWN
     assert {"Ada is off on Wednesday afternoons.", "Ada sits the B2 exam in May."} <= {
-        one.statement for one in known.facts
+        fact.statement for fact in known.facts
     }
 
 
@@ -78,7 +78,7 @@ def test_the_turns_before_are_of_the_same_conversation_and_hold_no_orders() -> N
     (piece,) = split_events([talk[29]], ())
     before = turns_before(talk, piece)
     assert len(before) == MAX_BEFORE
-    assert [one.text for one in before] == [f"Turn {n}." for n in (13, 15, 17, 19, 21, 23)]
+    assert [event.text for event in before] == [f"Turn {n}." for n in (13, 15, 17, 19, 21, 23)]
 
 
 def test_a_later_piece_is_preceded_by_the_end_of_the_one_before() -> None:

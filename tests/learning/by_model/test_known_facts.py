@@ -44,28 +44,40 @@ class Scripted:
     def __call__(self, asked: Asked) -> Wire:
         content = asked.messages[-1]["content"]
         known = known_facts(content)
-        told = content.split("<told>")[1].split("</told>")[0] if "<told>" in content else ""
+        message = content.split("<told>")[1].split("</told>")[0] if "<told>" in content else ""
         facts: list[dict[str, Any]] = []
         for event in asked.events:
-            for one in self._said[event["text"]].facts:
-                if one.statement not in told:
-                    facts.append(self._fact(one, event["id"], known, facts))
+            for fact in self._said[event["text"]].facts:
+                if fact.statement not in message:
+                    facts.append(self._fact(fact, event["id"], known, facts))
         text = json.dumps({"facts": facts, "more": []}, ensure_ascii=False)
         text = f"```json\n{text}\n```" if len(facts) % 2 else text
         tokens = len(text) // _CHARACTERS_PER_TOKEN
         return says(text, wait=tokens / self._speed / _FASTER, tokens=(len(content) // 4, tokens))(asked)
 
-    def _fact(self, one: Said, event: str, known: Mapping[str, str], before: list[dict[str, Any]]) -> dict[str, Any]:
+    def _fact(
+        self, other_said: Said, event: str, known: Mapping[str, str], before: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         numbers = {fact["statement"]: f"#{n}" for n, fact in enumerate(before, 1)}
-        changes = [{"id": known.get(old) or numbers.get(old, "k99"), "how": how} for old, how in one.over]
+        changes = [{"id": known.get(old) or numbers.get(old, "k99"), "how": how} for old, how in other_said.over]
         fact = {
-            "event": event, "quote": one.quote, "statement": one.statement, "subject": one.subject or self._speaker,
-            "predicate": one.predicate, "object": one.object, "category": one.category, "confidence": 0.9,
-            "importance": 0.5, "when": one.when, "ended": one.ended, "changes": changes, "about": one.about,
-        }  # fmt: skip
-        if one.first and one.statement not in self._tried:
-            self._tried.add(one.statement)
-            fact.update(one.first)
+            "event": event,
+            "quote": other_said.quote,
+            "statement": other_said.statement,
+            "subject": other_said.subject or self._speaker,
+            "predicate": other_said.predicate,
+            "object": other_said.object,
+            "category": other_said.category,
+            "confidence": 0.9,
+            "importance": 0.5,
+            "when": other_said.when,
+            "ended": other_said.ended,
+            "changes": changes,
+            "about": other_said.about,
+        }
+        if other_said.first and other_said.statement not in self._tried:
+            self._tried.add(other_said.statement)
+            fact.update(other_said.first)
         return fact
 
 
@@ -97,9 +109,9 @@ def learned(vault: Vault, caller: Caller, talk: Talk, speed: float) -> tuple[lis
             with serving(model_said) as server:
                 model = Model("openai/tested", server.address, timeout_seconds=60 / _FASTER, limits=_LIMITS)
                 later = caller._replace(entropy=random.Random(start + number).randbytes)
-                done = run_heartbeat(vault, later, model=model)
+                result = run_heartbeat(vault, later, model=model)
             beats += 1
-            if not done.failed:
+            if not result.failed:
                 break
     return facts_of(vault), beats
 
@@ -109,24 +121,24 @@ def learned(vault: Vault, caller: Caller, talk: Talk, speed: float) -> tuple[lis
 def test_changes_take_effect_and_bystanders_stay(vault: Vault, caller: Caller, talk: Talk, speed: float) -> None:
     facts, beats = learned(vault, caller, talk, speed)
     assert beats <= 6, "a machine that is busy may need more than one heartbeat for each part"
-    by_statement = {one.fact.fact: one for one in facts}
-    script = [one for turn in (*talk.first, *talk.second) if turn.role != "tool" for one in turn.facts]
-    lost = [one.statement for one in script if one.statement not in by_statement]
+    by_statement = {placed.fact.fact: placed for placed in facts}
+    script = [fact for turn in (*talk.first, *talk.second) if turn.role != "tool" for fact in turn.facts]
+    lost = [other_said.statement for other_said in script if other_said.statement not in by_statement]
     assert lost == []
-    changed = {old for one in script for old, how in one.over if how != "same"}
-    stale = [one for one in changed if by_statement[one].fact.is_current]
+    changed = {old for other_said in script for old, how in other_said.over if how != "same"}
+    stale = [text for text in changed if by_statement[text].fact.is_current]
     gone = [
-        one.statement
-        for one in script
-        if one.statement not in changed and not by_statement[one.statement].fact.is_current
+        other_said.statement
+        for other_said in script
+        if other_said.statement not in changed and not by_statement[other_said.statement].fact.is_current
     ]
     wrong = [
-        (one.statement, by_statement[one.statement].entity)
-        for one in script
-        if by_statement[one.statement].entity != (one.entity or talk.page)
+        (other_said.statement, by_statement[other_said.statement].entity)
+        for other_said in script
+        if by_statement[other_said.statement].entity != (other_said.entity or talk.page)
     ]
     assert len(stale) <= 1
     assert gone == []
     assert len(wrong) <= len(script) * 0.05
-    injected = {one.statement for one in INJECTION.facts}
-    assert not [one for one in facts if one.fact.fact in injected or "Boris" in one.fact.fact]
+    injected = {fact.statement for fact in INJECTION.facts}
+    assert not [placed for placed in facts if placed.fact.fact in injected or "Boris" in placed.fact.fact]

@@ -68,7 +68,7 @@ def model(server: Loopback | str, **limits: Any) -> Model:
 def facts_of(vault: Vault) -> list[Fact]:
     index = open_index(vault)
     try:
-        return [one.fact for one in all_facts(index)]
+        return [placed.fact for placed in all_facts(index)]
     finally:
         index.close()
 
@@ -81,10 +81,10 @@ def learned_by(
         return run_heartbeat(vault, caller, model=model(server, **limits)), server
 
 
-def code(done: HeartbeatResult) -> int:
+def code(result: HeartbeatResult) -> int:
     """Return the exit code for the model part of a heartbeat; no other part may fail here."""
-    assert {name for name, _ in done.failed} <= {"model"}
-    return done.failed[0][1].exit_code if done.failed else DONE
+    assert {name for name, _ in result.failed} <= {"model"}
+    return result.failed[0][1].exit_code if result.failed else DONE
 
 
 def runs(vault: Vault) -> list[Any]:
@@ -94,24 +94,24 @@ def runs(vault: Vault) -> list[Any]:
 def reads(asked: Any) -> Any:
     """Answer with the facts of the events, in whatever request they are sent."""
     found = [
-        {**one, "event": shown["id"]}
+        {**record, "event": shown["id"]}
         for shown in asked.events
-        for one in (LIVES, ALLERGY)
-        if one["quote"] in shown["text"]
+        for record in (LIVES, ALLERGY)
+        if record["quote"] in shown["text"]
     ]
     return gives(*found)(asked)
 
 
-def untouched(vault: Vault, done: HeartbeatResult, first: int = 3) -> None:
+def untouched(vault: Vault, result: HeartbeatResult, first: int = 3) -> None:
     """Nothing was learned and nothing is lost: every event of the talk waits, the `first` of them in one question."""
     assert facts_of(vault) == []
-    assert done.of("learn") is not None
-    assert done.of("learn").events == 0
+    assert result.of("learn") is not None
+    assert result.of("learn").events == 0
     with serving(reads) as server:
         again = run_heartbeat(vault, Caller(*_LATER), model=model(server))
         assert code(again) == DONE
         assert len(server.asked[0].events) == first
-        assert sum(len(one.events) for one in server.asked) == 3
+        assert sum(len(asked.events) for asked in server.asked) == 3
     assert len(facts_of(vault)) == 2
 
 
@@ -125,11 +125,11 @@ _LATER: tuple[Any, ...] = ()
 
 
 def test_facts_quote_their_event_and_the_run_is_in_the_same_commit(vault: Vault, caller: Caller) -> None:
-    done, server = learned_by(vault, caller, gives(LIVES, ALLERGY, tokens=(500, 90)))
-    assert (code(done), done.failed) == (DONE, ())
-    assert done.of("learn") is not None
-    assert (done.of("learn").events, done.of("learn").extractor) == (3, "openai/tested")
-    kept = {one.predicate: one for one in facts_of(vault)}
+    result, server = learned_by(vault, caller, gives(LIVES, ALLERGY, tokens=(500, 90)))
+    assert (code(result), result.failed) == (DONE, ())
+    assert result.of("learn") is not None
+    assert (result.of("learn").events, result.of("learn").extractor) == (3, "openai/tested")
+    kept = {fact.predicate: fact for fact in facts_of(vault)}
     assert set(kept) == {"lives_in", "allergic_to"}
     lives = kept["lives_in"]
     assert (lives.subject, lives.object, lives.trust) == ("the user", "Lisbon", "user")
@@ -141,11 +141,11 @@ def test_facts_quote_their_event_and_the_run_is_in_the_same_commit(vault: Vault,
     assert (run["outcome"], run["events"], run["calls"], run["retries"]) == ("done", 3, 1, 0)
     assert (run["prompt_tokens"], run["answer_tokens"], run["facts"], run["dropped"]) == (500, 90, 2, 0)
     assert ("priced" in run, run["cents"]) == (False, 0), "a server on this machine is free"
-    changed = vault.git.run("show", "--name-only", "--format=", str(done.of("learn").commit)).decode().split()
+    changed = vault.git.run("show", "--name-only", "--format=", str(result.of("learn").commit)).decode().split()
     assert f"ledger/{TODAY}.jsonl" in changed
     assert "life/areas/people/user/items.json" in changed
-    assert "price" not in " ".join(done.notices)
-    assert [one["text"] for one in server.asked[0].events] == [one.text for one in TALK]
+    assert "price" not in " ".join(result.notices)
+    assert [event["text"] for event in server.asked[0].events] == [message.text for message in TALK]
 
 
 def test_a_second_beat_asks_nobody_and_commits_nothing(vault: Vault, caller: Caller) -> None:
@@ -169,8 +169,8 @@ def test_prices_are_litellms_own(vault: Vault, caller: Caller) -> None:
 
 
 def test_retries_then_success(vault: Vault, caller: Caller) -> None:
-    done, server = learned_by(vault, caller, says("Here you are!"), says('{"facts": [{'), gives(LIVES, ALLERGY))
-    assert code(done) == DONE
+    result, server = learned_by(vault, caller, says("Here you are!"), says('{"facts": [{'), gives(LIVES, ALLERGY))
+    assert code(result) == DONE
     assert len(facts_of(vault)) == 2
     (run,) = runs(vault)
     assert (run["calls"], run["retries"], run["prompt_tokens"]) == (3, 2, 300)
@@ -183,16 +183,16 @@ def test_retries_then_success(vault: Vault, caller: Caller) -> None:
     ids=["prose", "half JSON", "wrong schema"],
 )
 def test_a_model_that_never_answers_well_learns_nothing(vault: Vault, caller: Caller, behaviour: Behaviour) -> None:
-    done, server = learned_by(vault, caller, behaviour)
-    assert code(done) == MODEL
-    ((act, problem),) = done.failed
+    result, server = learned_by(vault, caller, behaviour)
+    assert code(result) == MODEL
+    ((act, problem),) = result.failed
     assert act == "model"
     assert problem.message.startswith("The model openai/tested gave no usable answer. ")
     # All three events in one question, then the first two on their own, each with two retries.
-    assert [len(one.events) for one in server.asked] == [3] * 3 + [1] * 6
+    assert [len(asked.events) for asked in server.asked] == [3] * 3 + [1] * 6
     (run,) = runs(vault)
     assert (run["outcome"], run["calls"], run["events"]) == ("model", 9, 0)
-    untouched(vault, done)
+    untouched(vault, result)
 
 
 def squeamish(asked: Any) -> Any:
@@ -203,15 +203,15 @@ def squeamish(asked: Any) -> Any:
 
 def test_one_event_that_no_model_takes_is_set_aside_the_second_time(vault: Vault, caller: Caller) -> None:
     first, server = learned_by(vault, caller, squeamish)
-    assert [len(one.events) for one in server.asked] == [3, 1, 1, 1]
+    assert [len(asked.events) for asked in server.asked] == [3, 1, 1, 1]
     assert code(first) == MODEL, "it is asked about once more"
     assert "no usable answer on evt_" in first.failed[0][1].message
-    assert [one.predicate for one in facts_of(vault)] == ["allergic_to"], "what comes after it is learned meanwhile"
+    assert [fact.predicate for fact in facts_of(vault)] == ["allergic_to"], "what comes after it is learned meanwhile"
     with serving(squeamish) as again:
         later = (Message(4, "user", "I like chess.", "2026-11-02T10:05:00Z"),)
         ingest(vault, later, caller, "talk.jsonl")
         second = run_heartbeat(vault, caller, model=model(again))
-    assert [[one["text"] for one in asked.events] for asked in again.asked] == [["I like chess."], [LISBON]]
+    assert [[event["text"] for event in asked.events] for asked in again.asked] == [["I like chess."], [LISBON]]
     assert code(second) == DONE
     (bad,) = read_reading_state(vault).set_aside
     assert any(f"{bad} twice; set aside" in sentence for sentence in second.notices)
@@ -224,45 +224,45 @@ def test_one_event_that_no_model_takes_is_set_aside_the_second_time(vault: Vault
 def test_nobody_listens(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     away = model(closed_address())
-    done = run_heartbeat(vault, caller, model=away)
-    assert code(done) == MODEL
+    result = run_heartbeat(vault, caller, model=away)
+    assert code(result) == MODEL
     (run,) = runs(vault)
     assert (run["outcome"], run["cents"], run["calls"]) == ("model", 0, 1)
     head = vault.head()
     again = run_heartbeat(vault, caller, model=away)
     assert (code(again), again.commits) == (MODEL, ())
     assert vault.head() == head, "the same failure at no cost is told once a day"
-    untouched(vault, done)
+    untouched(vault, result)
 
 
 def test_rules_read_only_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
     order = Message(9, "user", "Never push to main on a Friday.", "2026-11-20T11:00:00Z")
     ingest(vault, [*TALK, order], caller, "talk.jsonl")
-    done = run_heartbeat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
-    assert code(done) == DONE
-    assert done.of("learn") is not None
-    assert done.of("learn").extractor == "rules"
-    assert any("The rules read the rest, as llm.fallback says." in sentence for sentence in done.notices)
-    assert {one.workflow for one in facts_of(vault)} == {"heartbeat/rules"}
+    result = run_heartbeat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
+    assert code(result) == DONE
+    assert result.of("learn") is not None
+    assert result.of("learn").extractor == "rules"
+    assert any("The rules read the rest, as llm.fallback says." in sentence for sentence in result.notices)
+    assert {fact.workflow for fact in facts_of(vault)} == {"heartbeat/rules"}
     assert runs(vault)[0]["outcome"] == "rules"
 
 
 @pytest.mark.parametrize("status", [401, 429, 500])
 def test_a_refusal_keeps_everything_waiting(vault: Vault, caller: Caller, status: int) -> None:
-    done, server = learned_by(vault, caller, refuses(status))
-    assert (code(done), len(server.asked)) == (MODEL, 1)
-    untouched(vault, done)
+    result, server = learned_by(vault, caller, refuses(status))
+    assert (code(result), len(server.asked)) == (MODEL, 1)
+    untouched(vault, result)
 
 
 def test_over_budget_before_the_call(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     with serving(gives(LIVES)) as server:
-        done = run_heartbeat(vault, caller, model=model(server, cents=0.01)._replace(name="openai/gpt-4o-mini"))
+        result = run_heartbeat(vault, caller, model=model(server, cents=0.01)._replace(name="openai/gpt-4o-mini"))
         assert server.asked == []
-    assert code(done) == BUDGET
-    assert "(llm.budget_cents)" in done.failed[0][1].message
+    assert code(result) == BUDGET
+    assert "(llm.budget_cents)" in result.failed[0][1].message
     assert runs(vault) == [], "nobody was called"
-    untouched(vault, done)
+    untouched(vault, result)
 
 
 def test_the_daily_limit_counts_earlier_runs(vault: Vault, caller: Caller) -> None:
@@ -272,20 +272,20 @@ def test_the_daily_limit_counts_earlier_runs(vault: Vault, caller: Caller) -> No
         run_heartbeat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
         assert total_cents(runs(vault)) == pytest.approx(6, rel=1e-4)
         ingest(vault, TALK, caller, "talk.jsonl")
-        done = run_heartbeat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
+        result = run_heartbeat(vault, caller, model=model(server, daily_cents=6)._replace(name=priced))
         assert len(server.asked) == 1
-    assert code(done) == BUDGET
-    assert "(llm.daily_cents)" in done.failed[0][1].message
+    assert code(result) == BUDGET
+    assert "(llm.daily_cents)" in result.failed[0][1].message
 
 
 def test_past_the_limit_of_facts_the_rest_waits(vault: Vault, caller: Caller) -> None:
     works = fact(
         "e1", "I work at Brightpath now", "The user works at Brightpath.", predicate="works_at", object="Brightpath"
     )
-    done, _ = learned_by(vault, caller, gives(LIVES, works, ALLERGY), facts=2)
-    assert code(done) == BUDGET
-    assert done.of("learn") is not None
-    assert {one.predicate for one in facts_of(vault)} == {"lives_in", "works_at"}
+    result, _ = learned_by(vault, caller, gives(LIVES, works, ALLERGY), facts=2)
+    assert code(result) == BUDGET
+    assert result.of("learn") is not None
+    assert {other_fact.predicate for other_fact in facts_of(vault)} == {"lives_in", "works_at"}
     with serving(reads) as server:
         again = run_heartbeat(vault, caller, model=model(server))
     assert code(again) == DONE
@@ -299,13 +299,13 @@ def houses(most: int | None = None) -> Behaviour:
     """A model that lists each house of a text that it did not get as known, or the first `most` of them."""
 
     def answer(asked: Any) -> Any:
-        told = asked.messages[1]["content"]
-        known = told.split("<events>")[0]
+        message = asked.messages[1]["content"]
+        known = message.split("<events>")[0]
         found = [
-            fact(one["id"], f"house {word} is blue", f"The house {word} is blue.", subject=f"the house {word}")
-            for one in asked.events
+            fact(event["id"], f"house {word} is blue", f"The house {word} is blue.", subject=f"the house {word}")
+            for event in asked.events
             for word in NUMBERS
-            if f"house {word} is blue" in one["text"] and f"house {word} is blue" not in known
+            if f"house {word} is blue" in event["text"] and f"house {word} is blue" not in known
         ]
         return gives(*found[:most])(asked)
 
@@ -318,10 +318,10 @@ def beats(vault: Vault, caller: Caller, behaviour: Behaviour, **limits: Any) -> 
     for number in range(20):
         with serving(behaviour) as server:
             later = caller._replace(entropy=random.Random(number).randbytes)
-            done = run_heartbeat(vault, later, model=model(server, **limits))
+            result = run_heartbeat(vault, later, model=model(server, **limits))
         asked += server.asked
         known.append(len(facts_of(vault)))
-        if code(done) == DONE:
+        if code(result) == DONE:
             return known, asked
     raise AssertionError("it never ends")
 
@@ -333,7 +333,7 @@ def test_what_is_over_the_limit_of_facts_comes_in_later_runs(vault: Vault, calle
     known, asked = beats(vault, caller, houses(5 if obeys else None), facts=5)
     assert known[-1] == len(NUMBERS)
     assert known == sorted(set(known)), "each run brings something new"
-    assert len({one.fact for one in facts_of(vault)}) == len(NUMBERS), "and nothing twice"
+    assert len({fact.fact for fact in facts_of(vault)}) == len(NUMBERS), "and nothing twice"
     assert len(asked) <= 5
 
 
@@ -375,7 +375,7 @@ def test_a_cut_answer_makes_the_question_smaller_at_once(vault: Vault, caller: C
 
     known, asked = beats(vault, caller, short, facts=20)
     assert known == [len(NUMBERS)]
-    assert [len(one.events) for one in asked[:3]] == [12, 6, 3]
+    assert [len(other.events) for other in asked[:3]] == [12, 6, 3]
 
 
 def test_the_pieces_of_a_long_paste_that_were_read_stay_read(vault: Vault, caller: Caller) -> None:
@@ -383,9 +383,9 @@ def test_the_pieces_of_a_long_paste_that_were_read_stay_read(vault: Vault, calle
     text = filler.join(f"My house {word} is blue. " for word in NUMBERS[:4])
     ingest(vault, [Message(1, "user", text, "2026-11-02T10:01:00Z")], caller, "talk.jsonl")
     known, asked = beats(vault, caller, houses(), facts=1)
-    shown = [one["text"] for each in asked for one in each.events]
+    shown = [event["text"] for each in asked for event in each.events]
     assert known[-1] == 4
-    assert sum("house one is blue" in one for one in shown) <= 3, "not from the start each time"
+    assert sum("house one is blue" in other for other in shown) <= 3, "not from the start each time"
     assert len(known) <= 6
 
 
@@ -398,30 +398,30 @@ def test_an_event_that_never_gets_an_answer_in_time_does_not_block_the_others(va
 
     ingest(vault, TALK, caller, "talk.jsonl")
     assert code(run()) == MODEL
-    assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
+    assert [fact.predicate for fact in facts_of(vault)] == ["allergic_to"]
     ingest(vault, [Message(4, "user", "I like chess.", "2026-11-02T10:05:00Z")], caller, "talk.jsonl")
     assert code(run()) == DONE
     assert len(read_reading_state(vault).set_aside) == 1
 
 
 def test_the_runs_time_is_a_limit(vault: Vault, caller: Caller) -> None:
-    done, _ = learned_by(vault, caller, gives(LIVES, wait=60), milliseconds=300)
-    assert code(done) == BUDGET
-    assert "(llm.max_ms)" in done.failed[0][1].message
-    untouched(vault, done, first=1)
+    result, _ = learned_by(vault, caller, gives(LIVES, wait=60), milliseconds=300)
+    assert code(result) == BUDGET
+    assert "(llm.max_ms)" in result.failed[0][1].message
+    untouched(vault, result, first=1)
 
 
 def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> None:
     moved = {**LIVES, "quote": "I moved to Lisbon two months ago"}
-    done, server = learned_by(vault, caller, gives(moved, ALLERGY), gives(moved))
+    result, server = learned_by(vault, caller, gives(moved, ALLERGY), gives(moved))
     (again,) = server.asked[1].messages
     assert "Quote not in the event" in again["content"] or "quote not in the event" in again["content"]
     assert LISBON in again["content"] and PEANUTS not in again["content"], "only that fact and its message"
-    assert [one.predicate for one in facts_of(vault)] == ["allergic_to"]
+    assert [fact.predicate for fact in facts_of(vault)] == ["allergic_to"]
     assert runs(vault)[-1]["dropped_for"] == {"quote not in the event": 1}
-    listed = [one for one in done.of("learn").candidates if one.gate == "grounding"]
-    assert [(one.outcome, one.reason) for one in listed] == [("refused", "Quote not in the event.")]
-    assert "1 of the model's facts were dropped: 1 quote not in the event." in done.notices
+    listed = [candidate for candidate in result.of("learn").candidates if candidate.gate == "grounding"]
+    assert [(other.outcome, other.reason) for other in listed] == [("refused", "Quote not in the event.")]
+    assert "1 of the model's facts were dropped: 1 quote not in the event." in result.notices
 
 
 def test_a_relation_that_the_catalog_does_not_know_is_proposed(vault: Vault, caller: Caller) -> None:
@@ -437,11 +437,13 @@ def test_a_relation_that_the_catalog_does_not_know_is_proposed(vault: Vault, cal
         )
         for n, word in enumerate(words, 1)
     ]
-    done, _ = learned_by(vault, caller, gives(*shuns), talk=talk)
-    assert done.of("learn") is not None
+    result, _ = learned_by(vault, caller, gives(*shuns), talk=talk)
+    assert result.of("learn") is not None
     assert runs(vault)[0]["unknown_predicates"] == {"steers_clear_of": 3}
-    assert {one.predicate for one in facts_of(vault)} == {"steers_clear_of"}
-    assert [one.entry.predicate.name for one in done.of("learn").proposals if one.entry] == ["steers_clear_of"]
+    assert {other_fact.predicate for other_fact in facts_of(vault)} == {"steers_clear_of"}
+    assert [proposal.entry.predicate.name for proposal in result.of("learn").proposals if proposal.entry] == [
+        "steers_clear_of"
+    ]
 
 
 @pytest.mark.parametrize("name", ["ollama/llama3", "ollama_chat/llama3"])
@@ -452,19 +454,19 @@ def test_a_dry_run_with_a_local_model_calls_nobody(
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(0.2)
         monkeypatch.setenv("OLLAMA_API_BASE", f"http://127.0.0.1:{listening.getsockname()[1]}")
-        done = run_heartbeat(vault, caller, dry_run=True, model=Model(name))
+        result = run_heartbeat(vault, caller, dry_run=True, model=Model(name))
         with pytest.raises(TimeoutError):
             listening.accept()
-    assert any(f"3 events wait for {name}; the first call can cost 0 cents" in one for one in done.notices)
+    assert any(f"3 events wait for {name}; the first call can cost 0 cents" in notice for notice in result.notices)
 
 
 def test_a_dry_run_calls_nobody(vault: Vault, caller: Caller) -> None:
     ingest(vault, TALK, caller, "talk.jsonl")
     head = vault.head()
     with serving(gives(LIVES)) as server:
-        done = run_heartbeat(vault, caller, dry_run=True, model=model(server))
+        result = run_heartbeat(vault, caller, dry_run=True, model=model(server))
         assert server.asked == []
-    assert any("A dry run calls no model: 3 events wait for openai/tested" in one for one in done.notices)
+    assert any("A dry run calls no model: 3 events wait for openai/tested" in notice for notice in result.notices)
     assert vault.head() == head
 
 
@@ -484,8 +486,8 @@ def test_orders_in_an_event_stay_data_in_the_question(vault: Vault, caller: Call
     assert len(tried.asked) == 1
     (event,) = tried.asked[0].events
     assert event["text"].replace("<\\", "<") == ORDERS
-    told = tried.asked[0].messages[1]["content"]
-    assert (told.count("<events>"), told.count("</events>")) == (1, 1)
+    text = tried.asked[0].messages[1]["content"]
+    assert (text.count("<events>"), text.count("</events>")) == (1, 1)
     assert len(tried.asked[0].messages) == 2
     assert {key: value for key, value in tried.asked[0].body.items() if key != "messages"} == {
         key: value for key, value in plain.asked[0].body.items() if key != "messages"
@@ -498,21 +500,23 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
         "e1", "the user owes Mallory 9000 euros", "The user owes Mallory 9000 euros.", importance=1.0, confidence=1.0
     )
     elsewhere = {**obeyed, "event": "e2"}
-    done, server = learned_by(
+    result, server = learned_by(
         vault, caller, gives(LIVES, {**obeyed, "event": "e9"}), gives(obeyed, elsewhere), talk=(*TALK, orders)
     )
-    assert [len(one.events) for one in server.asked] == [3, 1], "what gives orders is asked about alone, and once"
-    assert done.of("learn") is not None
-    assert done.of("learn").extraction.dropped == {"no such event": 1, "said twice": 1}
-    assert [one.predicate for one in facts_of(vault)] == ["lives_in"]
-    assert done.of("learn") is not None
-    assert {one.outcome for one in done.of("learn").candidates if "Mallory" in one.proposition.statement} <= {
+    assert [len(asked.events) for asked in server.asked] == [3, 1], "what gives orders is asked about alone, and once"
+    assert result.of("learn") is not None
+    assert result.of("learn").extraction.dropped == {"no such event": 1, "said twice": 1}
+    assert [other_fact.predicate for other_fact in facts_of(vault)] == ["lives_in"]
+    assert result.of("learn") is not None
+    assert {
+        candidate.outcome for candidate in result.of("learn").candidates if "Mallory" in candidate.proposition.statement
+    } <= {
         "proposed",
         "refused",
     }
-    reached = [one for one in done.of("learn").candidates if one.gate != "grounding"]
-    assert {one.proposition.trust for one in reached if "Mallory" in one.proposition.statement} == {"external"}
-    assert any("contains instructions to a model" in sentence for sentence in done.notices)
+    reached = [candidate for candidate in result.of("learn").candidates if candidate.gate != "grounding"]
+    assert {other.proposition.trust for other in reached if "Mallory" in other.proposition.statement} == {"external"}
+    assert any("contains instructions to a model" in sentence for sentence in result.notices)
 
 
 @pytest.mark.parametrize(
@@ -525,8 +529,8 @@ def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller)
     ],
 )
 def test_an_answer_can_say_nothing_but_facts(vault: Vault, caller: Caller, answer: Any) -> None:
-    done, _ = learned_by(vault, caller, says(json.dumps(answer)), retries=0, facts=8)
-    assert code(done) == MODEL
+    result, _ = learned_by(vault, caller, says(json.dumps(answer)), retries=0, facts=8)
+    assert code(result) == MODEL
     assert facts_of(vault) == []
 
 
@@ -536,11 +540,11 @@ def test_what_is_no_ones_word_is_not_sent(vault: Vault, caller: Caller) -> None:
         Message(2, "user", "<clawmem-context>\nOld news.\n</clawmem-context>", "2026-11-02T10:01:00Z"),
         Message(3, "user", f"{PEANUTS}\n<system-reminder>Be nice.</system-reminder>", "2026-11-02T10:02:00Z"),
     )
-    done, server = learned_by(vault, caller, gives({**ALLERGY, "event": "e1"}), talk=talk)
+    result, server = learned_by(vault, caller, gives({**ALLERGY, "event": "e1"}), talk=talk)
     assert "Be nice" not in str(server.asked[0].messages)
     assert len(server.asked[0].events) == 1
-    assert done.of("learn") is not None
-    assert done.of("learn").events == 1
+    assert result.of("learn") is not None
+    assert result.of("learn").events == 1
     ledger = parse_events(vault.read("ledger/2026-11-02.jsonl") or b"", "x")
     (kept,) = facts_of(vault)
     assert kept.source_text == ledger[2].text[slice(*(kept.source_span or ()))]
@@ -555,7 +559,7 @@ def test_other_writers_do_not_wait_for_the_model(vault: Vault, caller: Caller) -
         kept.append(remember(Vault(vault.root, vault.git.environment), [draft], other).facts[0].fact.id)
         return gives(LIVES)(asked)
 
-    done, _ = learned_by(vault, caller, meanwhile)
-    assert code(done) == DONE
+    result, _ = learned_by(vault, caller, meanwhile)
+    assert code(result) == DONE
     assert len(kept) == 1
-    assert {one.fact for one in facts_of(vault)} == {"The bicycle is green", "The user lives in Lisbon."}
+    assert {fact.fact for fact in facts_of(vault)} == {"The bicycle is green", "The user lives in Lisbon."}

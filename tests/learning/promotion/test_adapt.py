@@ -24,17 +24,17 @@ TODAY = "2026-11-21"
 
 def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller) -> None:
     keys = {"category": "decision", "importance": 0.9, "entity": "projects/billing"}
-    words = [f"We decided on engine {one} in Oslo." for one in "ABCDEF"]
-    drafts = [draft_from_record({"fact": one, **keys}, caller.now) for one in words]
+    words = [f"We decided on engine {text} in Oslo." for text in "ABCDEF"]
+    drafts = [draft_from_record({"fact": word, **keys}, caller.now) for word in words]
     kept = remember(vault, drafts, caller).facts
     assert len(promote(vault, caller, TODAY).kept) == 6
     assert adapt(vault, caller, TODAY).commit is None
-    for one in kept:
-        retract(vault, one.fact.id, caller)
-    done = adapt(vault, caller, TODAY)
-    assert done.commit
-    assert (done.before, done.after) == (Adaptation(8, 0.6, 0.5), Adaptation(6, 0.645, 0.59))
-    assert current_adaptation(vault.read, vault.settings) == done.after
+    for remembered_fact in kept:
+        retract(vault, remembered_fact.fact.id, caller)
+    result = adapt(vault, caller, TODAY)
+    assert result.commit
+    assert (result.before, result.after) == (Adaptation(8, 0.6, 0.5), Adaptation(6, 0.645, 0.59))
+    assert current_adaptation(vault.read, vault.settings) == result.after
     subject = vault.git.run("log", "-1", "--format=%s").decode().strip()
     assert subject == (
         "adapt(promotion): max facts 8 to 6, score 0.6 to 0.645, gate confidence 0.5 to 0.59: "
@@ -46,8 +46,8 @@ def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller
 
 
 def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault, caller: Caller) -> None:
-    told = [Message(1, "user", "My sister Ana came by.", "2026-11-20T10:00:00Z", "Nora", "s1")]
-    ingest(vault, told, caller, "chat")
+    items = [Message(1, "user", "My sister Ana came by.", "2026-11-20T10:00:00Z", "Nora", "s1")]
+    ingest(vault, items, caller, "chat")
     (before,) = learn(vault, caller, dry_run=True).candidates
     assert before.outcome == "added"
     assert before.proposition.confidence == 0.75

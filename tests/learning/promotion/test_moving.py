@@ -35,14 +35,14 @@ WAITING = f"candidates/{DAY}"
 def _placed(vault: Vault) -> dict[str, PlacedFact]:
     index = open_index(vault)
     try:
-        return {one.fact.fact: one for one in all_facts(index)}
+        return {placed.fact.fact: placed for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def _says(vault: Vault, caller: Caller, *texts: str) -> LearnResult:
-    said = (Message(line, "user", text, f"{DAY}T08:0{line}:00Z") for line, text in enumerate(texts, 1))
-    ingest(vault, said, caller, "chat")
+    generator = (Message(line, "user", text, f"{DAY}T08:0{line}:00Z") for line, text in enumerate(texts, 1))
+    ingest(vault, generator, caller, "chat")
     return learn(vault, caller)
 
 
@@ -59,18 +59,18 @@ def _in_life(root: Path) -> set[str]:
 
 def _learned(vault: Vault, caller: Caller, statement: str, subject: str) -> None:
     keys = {"subject": subject, "predicate": "decided", "object": "Go", "category": "decision", "importance": 0.9}
-    given = {"fact": statement, "entity": "areas/people/user", "trust": "user", "confidence": 0.95, **keys}
-    remember(vault, [draft_from_record({**given, "workflow": "heartbeat/rules"}, caller.now)], caller)
+    record = {"fact": statement, "entity": "areas/people/user", "trust": "user", "confidence": 0.95, **keys}
+    remember(vault, [draft_from_record({**record, "workflow": "heartbeat/rules"}, caller.now)], caller)
 
 
 def test_promotion_moves_a_learned_fact_to_the_project_it_is_about(vault: Vault, caller: Caller) -> None:
     _learned(vault, caller, "Tern is written in Go since May 2026.", "Tern")
     create_entity(vault, "projects/tern", caller, "Tern")
-    done = promote(vault, caller, DAY)
+    result = promote(vault, caller, DAY)
     placed = _placed(vault)["Tern is written in Go since May 2026."]
     assert placed.entity == "projects/tern"
     assert promotion_of(placed.fact)
-    assert done.kept[0].reason.endswith("moved from areas/people/user: Tern is about projects/tern")
+    assert result.kept[0].reason.endswith("moved from areas/people/user: Tern is about projects/tern")
     body = vault.git.run("log", "-1", "--format=%b").decode()
     assert "- project projects/tern: Tern is written in Go since May 2026." in body
     assert "moved from areas/people/user: Tern is about projects/tern" in body
@@ -108,31 +108,31 @@ def test_promotion_places_project_facts(
 
 def test_promotion_leaves_what_a_person_placed(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "projects/tern", caller, "Tern")
-    given = {"fact": "Tern is written in Go since May 2026.", "subject": "Tern", "entity": "areas/people/user"}
+    record = {"fact": "Tern is written in Go since May 2026.", "subject": "Tern", "entity": "areas/people/user"}
     strong = {"category": "decision", "importance": 0.9, "predicate": "decided", "object": "Go", "confidence": 0.95}
-    remember(vault, [draft_from_record({**given, **strong}, caller.now)], caller)
+    remember(vault, [draft_from_record({**record, **strong}, caller.now)], caller)
     assert promote(vault, caller, DAY).kept
     assert _placed(vault)["Tern is written in Go since May 2026."].entity == "areas/people/user"
 
 
 def test_a_learned_fact_waits_for_promotion_and_is_found(waiting: Vault, caller: Caller) -> None:
     _says(waiting, caller, "I am allergic to peanuts.")
-    fact, entity = next(one for one in _placed(waiting).values())
+    fact, entity = next(placed for placed in _placed(waiting).values())
     assert entity == WAITING
     assert place_of_waiting(fact) == ("areas/people/user", "User")
     assert "waits for promotion" in fact_line(fact, entity)
     assert not _in_life(waiting.root)
     found = recall(waiting, "peanuts allergy", caller, FactFilter(owners=("",)), 5)
-    assert [one.fact.id for one in found.found] == [fact.id]
+    assert [hit.fact.id for hit in found.found] == [fact.id]
     assert refresh_summaries(waiting, caller).entities == ()
-    assert not [one for one in doctor(waiting, caller).problems if "candidates" in (one.path or "")]
+    assert not [problem for problem in doctor(waiting, caller).problems if "candidates" in (problem.path or "")]
 
 
 def test_promotion_lets_a_waiting_fact_in(waiting: Vault, caller: Caller) -> None:
     _says(waiting, caller, "I am allergic to peanuts.")
-    done = promote(waiting, caller, DAY)
-    assert done.kept, done.verdicts
-    fact, entity = next(one for one in _placed(waiting).values())
+    result = promote(waiting, caller, DAY)
+    assert result.kept, result.verdicts
+    fact, entity = next(placed for placed in _placed(waiting).values())
     assert entity == "areas/people/user"
     assert place_of_waiting(fact) is None
     assert waiting.read_text(f"daily/{WAITING}/items.json") is None
@@ -147,31 +147,31 @@ def test_a_waiting_fact_that_is_said_again_waits_once(waiting: Vault, caller: Ca
 
 
 def test_a_change_of_a_known_fact_takes_effect_at_once(waiting: Vault, caller: Caller) -> None:
-    given = {"fact": "The user lives in Oslo.", "subject": "The user", "predicate": "lives_in", "object": "Oslo"}
+    record = {"fact": "The user lives in Oslo.", "subject": "The user", "predicate": "lives_in", "object": "Oslo"}
     before = caller._replace(now=caller.now - timedelta(days=9))
-    remember(waiting, [draft_from_record({**given, "entity": "areas/people/user"}, before.now)], before)
+    remember(waiting, [draft_from_record({**record, "entity": "areas/people/user"}, before.now)], before)
     _says(waiting, caller, "I live in Bergen now.")
     placed = _placed(waiting)
     assert placed["The user lives in Oslo."].fact.status == "superseded"
-    new = next(one for one in placed.values() if one.fact.status == "active")
+    new = next(other_placed for other_placed in placed.values() if other_placed.fact.status == "active")
     assert new.entity == "areas/people/user"
 
 
 def test_a_waiting_fact_is_replaced_among_the_candidates(waiting: Vault, caller: Caller) -> None:
     _says(waiting, caller, "I live in Oslo.", "I moved to Bergen.")
-    assert {one.entity for one in _placed(waiting).values()} == {WAITING}
-    assert sorted(one.fact.status for one in _placed(waiting).values()) == ["active", "superseded"]
+    assert {placed.entity for placed in _placed(waiting).values()} == {WAITING}
+    assert sorted(placed.fact.status for placed in _placed(waiting).values()) == ["active", "superseded"]
 
 
 def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, environment: dict[str, str]) -> None:
     _says(waiting, caller, "I am allergic to peanuts.")
-    fact, _ = next(one for one in _placed(waiting).values())
+    fact, _ = next(placed for placed in _placed(waiting).values())
     # Exactly below the score, so that a person is asked.
     path = waiting.root / "clawmem.yaml"
     score = promote(waiting, caller, DAY, dry_run=True).verdicts[0].candidate.judgement.score
     path.write_text(re.sub(r"(?m)^  score: .*$", f"  score: {score + 0.01:.2f}", path.read_text()))
     asked = Vault(waiting.root, environment)
-    done = promote(asked, caller, DAY)
-    assert [one.targets[0].id for one in done.proposals] == [fact.id]
-    approve(asked, done.proposals[0].id, caller)
+    result = promote(asked, caller, DAY)
+    assert [proposal.targets[0].id for proposal in result.proposals] == [fact.id]
+    approve(asked, result.proposals[0].id, caller)
     assert _placed(asked)[fact.fact].entity == "areas/people/user"

@@ -34,13 +34,13 @@ TODAY = "2026-11-21"
 def _facts(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def _remember(vault: Vault, caller: Caller, *statements: str, **keys: object) -> None:
-    drafts = [draft_from_record({"fact": one, **keys}, caller.now) for one in statements]
+    drafts = [draft_from_record({"fact": statement, **keys}, caller.now) for statement in statements]
     remember(vault, drafts, caller)
 
 
@@ -52,9 +52,9 @@ def _decisions(vault: Vault, caller: Caller, number: int) -> None:
 def test_the_worthy_are_marked_lifted_and_shown_first(vault: Vault, caller: Caller) -> None:
     _decisions(vault, caller, 1)
     _remember(vault, caller, "It rained a bit.", importance=0.2, entity="projects/billing")
-    done = promote(vault, caller, TODAY)
-    assert [one.promoted for one in done.verdicts] == [True, False]
-    assert done.verdicts[1].reason == "its score is 0.24, and 0.60 is needed"
+    result = promote(vault, caller, TODAY)
+    assert [verdict.promoted for verdict in result.verdicts] == [True, False]
+    assert result.verdicts[1].reason == "its score is 0.24, and 0.60 is needed"
     fact = _facts(vault)["We decided to use engine A in Oslo."]
     mark = promotion_of(fact)
     assert mark is not None
@@ -73,7 +73,7 @@ def test_at_most_eight_a_day_and_a_second_run_promotes_nothing(vault: Vault, cal
     head = vault.head()
     again = promote(vault, caller, TODAY)
     assert (again.kept, again.commit, vault.head()) == ((), None, head)
-    assert {one.reason for one in again.verdicts} == {"its score is high enough, but the limit is 8 a day"}
+    assert {verdict.reason for verdict in again.verdicts} == {"its score is high enough, but the limit is 8 a day"}
 
 
 def test_a_dry_run_writes_nothing_and_another_day_has_no_candidates(vault: Vault, caller: Caller) -> None:
@@ -87,9 +87,9 @@ def test_a_dry_run_writes_nothing_and_another_day_has_no_candidates(vault: Vault
 def test_a_promotion_can_be_undone(vault: Vault, caller: Caller) -> None:
     _decisions(vault, caller, 1)
     before = _facts(vault)
-    done = promote(vault, caller, TODAY)
-    assert done.commit
-    undo(vault, done.commit, caller)
+    result = promote(vault, caller, TODAY)
+    assert result.commit
+    undo(vault, result.commit, caller)
     assert _facts(vault) == before
 
 
@@ -99,7 +99,7 @@ def test_a_file_that_does_not_parse_stops_only_its_own_facts(vault: Vault, calle
     _remember(vault, caller, words, category="decision", importance=0.9, entity="areas/people/ada")
     broken = vault.root / "life/projects/billing/items.json"
     broken.write_text("[\noops\n]\n")
-    assert [one.candidate.fact.fact for one in promote(vault, caller, TODAY).kept] == [words]
+    assert [verdict.candidate.fact.fact for verdict in promote(vault, caller, TODAY).kept] == [words]
     assert broken.read_text() == "[\noops\n]\n"
 
 
@@ -109,34 +109,34 @@ TOOL = "it comes from a tool, so only a person can confirm it"
 
 def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> list[Fact]:
     """Facts that are worth promoting, where nothing else is said."""
-    given = {"category": "decision", "importance": 0.9, "entity": BILLING, "trust": "user", **keys}
-    drafts = [draft_from_record({"fact": one, **given}, caller.now) for one in statements]
-    return [one.fact for one in remember(vault, drafts, caller).facts]
+    record = {"category": "decision", "importance": 0.9, "entity": BILLING, "trust": "user", **keys}
+    drafts = [draft_from_record({"fact": statement, **record}, caller.now) for statement in statements]
+    return [remembered_fact.fact for remembered_fact in remember(vault, drafts, caller).facts]
 
 
 def facts_of(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.id: one.fact for one in all_facts(index)}
+        return {placed.fact.id: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def engines(number: int) -> Sequence[str]:
-    return [f"The build decided on engine {one} in Oslo." for one in "ABCDEFGHIJKL"[:number]]
+    return [f"The build decided on engine {text} in Oslo." for text in "ABCDEFGHIJKL"[:number]]
 
 
-def told(done: PromoteResult) -> list[tuple[bool, bool, str]]:
-    return [(one.promoted, one.waits, one.reason) for one in done.verdicts]
+def told(result: PromoteResult) -> list[tuple[bool, bool, str]]:
+    return [(verdict.promoted, verdict.waits, verdict.reason) for verdict in result.verdicts]
 
 
 def test_what_a_tool_said_waits_in_the_same_commit_and_only_once(vault: Vault, caller: Caller) -> None:
     (mine,) = keep(vault, caller, "We decided on Postgres 16 in Oslo.")
     (theirs,) = keep(vault, caller, *engines(1), trust="tool")
-    done = promote(vault, caller, TODAY)
-    assert [one.candidate.fact.id for one in done.kept] == [mine.id]
+    result = promote(vault, caller, TODAY)
+    assert [verdict.candidate.fact.id for verdict in result.kept] == [mine.id]
     (filed,) = read_proposals(vault).open
-    assert done.proposals == (filed,)
+    assert result.proposals == (filed,)
     assert (filed.kind, filed.does, filed.targets) == (
         "promotion",
         "promote",
@@ -168,17 +168,17 @@ def test_undone_with_what_was_promoted_beside_it(vault: Vault, caller: Caller) -
     keep(vault, caller, "We decided on Postgres 16 in Oslo.")
     keep(vault, caller, *engines(1), trust="tool")
     before = facts_of(vault)
-    done = promote(vault, caller, TODAY)
-    assert done.commit
-    undo(vault, done.commit, caller)
+    result = promote(vault, caller, TODAY)
+    assert result.commit
+    undo(vault, result.commit, caller)
     assert (facts_of(vault), read_proposals(vault).proposals) == (before, ())
 
 
 def test_at_most_three_a_day_and_none_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, *engines(5), trust="tool")
-    done = promote(vault, caller, TODAY)
-    assert len(done.proposals) == 3
-    assert {one.reason for one in done.verdicts[3:]} == {f"{TOOL}; a person is asked at most 3 times a day"}
+    result = promote(vault, caller, TODAY)
+    assert len(result.proposals) == 3
+    assert {verdict.reason for verdict in result.verdicts[3:]} == {f"{TOOL}; a person is asked at most 3 times a day"}
     assert promote(vault, caller, TODAY).proposals == ()
     change_setting(vault, caller, "promotion.max_proposals", "4")
     assert len(promote(Vault(vault.root, vault.git.environment), caller, TODAY).proposals) == 1
@@ -186,13 +186,13 @@ def test_at_most_three_a_day_and_none_where_the_setting_says_so(vault: Vault, ca
 
 def test_proposals_count_against_nothing(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, *engines(3), trust="tool")
-    keep(vault, caller, *[f"We decided on {one} 7 in Oslo." for one in ("Redis", "Kafka", "Vault", "Linux")])
+    keep(vault, caller, *[f"We decided on {text} 7 in Oslo." for text in ("Redis", "Kafka", "Vault", "Linux")])
     change_setting(vault, caller, "promotion.max_facts", "3")
     vault = Vault(vault.root, vault.git.environment)
-    done = promote(vault, caller, TODAY)
-    assert (len(done.kept), len(done.proposals)) == (3, 3)
-    for one in done.proposals:
-        approve(vault, one.id, caller)
+    result = promote(vault, caller, TODAY)
+    assert (len(result.kept), len(result.proposals)) == (3, 3)
+    for proposal in result.proposals:
+        approve(vault, proposal.id, caller)
     change_setting(vault, caller, "promotion.max_facts", "4")
     again = promote(Vault(vault.root, vault.git.environment), caller, TODAY)
     assert len(again.kept) == 1, "what a person approved leaves the day's own places free"
@@ -202,9 +202,9 @@ def test_an_approved_one_is_promoted_as_if_it_had_been_at_once(vault: Vault, cal
     statement = engines(1)[0]
     (theirs,) = keep(vault, caller, statement, trust="tool", importance=0.7, confidence=0.95)
     (filed,) = promote(vault, caller, TODAY).proposals
-    done = approve(vault, filed.id, caller, "I looked")
-    (changed,) = done.facts
-    assert (changed.fact.id, changed.entity, done.outcome) == (theirs.id, BILLING, ("updated",))
+    outcome = approve(vault, filed.id, caller, "I looked")
+    (changed,) = outcome.facts
+    assert (changed.fact.id, changed.entity, outcome.outcome) == (theirs.id, BILLING, ("updated",))
     now = facts_of(vault)[theirs.id]
     mark = promotion_of(now)
     assert mark is not None
@@ -216,20 +216,20 @@ def test_an_approved_one_is_promoted_as_if_it_had_been_at_once(vault: Vault, cal
     assert promote(vault, caller, TODAY).verdicts == ()
     subject = vault.git.run("log", "-1", "--format=%s").decode().strip()
     assert subject == f"review({BILLING}): approved: Keep for thirty days: {statement} (because: I looked)"
-    assert done.commit
-    undo(vault, done.commit, caller)
+    assert outcome.commit
+    undo(vault, outcome.commit, caller)
     assert facts_of(vault)[theirs.id] == theirs
-    assert [one.status for one in read_proposals(vault).proposals] == [OPEN]
+    assert [proposal.status for proposal in read_proposals(vault).proposals] == [OPEN]
 
 
 def test_one_that_was_turned_down_is_never_promoted_past_the_person(vault: Vault, caller: Caller) -> None:
     keep(vault, caller, *engines(1), trust="tool")
     (filed,) = promote(vault, caller, TODAY).proposals
     reject(vault, filed.id, caller, "a guess")
-    done = promote(vault, caller, TODAY)
-    assert told(done) == [(False, False, f"it was rejected in review as {filed.id}: a guess")]
-    assert done.verdicts[0].proposal == filed.id
-    assert [one.status for one in read_proposals(vault).proposals] == [REJECTED]
+    result = promote(vault, caller, TODAY)
+    assert told(result) == [(False, False, f"it was rejected in review as {filed.id}: a guess")]
+    assert result.verdicts[0].proposal == filed.id
+    assert [proposal.status for proposal in read_proposals(vault).proposals] == [REJECTED]
 
 
 def test_a_score_just_under_the_threshold_asks_and_the_margin_says_how_far(vault: Vault, caller: Caller) -> None:
@@ -238,33 +238,35 @@ def test_a_score_just_under_the_threshold_asks_and_the_margin_says_how_far(vault
                                "object": "trails", "trust": "agent"}  # fmt: skip
     keep(vault, caller, statement, **keys, importance=0.7)
     keep(vault, caller, "Ana swims there.", **keys, importance=0.3)
-    done = promote(vault, caller, TODAY)
-    assert told(done) == [
+    result = promote(vault, caller, TODAY)
+    assert told(result) == [
         (False, True, "its score is 0.58, just below the 0.60 needed"),
         (False, False, "its score is 0.46, and 0.60 is needed"),
     ]
     change_setting(vault, caller, "promotion.margin", "0.2")
     wider = promote(Vault(vault.root, vault.git.environment), caller, TODAY)
-    assert [one.reason for one in wider.verdicts if one.waits] == ["its score is 0.46, just below the 0.60 needed"]
+    assert [verdict.reason for verdict in wider.verdicts if verdict.waits] == [
+        "its score is 0.46, just below the 0.60 needed"
+    ]
 
 
 def test_what_is_contradicted_waits_until_the_other_is_gone(vault: Vault, caller: Caller) -> None:
-    one, other = keep(vault, caller, "The build decided on Oslo 1.", "The build decided on Bergen 2.")
-    link(vault, one.id, "contradicts", other.id, caller)
-    done = promote(vault, caller, TODAY, dry_run=True)
+    fact, other = keep(vault, caller, "The build decided on Oslo 1.", "The build decided on Bergen 2.")
+    link(vault, fact.id, "contradicts", other.id, caller)
+    result = promote(vault, caller, TODAY, dry_run=True)
     (asked,) = read_proposals(vault).open
-    assert {verdict.reason for verdict in done.waiting} == {
-        f"it is in conflict with {each.id}, {asked.id}" for each in (one, other)
+    assert {verdict.reason for verdict in result.waiting} == {
+        f"it is in conflict with {each.id}, {asked.id}" for each in (fact, other)
     }
     retract(vault, other.id, caller)
-    assert [verdict.candidate.fact.id for verdict in promote(vault, caller, TODAY).kept] == [one.id]
+    assert [verdict.candidate.fact.id for verdict in promote(vault, caller, TODAY).kept] == [fact.id]
 
 
 def test_what_an_open_conflict_would_replace_waits_too(vault: Vault, caller: Caller) -> None:
-    (one,) = keep(vault, caller, *engines(1))
+    (fact,) = keep(vault, caller, *engines(1))
     conflict = Proposal(
         "prop_00000001", "conflict", "Not so.", "Somebody said so.", "2026-11-21T09:30:00Z", RETRACT,
-        targets=(ProposalTarget(one.id, one.fact),),
+        targets=(ProposalTarget(fact.id, fact.fact),),
     )  # fmt: skip
     with writing(vault, caller, "test") as work:
         work.commit([Change("propose(test): one", proposal_writes([conflict]))])
@@ -274,7 +276,7 @@ def test_what_an_open_conflict_would_replace_waits_too(vault: Vault, caller: Cal
 
 def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Caller) -> None:
     gone, moved = keep(vault, caller, *engines(2), trust="tool")
-    proposals = {one.targets[0].id: one.id for one in promote(vault, caller, TODAY).proposals}
+    proposals = {proposal.targets[0].id: proposal.id for proposal in promote(vault, caller, TODAY).proposals}
     retract(vault, gone.id, caller)
     with pytest.raises(Refused, match="is now retracted"):
         approve(vault, proposals[gone.id], caller)
@@ -293,19 +295,21 @@ def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: C
     assert len(proposals) == 10
     before = current_adaptation(vault.read, vault.settings).score
     seen = [before]
-    for one in proposals:
-        reject(vault, one.id, caller, "no")
-        done = adapt(vault, caller, TODAY)
-        seen.append(done.after.score)
+    for proposal in proposals:
+        reject(vault, proposal.id, caller, "no")
+        result = adapt(vault, caller, TODAY)
+        seen.append(result.after.score)
     assert seen == sorted(seen)
     assert before == 0.6 < seen[-1] <= 0.75
-    assert (done.seen.rejected, done.after.score) == (10, 0.675)
+    assert (result.seen.rejected, result.after.score) == (10, 0.675)
     subject = vault.git.run("log", "-1", "--grep", "^adapt", "--format=%s").decode().strip()
     assert subject.endswith("of what was promoted or proposed, 10 rejected")
     assert "score 0.66 to 0.675" in subject
     verdicts = promote(vault, caller, TODAY).verdicts
-    assert {one.reason for one in verdicts} == {f"it was rejected in review as {one.id}: no" for one in proposals}
+    assert {verdict.reason for verdict in verdicts} == {
+        f"it was rejected in review as {proposal.id}: no" for proposal in proposals
+    }
     create_entity(vault, "projects/other", caller)
     keep(vault, caller, "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
-    (fresh,) = [one for one in promote(vault, caller, TODAY).verdicts if not one.proposal or one.waits]
+    (fresh,) = [verdict for verdict in promote(vault, caller, TODAY).verdicts if not verdict.proposal or verdict.waits]
     assert fresh.reason == "its score is 0.66, just below the 0.68 needed"

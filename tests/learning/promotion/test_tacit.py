@@ -20,9 +20,9 @@ def test_a_pattern_is_proposed_once_for_the_agents_page(vault: Vault, caller: Ca
         remember(vault, [draft_from_record(record, caller.now)], finance)
     assert len(propose_tacit(vault, caller, dry_run=True).proposals) == 1
     assert read_proposals(vault).proposals == ()
-    done = propose_tacit(vault, caller)
+    result = propose_tacit(vault, caller)
     (filed,) = read_proposals(vault).open
-    assert done.proposals == (filed,)
+    assert result.proposals == (filed,)
     assert (filed.kind, filed.agent, filed.does) == ("tacit", "finance", "line")
     assert filed.line is not None
     assert filed.line.page == "agents/finance/TACIT.md"
@@ -39,8 +39,8 @@ def test_an_approved_pattern_stands_on_the_page_and_is_not_proposed_again(
         record = {"fact": wish, "category": "preference", "subject": "Nora", "entity": "areas/people/nora"}
         remember(vault, [draft_from_record(record, caller.now)], finance)
     (waiting,) = propose_tacit(vault, caller).proposals
-    done = clawmem("review", "approve", waiting.id)
-    assert done.code == 0, done.err
+    result = clawmem("review", "approve", waiting.id)
+    assert result.code == 0, result.err
     page = vault.read_text("agents/finance/TACIT.md") or ""
     assert all(wish in page for wish in WISHES)
     assert propose_tacit(vault, caller).proposals == ()

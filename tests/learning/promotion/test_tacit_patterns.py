@@ -29,7 +29,7 @@ def test_three_wishes_about_one_thing_are_a_pattern() -> None:
 
 def test_two_are_none_nor_are_those_of_no_agent_nor_those_that_do_not_hold() -> None:
     assert find_patterns(WISHES[:2], 3) == ()
-    assert find_patterns([one._replace(agent=None) for one in WISHES], 3) == ()
+    assert find_patterns([wish._replace(agent=None) for wish in WISHES], 3) == ()
     assert find_patterns([WISHES[0]._replace(status=SUPERSEDED), *WISHES[1:]], 3) == ()
 
 
@@ -52,4 +52,4 @@ def test_the_same_kind_of_correction_three_times_is_a_pattern() -> None:
 
 def test_the_key_stays_when_more_of_the_same_comes() -> None:
     more = [*WISHES, a_wish(9, "Nora dislikes reports in Comic Sans.")]
-    assert [one.key for one in find_patterns(more, 3)] == ["wished:nora:report"]
+    assert [pattern.key for pattern in find_patterns(more, 3)] == ["wished:nora:report"]

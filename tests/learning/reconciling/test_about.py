@@ -27,8 +27,8 @@ TITLES = {"areas/people/priya": ["Priya"], "areas/people/user": ["User"], "proje
 )
 def test_learned_in_talk_about_a_project(subject: str, statement: str, entity: str) -> None:
     hints = (EntityHint("person", "User", "speaker"), EntityHint("project", "Pelican", "here"))
-    given = Proposition(statement, "evt_1", (0, 4), "said", subject, entity_hints=hints)
-    assert place(given, EntityTitles(TITLES)).entity == entity
+    proposition = Proposition(statement, "evt_1", (0, 4), "said", subject, entity_hints=hints)
+    assert place(proposition, EntityTitles(TITLES)).entity == entity
 
 
 def test_typed_without_an_entity(clawmem: Command) -> None:
@@ -56,8 +56,11 @@ def test_a_reader_without_a_place(clawmem: Command) -> None:
         {"e": 1, "q": "Priya owns the parser", "s": "Priya owns the parser of Kestrel.", "of": "Priya"},
         {"e": 1, "q": "Redis runs on port 6380", "s": "Redis of Kestrel runs on port 6380.", "of": "Redis"},
     ]
-    done = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
-    assert [one["entity"] for one in done.data["candidates"]] == ["areas/people/priya", "projects/kestrel"]
+    result = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
+    assert [candidate["entity"] for candidate in result.data["candidates"]] == [
+        "areas/people/priya",
+        "projects/kestrel",
+    ]
 
 
 def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
@@ -81,12 +84,12 @@ def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
         ("Piet cannot stand Go", "Piet cannot stand Go.", "Piet", "person:Piet"),
     ]
     facts = [{"e": 1, "q": q, "s": s, "of": of, "at": at, "c": "decision"} for q, s, of, at in rows]
-    done = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
-    assert [one["entity"] for one in done.data["candidates"]] == [
+    result = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
+    assert [candidate["entity"] for candidate in result.data["candidates"]] == [
         "resources/staging", "archives/rabbitmq", "areas/code-style", "projects/cutover", "areas/people/piet"
     ]  # fmt: skip
     shown = clawmem("list", "--entity", "areas/code-style", "--json").data["facts"]
-    assert [one["project"] for one in shown] == ["a/cargo"]
+    assert [other["project"] for other in shown] == ["a/cargo"]
 
 
 def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
@@ -95,8 +98,8 @@ def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None
         clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
         task = clawmem("learn", "pending", "--json").data
         answer = {"task": task["id"], "facts": [{"e": 1, "q": text, "s": text, **fact}]}
-        done = clawmem("learn", "apply", "-", "--json", given=json.dumps(answer)).data
-        outcome: str = done["candidates"][0]["outcome"]
+        result = clawmem("learn", "apply", "-", "--json", given=json.dumps(answer)).data
+        outcome: str = result["candidates"][0]["outcome"]
         return outcome
 
     assert tell("Releases are cut by hand in Cargo.", of="releases", at="area:releases") == "added"
@@ -125,10 +128,10 @@ def test_a_decision_goes_to_what_it_is_about_and_not_to_the_folder(clawmem: Comm
         assert clawmem("entity", "create", name).code == 0
 
     def decided(words: str) -> tuple[str, object]:
-        done = clawmem(
+        result = clawmem(
             "decision", "add", words, "--why", "so", "--project", "acme/shop", "--workflow", "software", "--json"
         )
-        fact = done.data["facts"][0]
+        fact = result.data["facts"][0]
         return fact["entity"], fact.get("related_entities")
 
     assert decided("Priya owns the parser of Kestrel.") == ("areas/people/priya", ["projects/kestrel"])

@@ -44,8 +44,8 @@ def outcome(vault: Vault, known: str, news: str) -> str:
         "fact_00000001", words.format(known), "fact", "2026-03-02T10:00:00Z", "events",
         subject="Dana", predicate="deadline", object=known,
     )  # fmt: skip
-    said = "2026-03-03T10:00:00Z"
-    after = Proposition(words.format(news), "evt_1", (0, 1), "x", "Dana", "deadline", news, said_at=said)
+    text = "2026-03-03T10:00:00Z"
+    after = Proposition(words.format(news), "evt_1", (0, 1), "x", "Dana", "deadline", news, said_at=text)
     return reconcile(after, [fact], vault.catalog).outcome
 
 
@@ -94,6 +94,6 @@ def test_a_setting_is_replaced_where_a_change_is_stated(vault: Vault, news: str,
         for day, text in enumerate(("The port is 8080.", news), 2)
     )
     (before,) = extract(first, vault.catalog)
-    (after,) = (mark_change(one, news) for one in extract(second, vault.catalog))
+    (after,) = (mark_change(proposition, news) for proposition in extract(second, vault.catalog))
     fact = learned_fact(before, first, "fact_00000001", first.timestamp, "heartbeat/rules")
     assert reconcile(after, [fact], vault.catalog).outcome == expected

@@ -40,8 +40,8 @@ def test_the_entity_a_fact_goes_to(proposition: Proposition, entity: str | None,
 
 
 def fact(subject: str, predicate: str, value: str, phrase: str | None = None) -> Fact:
-    told = Fact("fact_00000001", "Words.", "relationship", "2026-01-01T00:00:00Z", "test")
-    return told._replace(subject=subject, predicate=predicate, object=value, relation_phrase=phrase)
+    message = Fact("fact_00000001", "Words.", "relationship", "2026-01-01T00:00:00Z", "test")
+    return message._replace(subject=subject, predicate=predicate, object=value, relation_phrase=phrase)
 
 
 CLOSE = [
@@ -58,9 +58,9 @@ CLOSE = [
 ]
 
 
-@pytest.mark.parametrize(("told", "close"), CLOSE)
-def test_who_is_close(told: Fact, close: dict[str, str]) -> None:
-    assert close_people([told]) == close
+@pytest.mark.parametrize(("fact", "close"), CLOSE)
+def test_who_is_close(fact: Fact, close: dict[str, str]) -> None:
+    assert close_people([fact]) == close
 
 
 def test_two_of_one_first_name_go_by_their_whole_names() -> None:
@@ -69,8 +69,8 @@ def test_two_of_one_first_name_go_by_their_whole_names() -> None:
 
 
 def test_the_husband_of_a_sister_is_not_the_speakers_own_relation() -> None:
-    told = [fact("Dana", "sibling", "Ana", "has a sister"), fact("Ana's husband", "name", "Bo")]
-    assert close_people(told) == {"ana": "Ana"}
+    items = [fact("Dana", "sibling", "Ana", "has a sister"), fact("Ana's husband", "name", "Bo")]
+    assert close_people(items) == {"ana": "Ana"}
 
 
 def test_somebody_close_gets_an_entity_by_their_whole_name() -> None:
@@ -84,6 +84,6 @@ def test_somebody_close_gets_an_entity_by_their_whole_name() -> None:
 
 
 def test_an_allergy_is_never_only_noted() -> None:
-    told = about(EntityHint("person", "Sven"))
-    assert place(told, EntityTitles(KNOWN)).entity is None
-    assert place(told._replace(predicate="allergic_to"), EntityTitles(KNOWN)).entity == "areas/people/sven"
+    proposition = about(EntityHint("person", "Sven"))
+    assert place(proposition, EntityTitles(KNOWN)).entity is None
+    assert place(proposition._replace(predicate="allergic_to"), EntityTitles(KNOWN)).entity == "areas/people/sven"

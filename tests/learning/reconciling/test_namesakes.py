@@ -50,16 +50,20 @@ def test_the_name_of_a_person_in_a_conversation(name: str, people: tuple[str, ..
 
 
 def test_every_mention_in_a_proposition_has_the_name_that_tells_apart() -> None:
-    said = Proposition("Tess and Jo's sister like Jona.", "evt_1", (0, 1), "x", subject="Jo's sister", object="Jona")
-    said = said._replace(entity_hints=(EntityHint("person", "Jo", "speaker"), EntityHint("company", "Jo", "work")))
-    here = Namesakes([JO, OTHER], "user").here(said, ("Jo", "Tess"))
+    proposition = Proposition(
+        "Tess and Jo's sister like Jona.", "evt_1", (0, 1), "x", subject="Jo's sister", object="Jona"
+    )
+    proposition = proposition._replace(
+        entity_hints=(EntityHint("person", "Jo", "speaker"), EntityHint("company", "Jo", "work"))
+    )
+    here = Namesakes([JO, OTHER], "user").here(proposition, ("Jo", "Tess"))
     assert (here.statement, here.subject, here.object) == (
         "Tess and Jo (known to Tess)'s sister like Jona.",
         "Jo (known to Tess)'s sister",
         "Jona",
     )
-    assert [one.title for one in here.entity_hints] == ["Jo (known to Tess)", "Jo"]
-    assert Namesakes([JO, OTHER], "user").here(said, ("Jo", "Mia")) == said
+    assert [entity_hint.title for entity_hint in here.entity_hints] == ["Jo (known to Tess)", "Jo"]
+    assert Namesakes([JO, OTHER], "user").here(proposition, ("Jo", "Mia")) == proposition
 
 
 def test_the_aliases_of_a_new_person() -> None:
@@ -69,17 +73,17 @@ def test_the_aliases_of_a_new_person() -> None:
 
 
 def test_a_source_is_one_conversation_and_of_piped_messages_a_session() -> None:
-    said = Event("evt_1", "2026-01-01T00:00:00Z", "user", "Hi.", "Jo", "one", source="team.jsonl")
-    other = said._replace(id="evt_2", speaker="Mia", session="two")
-    piped = [one._replace(source="stdin") for one in (said, other)]
-    found = people_of([said, other])
-    assert found[conversation_of(said)] == {"Jo", "Mia"} and found[session_of(other)] == {"Mia"}
-    assert [set(people_of(piped)[conversation_of(one)]) for one in piped] == [{"Jo"}, {"Mia"}]
-    assert conversation_of(said) == conversation_of(other) != conversation_of(piped[0])
+    message = Event("evt_1", "2026-01-01T00:00:00Z", "user", "Hi.", "Jo", "one", source="team.jsonl")
+    other = message._replace(id="evt_2", speaker="Mia", session="two")
+    piped = [event._replace(source="stdin") for event in (message, other)]
+    found = people_of([message, other])
+    assert found[conversation_of(message)] == {"Jo", "Mia"} and found[session_of(other)] == {"Mia"}
+    assert [set(people_of(piped)[conversation_of(event)]) for event in piped] == [{"Jo"}, {"Mia"}]
+    assert conversation_of(message) == conversation_of(other) != conversation_of(piped[0])
 
 
-def talk(vault: Vault, caller: Caller, source: str, day: int, *said: tuple[str, str]) -> None:
-    messages = [Message(1, "user", text, f"2026-11-{day:02}T10:00:0{n}Z", who) for n, (who, text) in enumerate(said)]
+def talk(vault: Vault, caller: Caller, source: str, day: int, *items: tuple[str, str]) -> None:
+    messages = [Message(1, "user", text, f"2026-11-{day:02}T10:00:0{n}Z", who) for n, (who, text) in enumerate(items)]
     ingest(vault, messages, caller, source)
     learn(vault, caller)
 
@@ -87,7 +91,7 @@ def talk(vault: Vault, caller: Caller, source: str, day: int, *said: tuple[str, 
 def known(vault: Vault) -> set[tuple[str, str]]:
     index = open_index(vault)
     try:
-        return {(one.entity, one.fact.fact) for one in all_facts(index) if one.fact.status == "active"}
+        return {(placed.entity, placed.fact.fact) for placed in all_facts(index) if placed.fact.status == "active"}
     finally:
         index.close()
 
@@ -110,27 +114,27 @@ def test_two_people_of_one_name_do_not_replace_each_others_facts(two_people: Vau
     # Both are found, in later rounds too.
     talk(two_people, caller, "c.jsonl", 3, ("Tess", "I like tea."), ("Jo", "I live in Turin."))
     talk(two_people, caller, "d.jsonl", 4, ("Mia", "I like tea."), ("Jo", "I live in Bergen."))
-    lives = {one for one in known(two_people) if "lives" in one[1]}
+    lives = {pair for pair in known(two_people) if "lives" in pair[1]}
     assert lives == {(FIRST, "Jo lives in Bergen."), (SECOND, "Jo (known to Tess) lives in Turin.")}
 
 
 def test_recall_shows_both_and_marks_no_conflict(two_people: Vault, caller: Caller) -> None:
     found = recall(two_people, "Where does Jo live?", caller, FactFilter(), 10)
-    assert {one.entity for one in found.found[:2]} == {FIRST, SECOND}
+    assert {hit.entity for hit in found.found[:2]} == {FIRST, SECOND}
     assert found.conflicts == {}
 
 
 def test_merged_people_are_one_from_then_on(two_people: Vault, caller: Caller) -> None:
     page = two_people.root / f"life/{SECOND}/summary.md"
     page.write_text(page.read_text().replace("<!-- clawmem:begin -->", "Plays chess.\n\n<!-- clawmem:begin -->"))
-    done = merge_entities(two_people, SECOND, FIRST, caller)
-    assert (done.name, done.former) == (FIRST, SECOND)
+    change = merge_entities(two_people, SECOND, FIRST, caller)
+    assert (change.name, change.former) == (FIRST, SECOND)
     assert {(FIRST, "Jo lives in Oslo."), (FIRST, "Jo lives in Rome.")} <= known(two_people)
     assert "\nPlays chess.\n" in (two_people.root / f"life/{FIRST}/summary.md").read_text()
     assert not (two_people.root / f"life/{SECOND}").exists()
     talk(two_people, caller, "e.jsonl", 5, ("Tess", "I like tea."), ("Jo", "I live in Turin."))
     assert {text for _, text in known(two_people) if "lives" in text} == {"Jo lives in Turin."}
-    assert [one for one in doctor(two_people, caller).problems if one.severity == "error"] == []
+    assert [problem for problem in doctor(two_people, caller).problems if problem.severity == "error"] == []
 
 
 def test_the_user_is_one_person_in_all_conversations(vault: Vault, caller: Caller, environment: dict[str, str]) -> None:
@@ -138,13 +142,14 @@ def test_the_user_is_one_person_in_all_conversations(vault: Vault, caller: Calle
     vault = Vault(vault.root, environment)  # one that reads the new setting
     talk(vault, caller, "a.jsonl", 1, ("Jo", "I live in Oslo."), ("Mia", "I work at Corvid Labs."))
     talk(vault, caller, "b.jsonl", 2, ("Jo", "I live in Rome."), ("Tess", "I am allergic to nuts."))
-    assert {one for one in known(vault) if "lives" in one[1]} == {(FIRST, "Jo lives in Rome.")}
+    assert {pair for pair in known(vault) if "lives" in pair[1]} == {(FIRST, "Jo lives in Rome.")}
 
 
 def test_people_of_different_sessions_of_a_file_do_not_know_each_other(vault: Vault, caller: Caller) -> None:
-    said = [("Jo", "I live in Oslo.", "1"), ("Mia", "I live in Bergen.", "1"), ("Tess", "I live in Rome.", "2")]
+    items = [("Jo", "I live in Oslo.", "1"), ("Mia", "I live in Bergen.", "1"), ("Tess", "I live in Rome.", "2")]
     messages = [
-        Message(1, "user", text, f"2026-11-01T10:00:0{n}Z", who, session) for n, (who, text, session) in enumerate(said)
+        Message(1, "user", text, f"2026-11-01T10:00:0{n}Z", who, session)
+        for n, (who, text, session) in enumerate(items)
     ]
     ingest(vault, messages, caller, "all.jsonl")
     learn(vault, caller)

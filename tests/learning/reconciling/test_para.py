@@ -90,7 +90,9 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("proposition", "entity", "create"), PLACES, ids=lambda one: getattr(one, "statement", None))
+@pytest.mark.parametrize(
+    ("proposition", "entity", "create"), PLACES, ids=lambda other: getattr(other, "statement", None)
+)
 def test_a_fact_goes_to_what_it_is_about(proposition: Proposition, entity: str, create: bool) -> None:
     placement = place(proposition, EntityTitles(KNOWN), kinds=lambda: KINDS)
     assert (placement.entity, placement.create) == (entity, create), placement.reason
@@ -116,7 +118,7 @@ def test_a_fact_names_the_other_entities_that_it_mentions() -> None:
 
 def test_the_kinds_of_the_things_that_facts_name() -> None:
     fact = Fact("fact_00000001", "Words.", "fact", "2026-01-01T00:00:00Z", "test", subject="Dana")
-    told = [
+    items = [
         fact._replace(predicate="works_at", object="Corvid Labs"),
         fact._replace(predicate="works_at", object="a bakery"),
         fact._replace(predicate="works_on", object="an app called Larder"),
@@ -124,7 +126,7 @@ def test_the_kinds_of_the_things_that_facts_name() -> None:
         fact._replace(predicate="likes", object="Abba"),
         fact._replace(predicate="works_at", object="Gone", status="superseded"),
     ]
-    assert kinds_of_objects(told, CATALOG) == {"corvid labs": "company", "larder": "project"}
+    assert kinds_of_objects(items, CATALOG) == {"corvid labs": "company", "larder": "project"}
 
 
 NAMED = [

@@ -49,8 +49,8 @@ def index(vault: Vault) -> Iterator[Index]:
 
 def met(facts: list[Fact], by_model: bool = False, catalog: Catalog = CATALOG) -> UnknownPredicates:
     unknown = UnknownPredicates(catalog)
-    for one in facts:
-        unknown.add(one, by_model)
+    for fact in facts:
+        unknown.add(fact, by_model)
     return unknown
 
 
@@ -64,7 +64,7 @@ def test_a_verb_of_three_facts_is_proposed(index: Index) -> None:
 
 
 def test_facts_learned_before_count(vault: Vault, caller: Caller) -> None:
-    remember(vault, [Draft(one) for one in mentors(1, 2)], caller)
+    remember(vault, [Draft(mentor) for mentor in mentors(1, 2)], caller)
     opened = open_index(vault)
     try:
         ((_, _, count),) = met(mentors(3)).entries(opened)
@@ -86,7 +86,7 @@ def test_a_name_that_an_extractor_gave_keeps_its_phrases(index: Index) -> None:
     ((entry, _, _),) = met(facts, by_model=True).entries(index)
     assert (entry.predicate.name, entry.predicate.phrases) == ("coached_by", ("is coached by",))
     assert entry.predicate.questions == ("* coached by", "* is coached by")
-    odd = [one._replace(predicate="Coached By") for one in facts]
+    odd = [other_fact._replace(predicate="Coached By") for other_fact in facts]
     assert met(odd, by_model=True).entries(index) == []
 
 
@@ -118,11 +118,13 @@ def test_which_phrases_name_a_relation(phrase: str, by_rules: bool, by_model: bo
 
 
 def test_a_phrase_of_the_catalog_gives_its_predicate() -> None:
-    told = Proposition("Ana adores Leo.", "e", (0, 1), "x", subject="Ana", object="Leo", relation_phrase="adores")
-    assert map_predicate(told, CATALOG, by_model=False).predicate == "likes"
-    assert map_predicate(told._replace(relation_phrase="mentors"), CATALOG, by_model=False).predicate is None
-    assert map_predicate(told._replace(object=None), CATALOG, by_model=False).predicate is None
-    assert map_predicate(told._replace(predicate="friend"), CATALOG, by_model=False).predicate == "friend"
+    proposition = Proposition(
+        "Ana adores Leo.", "e", (0, 1), "x", subject="Ana", object="Leo", relation_phrase="adores"
+    )
+    assert map_predicate(proposition, CATALOG, by_model=False).predicate == "likes"
+    assert map_predicate(proposition._replace(relation_phrase="mentors"), CATALOG, by_model=False).predicate is None
+    assert map_predicate(proposition._replace(object=None), CATALOG, by_model=False).predicate is None
+    assert map_predicate(proposition._replace(predicate="friend"), CATALOG, by_model=False).predicate == "friend"
 
 
 def test_names_are_made_of_letters_digits_and_underscores() -> None:

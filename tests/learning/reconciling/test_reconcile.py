@@ -218,18 +218,18 @@ OTHER = fact("3", "Bo", "drinks", "tea")
 def test_named_facts_are_changed_as_the_proposition_says(
     changes: list[tuple[str, str]], outcome: str | None, targets: tuple[str, ...]
 ) -> None:
-    made = news("Ada", "lives_in", "Padua", changes=tuple(FactChange(*one) for one in changes))
-    known = {one.id: one for one in (TURIN, DOG, OTHER)}
-    done = reconcile_named(made, known, lambda fact: False)
-    assert (done and done.outcome, done.targets if done else ()) == (outcome, targets)
+    made = news("Ada", "lives_in", "Padua", changes=tuple(FactChange(*change) for change in changes))
+    known = {fact.id: fact for fact in (TURIN, DOG, OTHER)}
+    decision = reconcile_named(made, known, lambda fact: False)
+    assert (decision and decision.outcome, decision.targets if decision else ()) == (outcome, targets)
 
 
 def test_a_named_fact_of_the_same_entity_may_be_changed_and_one_of_a_better_source_may_not() -> None:
     change = (FactChange("fact_3", "end"),)
     tea = news("the team", "likes", "tea", changes=change)
-    done = reconcile_named(tea, {"fact_3": OTHER}, lambda fact: fact.id == "fact_3")
-    assert done is not None
-    assert done.outcome == RETRACT
+    decision = reconcile_named(tea, {"fact_3": OTHER}, lambda fact: fact.id == "fact_3")
+    assert decision is not None
+    assert decision.outcome == RETRACT
     by_agent = news("Bo", "drinks", "tea", changes=change, trust="agent")
     assert reconcile_named(by_agent, {"fact_3": OTHER}, lambda fact: True) is None
     by_tool = by_agent._replace(trust="tool")
@@ -238,17 +238,17 @@ def test_a_named_fact_of_the_same_entity_may_be_changed_and_one_of_a_better_sour
 
 def test_what_one_person_hands_to_another_is_replaced_where_both_are_named() -> None:
     change = (FactChange("fact_3", "replace"),)
-    told = news("Ada", "looks_after", "the kettle", changes=change)
-    handed = told._replace(statement="Ada looks after the kettle now, in Bo's place.")
-    alone = told._replace(statement="Ada looks after the kettle now.")
-    done = reconcile_named(handed, {"fact_3": OTHER}, lambda fact: False)
-    assert done is not None
-    assert (done.outcome, done.targets) == (UPDATE, ("fact_3",))
+    proposition = news("Ada", "looks_after", "the kettle", changes=change)
+    handed = proposition._replace(statement="Ada looks after the kettle now, in Bo's place.")
+    alone = proposition._replace(statement="Ada looks after the kettle now.")
+    decision = reconcile_named(handed, {"fact_3": OTHER}, lambda fact: False)
+    assert decision is not None
+    assert (decision.outcome, decision.targets) == (UPDATE, ("fact_3",))
     assert reconcile_named(alone, {"fact_3": OTHER}, lambda fact: False) is None
 
 
 def test_a_statement_in_the_words_of_a_fact_neither_replaces_nor_ends_it() -> None:
     for how, outcome in (("replace", NOOP), ("end", None)):
         made = news("Ada", "lives_in", "Turin", changes=(FactChange("fact_1", how),))._replace(statement=TURIN.fact)
-        done = reconcile_named(made, {"fact_1": TURIN}, lambda fact: False)
-        assert (done and done.outcome) == outcome
+        decision = reconcile_named(made, {"fact_1": TURIN}, lambda fact: False)
+        assert (decision and decision.outcome) == outcome

@@ -103,7 +103,7 @@ def test_the_reason_names_the_facts() -> None:
 def test_deeds_in_words() -> None:
     guarded = decided(ADD, contradicts=(HOME.id,))
     decisions = (decided(ADD), guarded, REPLACE, decided(MERGE, HOME.id), decided(RETRACT, HOME.id))
-    assert [proposal_action(one) for one in decisions] == [KEEP, SUPERSEDE, SUPERSEDE, JOIN, END]
+    assert [proposal_action(decision) for decision in decisions] == [KEEP, SUPERSEDE, SUPERSEDE, JOIN, END]
     assert describe_change(KEEP, "Dana sails.", []) == "Dana sails."
     assert describe_change(END, "Dana left Leeds.", [HOME]) == "Dana left Leeds. (which ends: Dana lives in Leeds.)"
 
@@ -141,9 +141,9 @@ SETTLED = [
 ]
 
 
-@pytest.mark.parametrize(("one", "fact", "said_at", "settled"), SETTLED)
-def test_what_was_decided_is_not_asked_again(one: Proposal, fact: Fact, said_at: str, settled: bool) -> None:
-    assert (earlier_proposal([one], fact, said_at, [HOME.id]) == one) is settled
+@pytest.mark.parametrize(("proposal", "fact", "said_at", "settled"), SETTLED)
+def test_what_was_decided_is_not_asked_again(proposal: Proposal, fact: Fact, said_at: str, settled: bool) -> None:
+    assert (earlier_proposal([proposal], fact, said_at, [HOME.id]) == proposal) is settled
 
 
 def test_what_a_decision_means_for_the_next_candidate() -> None:

@@ -24,7 +24,7 @@ DAY = "2026-11-{:02}T10:00:00Z"
 
 def told(text: str, day: int = 10) -> list[Proposition]:
     event = Event("ev_1", DAY.format(day), "user", text, speaker="Mia")
-    return [drop_unfit_predicate(mark_change(one, text)) for one in extract(event, CATALOG, ())]
+    return [drop_unfit_predicate(mark_change(proposition, text)) for proposition in extract(event, CATALOG, ())]
 
 
 def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
@@ -33,25 +33,25 @@ def decided(*texts: str) -> tuple[list[str], ReconcileDecision]:
     facts: dict[str, Fact] = {}
     decision = ReconcileDecision(ADD, (), "")
     for day, text in enumerate(texts, 10):
-        for one in told(text, day):
-            decision = reconcile(one, list(facts.values()), CATALOG)
+        for proposition in told(text, day):
+            decision = reconcile(proposition, list(facts.values()), CATALOG)
             if decision.outcome == NOOP:
                 continue
             for name in decision.targets:
                 facts[name] = facts[name]._replace(status="superseded")
-            one = as_additional(one) if decision.beside else one
+            proposition = as_additional(proposition) if decision.beside else proposition
             name = f"fact_{len(facts):08x}"
             facts[name] = Fact(
                 name,
-                one.statement,
-                one.category,
+                proposition.statement,
+                proposition.category,
                 DAY.format(day),
                 "events",
-                subject=one.subject,
-                predicate=one.predicate,
-                object=one.object,
-                relation_phrase=one.relation_phrase,
-                valid_from=one.valid_from,
+                subject=proposition.subject,
+                predicate=proposition.predicate,
+                object=proposition.object,
+                relation_phrase=proposition.relation_phrase,
+                valid_from=proposition.valid_from,
                 metadata={"said_at": DAY.format(day)},
                 source_event="ev_1",
             )
@@ -128,7 +128,7 @@ def test_what_was_kept_beside_ends_by_itself() -> None:
 def test_the_ending_does_not_stand_against_what_comes_after_it(first: str, then: str, news: str) -> None:
     standing, decision = decided(first, then)
     assert decision.outcome == UPDATE
-    assert any(news in one for one in standing)
+    assert any(news in text for text in standing)
     assert first.replace("I live", "Mia lives").replace("I work", "Mia works") not in standing
 
 
@@ -170,8 +170,8 @@ def test_what_is_said_of_a_value_is_none(more: str) -> None:
     ],
 )
 def test_a_value_has_the_form_of_its_predicate(predicate: str, value: str, kept: str | None) -> None:
-    one = Proposition(f"Mia's {predicate} is {value}.", "ev_1", (0, 1), "x", "Mia", predicate, value)
-    assert drop_unfit_predicate(one).predicate == kept
+    proposition = Proposition(f"Mia's {predicate} is {value}.", "ev_1", (0, 1), "x", "Mia", predicate, value)
+    assert drop_unfit_predicate(proposition).predicate == kept
 
 
 @pytest.mark.parametrize("text", ["My birthday is the 5th of May.", "My birthday is 5 May."])
@@ -189,4 +189,4 @@ def test_a_birthday_has_a_day(text: str) -> None:
     ],
 )
 def test_words_beside_a_clause_tell_of_a_change_too(text: str, anew: bool) -> None:
-    assert [one.anew for one in told(text)] == [anew]
+    assert [proposition.anew for proposition in told(text)] == [anew]

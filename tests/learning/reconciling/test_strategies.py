@@ -17,7 +17,7 @@ BORN, MOVED = ("I was born in Oslo.", "I was born in Bergen."), ("I live in Oslo
 
 
 @pytest.mark.parametrize(
-    ("said", "strategy", "waits", "state"),
+    ("pair", "strategy", "waits", "state"),
     [
         (BORN, None, 1, "active"),
         (BORN, "newest", 0, "superseded"),
@@ -28,19 +28,19 @@ BORN, MOVED = ("I was born in Oslo.", "I was born in Bergen."), ("I live in Oslo
     ],
 )
 def test_a_learned_contradiction(
-    vault: Vault, caller: Caller, said: tuple[str, str], strategy: str | None, waits: int, state: str
+    vault: Vault, caller: Caller, pair: tuple[str, str], strategy: str | None, waits: int, state: str
 ) -> None:
     path = vault.root / "predicates.yaml"
     if strategy:
-        relation = "born_in" if said is BORN else "lives_in"
+        relation = "born_in" if pair is BORN else "lives_in"
         path.write_text(path.read_text().replace(f"\n{relation}:\n", f"\n{relation}:\n  conflict: {strategy}\n"))
     vault = Vault(vault.root, vault.git.environment)
-    for day, text in enumerate(said, 1):
+    for day, text in enumerate(pair, 1):
         ingest(vault, [Message(1, "user", text, f"2026-11-{day:02}T10:00:00Z", "Dana")], caller, "chat")
         learn(vault, caller)
     assert len(read_proposals(vault).open) == waits
     index = open_index(vault)
-    facts = {one.fact.fact: one.fact for one in all_facts(index)}
+    facts = {placed.fact.fact: placed.fact for placed in all_facts(index)}
     index.close()
     old = next(fact for text, fact in facts.items() if "Oslo" in text)
     assert old.status == state

@@ -29,7 +29,7 @@ def told(
 
 
 def statements(text: str) -> list[str]:
-    return [one.statement for one in told(text)]
+    return [proposition.statement for proposition in told(text)]
 
 
 @pytest.mark.parametrize(("code", "name", "text", "wanted"), EXAMPLES)
@@ -156,7 +156,9 @@ def test_only_people_are_read(role: str) -> None:
 def test_what_is_said_among_people_is_no_order_and_no_project() -> None:
     people = ("Dana", "Lee")
     assert told("Always answer in German. We use pnpm.", "Dana", people) == []
-    assert [one.statement for one in told("I live in Leeds.", "Dana", people)] == ["Dana lives in Leeds."]
+    assert [proposition.statement for proposition in told("I live in Leeds.", "Dana", people)] == [
+        "Dana lives in Leeds."
+    ]
 
 
 def test_a_statement_that_is_taken_back_in_the_same_message_is_none() -> None:
@@ -174,7 +176,9 @@ def test_a_statement_that_is_taken_back_in_the_same_message_is_none() -> None:
     ],
 )
 def test_what_was_replaced_is_named(text: str, former: str, value: str) -> None:
-    assert [(one.former, one.object, one.ended) for one in told(text)] == [(former, value, False)]
+    assert [(proposition.former, proposition.object, proposition.ended) for proposition in told(text)] == [
+        (former, value, False)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -188,18 +192,20 @@ def test_what_was_replaced_is_named(text: str, former: str, value: str) -> None:
     ],
 )
 def test_a_denial_ends_what_it_denies(text: str, predicate: str, value: str) -> None:
-    assert [(one.predicate, one.object, one.ended) for one in told(text)] == [(predicate, value, True)]
+    assert [(proposition.predicate, proposition.object, proposition.ended) for proposition in told(text)] == [
+        (predicate, value, True)
+    ]
 
 
 def test_a_correction_is_marked() -> None:
-    assert [one.corrects for one in told("No, I live in Bergen.")] == [True]
-    assert [one.corrects for one in told("Sorry, that's wrong! I live in Bergen.")] == [True]
-    assert [one.corrects for one in told("I live in Bergen.")] == [False]
+    assert [proposition.corrects for proposition in told("No, I live in Bergen.")] == [True]
+    assert [proposition.corrects for proposition in told("Sorry, that's wrong! I live in Bergen.")] == [True]
+    assert [proposition.corrects for proposition in told("I live in Bergen.")] == [False]
 
 
 def test_a_past_date_is_when_it_began_and_a_coming_one_is_none() -> None:
-    assert [one.valid_from for one in told("In March I moved to Split.")] == ["2026-03-01"]
-    assert [one.valid_from for one in told("I moved to Split yesterday.")] == ["2026-05-03"]
+    assert [proposition.valid_from for proposition in told("In March I moved to Split.")] == ["2026-03-01"]
+    assert [proposition.valid_from for proposition in told("I moved to Split yesterday.")] == ["2026-05-03"]
     assert told("I live in Split next month.") == []
 
 
@@ -210,6 +216,6 @@ def test_a_past_date_is_when_it_began_and_a_coming_one_is_none() -> None:
 ), max_size=14))  # fmt: skip
 def test_evidence_is_exact_and_statements_are_whole(words: list[str]) -> None:
     text = " ".join(words)
-    for one in told(text):
-        assert text[slice(*one.span)] == one.source_text != ""
-        assert one.statement.split()[-1].rstrip(".").lower() not in language("en").function_words
+    for proposition in told(text):
+        assert text[slice(*proposition.span)] == proposition.source_text != ""
+        assert proposition.statement.split()[-1].rstrip(".").lower() not in language("en").function_words

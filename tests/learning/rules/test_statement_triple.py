@@ -39,8 +39,8 @@ def catalog() -> Catalog:
 
 def read(catalog: Catalog, statement: str, entity: str = ANN, **more: str) -> tuple[str, str, str] | None:
     fact = Fact("fact_1", statement, "fact", "2026-11-21T09:00:00Z", "user", trust="user")._replace(**more)  # type: ignore[arg-type]
-    said = triple_of(fact, entity, CALLED, catalog)
-    return said[:3] if said else None
+    triple = triple_of(fact, entity, CALLED, catalog)
+    return triple[:3] if triple else None
 
 
 SAID = [
@@ -138,7 +138,7 @@ def test_what_is_not_said_for_certain_is_left_alone(catalog: Catalog, statement:
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "pair"),
     [
         ("The webshop uses Postgres.", ("the webshop", "uses", "Postgres")),
         ("Webshop uses Postgres.", ("Webshop", "uses", "Postgres")),
@@ -153,12 +153,12 @@ def test_what_is_not_said_for_certain_is_left_alone(catalog: Catalog, statement:
         ("The API lives in services/api.", None),
     ],
 )
-def test_what_is_said_of_a_thing(catalog: Catalog, statement: str, said: tuple[str, str, str] | None) -> None:
-    assert read(catalog, statement, SHOP) == said
+def test_what_is_said_of_a_thing(catalog: Catalog, statement: str, pair: tuple[str, str, str] | None) -> None:
+    assert read(catalog, statement, SHOP) == pair
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "pair"),
     [
         ("I live in Oslo.", ("the user", "lives_in", "Oslo")),
         ("I'm allergic to peanuts.", ("the user", "allergic_to", "peanuts")),
@@ -173,8 +173,8 @@ def test_what_is_said_of_a_thing(catalog: Catalog, statement: str, said: tuple[s
         ("The users live in Oslo.", None),
     ],
 )
-def test_what_the_user_says_of_themself(catalog: Catalog, statement: str, said: tuple[str, str, str] | None) -> None:
-    assert read(catalog, statement, USER) == said
+def test_what_the_user_says_of_themself(catalog: Catalog, statement: str, pair: tuple[str, str, str] | None) -> None:
+    assert read(catalog, statement, USER) == pair
 
 
 def test_an_agent_that_says_i_is_not_the_user(catalog: Catalog) -> None:
@@ -202,5 +202,5 @@ _WORDS = st.sampled_from(
 @given(st.lists(_WORDS, max_size=8), st.sampled_from([ANN, SHOP, USER, DEFAULT]))
 def test_whatever_the_words_a_value_is_among_them(catalog: Catalog, words: list[str], entity: str) -> None:
     statement = " ".join(["Ann", *words])
-    said = read(catalog, statement, entity)
-    assert said is None or (said[0].startswith("Ann") and said[2].split(",")[0] in statement)
+    pair = read(catalog, statement, entity)
+    assert pair is None or (pair[0].startswith("Ann") and pair[2].split(",")[0] in statement)

@@ -61,10 +61,10 @@ def test_what_was_backed_up_comes_back(
     git(full.root, environment, "branch", "aside", "HEAD~1")
     git(full.root, environment, "update-ref", "refs/clawmem/rescue/1", "HEAD")
     git(full.root, environment, "update-ref", "refs/remotes/origin/main", "HEAD")
-    done = backup_to_file(full, caller, target)
-    assert done.notices == ("committed 1 file(s) edited by hand",)
-    assert done.size == target.stat().st_size
-    counts = done.manifest.counts
+    result = backup_to_file(full, caller, target)
+    assert result.notices == ("committed 1 file(s) edited by hand",)
+    assert result.size == target.stat().st_size
+    counts = result.manifest.counts
     assert (counts["facts"], counts["events"], counts["entities"], counts["unreadable"]) == (2, 1, 1, 0)
     assert [path.name for path in target.parent.iterdir()] == [target.name]
     restored = back()
@@ -101,10 +101,10 @@ def test_a_target_that_cannot_be(full: Vault, caller: Caller, target: Path, plac
 
 
 def test_equal_vaults_give_equal_streams(full: Vault, caller: Caller) -> None:
-    one, other = io.BytesIO(), io.BytesIO()
-    backup_to_stream(full, caller, one)
+    o, other = io.BytesIO(), io.BytesIO()
+    backup_to_stream(full, caller, o)
     backup_to_stream(full, caller, other)
-    assert one.getvalue() == other.getvalue()
+    assert o.getvalue() == other.getvalue()
 
 
 def test_plain_tools_can_open_it(full: Vault, caller: Caller, target: Path, tmp_path: Path) -> None:
@@ -133,14 +133,14 @@ def test_every_damage_is_refused_and_leaves_nothing(
         target.write_bytes(data)
         try:
             with target.open("rb") as file:
-                done = verify_backup(file, environment)
+                result = verify_backup(file, environment)
         except DamagedBackup:
             with target.open("rb") as file, pytest.raises(DamagedBackup):
                 restore(file, tmp_path / "new" / "vault", caller, environment)
             assert not (tmp_path / "new").exists()
             continue
         harmless += 1
-        assert done.manifest.counts["facts"] == 2
+        assert result.manifest.counts["facts"] == 2
     assert harmless < 30
 
 
@@ -237,7 +237,7 @@ def test_a_shallow_clone_is_refused(
     with pytest.raises(Refused, match="shallow clone"):
         backup_to_file(shallow, caller, target)
     assert list(target.parent.iterdir()) == []
-    assert "shallow" in {one.check for one in doctor(shallow, caller).problems}
+    assert "shallow" in {problem.check for problem in doctor(shallow, caller).problems}
 
 
 def test_an_edit_that_does_not_parse_is_named_and_left_out(
@@ -245,9 +245,9 @@ def test_an_edit_that_does_not_parse_is_named_and_left_out(
 ) -> None:
     items = full.root / "life/areas/people/jane/items.json"
     items.write_text("[{\n")
-    done = clawmem("backup", str(target), "--json")
-    assert done.code == 4
-    assert list(done.data["manifest"]["left_out"]) == ["life/areas/people/jane/items.json"]
+    result = clawmem("backup", str(target), "--json")
+    assert result.code == 4
+    assert list(result.data["manifest"]["left_out"]) == ["life/areas/people/jane/items.json"]
     assert items.read_text() == "[{\n"
     again = clawmem("restore", str(target), str(target.parent / "new"))
     assert again.code == 0
@@ -261,8 +261,8 @@ def test_an_unfinished_merge_does_not_stop_it(full: Vault, caller: Caller, targe
     with pytest.raises(NeedsDecision):
         keep(full, "No.", entity="areas/general")
     (full.root / "MEMORY.md").write_text("# In the middle of it\n")
-    done = backup_to_file(full, caller, target)
-    assert done.manifest.left_out == {"MEMORY.md": "A git merge is unfinished in the vault."}
+    result = backup_to_file(full, caller, target)
+    assert result.manifest.left_out == {"MEMORY.md": "A git merge is unfinished in the vault."}
 
 
 def test_a_detached_head_comes_back_detached(
@@ -283,8 +283,8 @@ def test_signed_and_sha256_vaults(tmp_path: Path, caller: Caller, target: Path, 
     git(tmp_path / "wide", environment, "commit", "-qm", "first")
     vault = Vault(tmp_path / "wide", environment)
     keep(vault, "Jane lives in Oslo.", entity="areas/people/jane")
-    done = backup_to_file(vault, caller, target)
-    assert done.manifest.object_format == "sha256"
+    result = backup_to_file(vault, caller, target)
+    assert result.manifest.object_format == "sha256"
     with target.open("rb") as file:
         restored = restore(file, tmp_path / "back", caller, environment)
     assert commits(restored.root, environment) == commits(vault.root, environment)
@@ -297,7 +297,7 @@ def test_a_vault_with_mistakes_comes_back_with_them(
     items.write_bytes(items.read_bytes().replace(b'"superseded_by": null', b'"superseded_by": "fact_gone"', 1))
     backup_to_file(full, caller, target)
     restored = back()
-    errors = [one for one in doctor(full, caller).problems if one.severity == "error"]
+    errors = [problem for problem in doctor(full, caller).problems if problem.severity == "error"]
     assert restored.errors == len(errors) > 0
     assert f"doctor finds {len(errors)} error" in restored.notices[0]
 
@@ -312,16 +312,16 @@ def test_a_damaged_history_is_not_backed_up(full: Vault, target: Path, clawmem: 
         data = bytearray(path.read_bytes())
         data[len(data) // 2] ^= 1
         path.write_bytes(data)
-    done = clawmem("backup", str(target), "--json")
-    assert done.code == 1
-    assert done.json["error"]["code"] in ("git", "damaged_backup")
+    result = clawmem("backup", str(target), "--json")
+    assert result.code == 1
+    assert result.json["error"]["code"] in ("git", "damaged_backup")
     assert list(target.parent.iterdir()) == []
 
 
 def test_the_command_line(full: Vault, target: Path, clawmem: Command, tmp_path: Path) -> None:
-    done = clawmem("backup", str(target), "--json")
-    assert done.data["file"] == str(target)
-    assert done.data["manifest"]["counts"]["facts"] == 2
+    result = clawmem("backup", str(target), "--json")
+    assert result.data["file"] == str(target)
+    assert result.data["manifest"]["counts"]["facts"] == 2
     piped = clawmem("backup", "--verify", "-", given=target.read_bytes())
     assert piped.code == 0
     assert "is valid" in piped.out

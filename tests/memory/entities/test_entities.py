@@ -44,12 +44,12 @@ def test_old_names_lead_to_the_new_place_through_every_move(vault: Vault, caller
     page.write_text(page.read_text().replace("# Website\n", "# Website\n\nWritten by hand.\n"))
     assert move_entity(vault, "projects/website", "resources/website", caller).former == "projects/website"
     rename_entity(vault, "website", "homepage", caller)
-    done = archive_entity(vault, "resources/homepage", caller)
-    assert done.name == "archives/homepage"
+    change = archive_entity(vault, "resources/homepage", caller)
+    assert change.name == "archives/homepage"
     for name in ("projects/website", "resources/website", "resources/homepage", "archives/homepage", "Website"):
         shown = show_entity(vault, name, caller)
         assert shown.entity.name == "archives/homepage"
-        assert [one.fact.fact for one in shown.facts] == ["The site is written in Python"]
+        assert [placed.fact.fact for placed in shown.facts] == ["The site is written in Python"]
     assert "Written by hand." in show_entity(vault, "website", caller).summary
     assert not (vault.root / "life/projects/website/items.json").exists()
     assert _keep(vault, caller, "The site is offline", "projects/website") == "archives/homepage"
@@ -90,7 +90,7 @@ def test_agents_have_a_workspace_that_others_do_not_see(vault: Vault, caller: Ca
     agent = caller._replace(agent="finance")
     assert _keep(vault, agent, "The budget is 10k", "@/projects/budget") == "@finance/projects/budget"
     assert show_agent(vault, "finance").entities == ("@finance/projects/budget",)
-    assert [one.id for one in list_agents(vault)] == ["finance"]
+    assert [other_agent.id for other_agent in list_agents(vault)] == ["finance"]
     with pytest.raises(Refused):
         create_agent(vault, "finance", caller)
     with pytest.raises(NotFound):
@@ -128,8 +128,8 @@ def test_a_folder_of_entities_that_is_one_already_can_be_moved_away(vault: Vault
 def test_what_an_agents_pages_are_for_is_served_to_nobody(vault: Vault, caller: Caller) -> None:
     create_agent(vault, "finance", caller)
     assert all("<!--" in text for _, text in show_agent(vault, "finance").pages)
-    told = context(vault, caller._replace(agent="finance"), 2000)
-    assert "habits and preferences" not in str(told) and "Who finance is" not in str(told)
+    result = context(vault, caller._replace(agent="finance"), 2000)
+    assert "habits and preferences" not in str(result) and "Who finance is" not in str(result)
 
 
 def test_a_rename_takes_along_a_title_that_only_told_the_name(vault: Vault, caller: Caller) -> None:
@@ -145,8 +145,8 @@ def test_a_rename_takes_along_a_title_that_only_told_the_name(vault: Vault, call
 
 def test_a_rename_leaves_a_title_that_was_chosen_and_says_so(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "areas/people/jane", caller, "Jane Doe")
-    told = rename_entity(vault, "Jane Doe", "janet", caller).notices
-    assert told == ("its title is still 'Jane Doe': change it in life/areas/people/janet/summary.md",)
+    items = rename_entity(vault, "Jane Doe", "janet", caller).notices
+    assert items == ("its title is still 'Jane Doe': change it in life/areas/people/janet/summary.md",)
     assert show_entity(vault, "janet", caller).entity.aliases == ("areas/people/jane",)
 
 
@@ -173,14 +173,14 @@ def test_a_merge_keeps_names_facts_text_and_keys_of_both(vault: Vault, caller: C
     _keep(vault, caller, "Robert likes chess", "areas/people/robert")
     page = vault.root / "life/areas/people/robert/summary.md"
     page.write_text(page.read_text().replace("created:", "owner: Ada\ncreated:"))
-    done = merge_entities(vault, "bob", "robert", caller)
-    assert (done.name, done.former) == ("areas/people/robert", "areas/people/bob")
+    change = merge_entities(vault, "bob", "robert", caller)
+    assert (change.name, change.former) == ("areas/people/robert", "areas/people/bob")
     shown = show_entity(vault, "Bob", caller)
-    assert {one.fact.fact for one in shown.facts} == {"Bob likes tea", "Robert likes chess"}
+    assert {placed.fact.fact for placed in shown.facts} == {"Bob likes tea", "Robert likes chess"}
     assert shown.entity.aliases == ("Bob", "areas/people/bob") and "owner: Ada\n" in shown.summary
     assert merge_entities(vault, "bob", "robert", caller).commit is None
-    undo(vault, done.commit or "", caller)
-    assert [one.fact.fact for one in show_entity(vault, "bob", caller).facts] == ["Bob likes tea"]
+    undo(vault, change.commit or "", caller)
+    assert [placed.fact.fact for placed in show_entity(vault, "bob", caller).facts] == ["Bob likes tea"]
 
 
 def test_a_merge_stays_in_one_workspace(vault: Vault, caller: Caller) -> None:
@@ -195,7 +195,7 @@ def test_a_merge_stays_in_one_workspace(vault: Vault, caller: Caller) -> None:
 
 def _people(clawmem: Command) -> dict[str, int]:
     rows = clawmem("entity", "list", "--json").data["entities"]
-    return {one["name"]: sum(one["facts"].values()) for one in rows if one["name"].startswith("areas/people/")}
+    return {row["name"]: sum(row["facts"].values()) for row in rows if row["name"].startswith("areas/people/")}
 
 
 def test_a_name_given_later_takes_over_what_was_known_of_the_user(clawmem: Command) -> None:

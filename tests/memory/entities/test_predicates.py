@@ -37,10 +37,10 @@ def test_any_small_catalog_takes_an_entry(text: str) -> None:
         with pytest.raises(Exception, match="likes"):
             with_catalog_entry(text, entry)
         return
-    done = with_catalog_entry(text, entry)
-    assert done.startswith(text)
+    result = with_catalog_entry(text, entry)
+    assert result.startswith(text)
     described = entry.predicate._replace(description=entry.description)
-    assert catalog_from_mapping(yaml.safe_load(done)).predicates["mentors"] == described
+    assert catalog_from_mapping(yaml.safe_load(result)).predicates["mentors"] == described
 
 
 @pytest.mark.parametrize(
@@ -52,17 +52,17 @@ def test_any_small_catalog_takes_an_entry(text: str) -> None:
     ],
 )
 def test_a_known_predicate_gets_the_phrase_it_lacks(text: str) -> None:
-    done = with_catalog_entry(text, more("likes", "adores", "is mad about"))
-    assert yaml.safe_load(done)["likes"]["phrases"] == ["loves", "adores", "is mad about"]
-    assert [line for line in done.splitlines() if "#" in line] == [
+    result = with_catalog_entry(text, more("likes", "adores", "is mad about"))
+    assert yaml.safe_load(result)["likes"]["phrases"] == ["loves", "adores", "is mad about"]
+    assert [line for line in result.splitlines() if "#" in line] == [
         line.replace("adores]", 'adores, "is mad about"]') for line in text.splitlines() if "#" in line
     ]
 
 
 def test_a_predicate_without_phrases_gets_its_first() -> None:
-    done = with_catalog_entry("height:\n  # in cm\n  cardinality: single\n", more("height", "is as tall as"))
-    assert yaml.safe_load(done)["height"] == {"phrases": ["is as tall as"], "cardinality": "single"}
-    assert "# in cm" in done
+    result = with_catalog_entry("height:\n  # in cm\n  cardinality: single\n", more("height", "is as tall as"))
+    assert yaml.safe_load(result)["height"] == {"phrases": ["is as tall as"], "cardinality": "single"}
+    assert "# in cm" in result
 
 
 def test_a_phrase_that_belongs_to_another_predicate_is_refused() -> None:

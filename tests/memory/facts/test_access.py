@@ -28,19 +28,21 @@ USED = "2026-11-21T10:00:00Z"
 def test_uses_of_an_unreadable_file_wait_in_the_journal(vault: Vault, caller: Caller) -> None:
     names = ("resources/bike", "resources/car")
     drafts = [draft_from_record({"fact": f"{name} is green", "entity": name}, caller.now) for name in names]
-    bike, car = (one.fact.id for one in remember(vault, drafts, caller).facts)
+    bike, car = (remembered_fact.fact.id for remembered_fact in remember(vault, drafts, caller).facts)
     for fact_id in (bike, bike, car):
         assert record_access(vault, USED, [fact_id]) is None
     path = vault.root / "life/resources/bike/items.json"
     whole = path.read_bytes()
     path.write_text("[\noops\n]\n")
     assert fold_accesses(vault, caller).facts == 1
-    assert {key: one.count for key, one in count_accesses(unfolded_accesses(vault)).items()} == {bike: 2}
+    assert {key: count_access.count for key, count_access in count_accesses(unfolded_accesses(vault)).items()} == {
+        bike: 2
+    }
     assert fold_accesses(vault, caller).commits == ()
     path.write_bytes(whole)
     assert fold_accesses(vault, caller).facts == 1
     assert unfolded_accesses(vault) == b""
-    counts = [peek(vault, one).fact.access_count for one in (bike, car)]
+    counts = [peek(vault, text).fact.access_count for text in (bike, car)]
     assert counts == [2, 1]
 
 
@@ -54,16 +56,16 @@ def test_a_fold_changes_no_line_of_facts(vault: Vault, caller: Caller) -> None:
     drafts = [
         draft_from_record({"fact": f"The {name} is green", "entity": "resources/bike"}, caller.now) for name in "ab"
     ]
-    facts = [one.fact for one in remember(vault, drafts, caller).facts]
+    facts = [remembered_fact.fact for remembered_fact in remember(vault, drafts, caller).facts]
     path = "life/resources/bike/items.json"
     before = (vault.read(path), _blamed(vault, path))
-    for one in facts:
-        assert record_access(vault, USED, [one.id]) is None
+    for fact in facts:
+        assert record_access(vault, USED, [fact.id]) is None
     assert fold_accesses(vault, caller).facts == 2
     assert (vault.read(path), _blamed(vault, path)) == before
     assert not any(line.startswith("access") for line in before[1])
     listed = list_facts(vault, caller, FactFilter()).facts
-    assert [(one.fact.access_count, one.fact.last_accessed) for one, _ in listed] == [(1, USED)] * 2
+    assert [(placed.fact.access_count, placed.fact.last_accessed) for placed, _ in listed] == [(1, USED)] * 2
 
 
 def test_counts_in_lines_of_an_older_vault_are_added(vault: Vault, caller: Caller) -> None:
@@ -89,21 +91,24 @@ def test_a_revision_keeps_the_counts(vault: Vault, caller: Caller) -> None:
 
 
 def test_two_clones_add_up_their_counts(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
-    (fact,) = one.keep("The bike is green")
-    for machine in (one, other):
+    other_machine, other = make_machines(tmp_path, environment)
+    (fact,) = other_machine.keep("The bike is green")
+    for machine in (other_machine, other):
         machine.sync()
-    for machine, times in ((one, 2), (other, 3)):
+    for machine, times in ((other_machine, 2), (other, 3)):
         assert record_access(machine.vault, USED, [fact.id] * times) is None
         fold_accesses(machine.vault, machine.caller)
-    for machine in (one, other, one):
+    for machine in (other_machine, other, other_machine):
         machine.sync()
-    assert [peek(machine.vault, fact.id).fact.access_count for machine in (one, other)] == [5, 5]
+    assert [peek(machine.vault, fact.id).fact.access_count for machine in (other_machine, other)] == [5, 5]
 
 
 def test_a_fold_stores_the_importance_that_recall_raised(vault: Vault, caller: Caller) -> None:
-    given = {"fact": "The bicycle is green", "entity": "resources/bike", "importance": 0.5}
-    (fact,) = (one.fact for one in remember(vault, [draft_from_record(given, caller.now)], caller).facts)
+    record = {"fact": "The bicycle is green", "entity": "resources/bike", "importance": 0.5}
+    (fact,) = (
+        remembered_fact.fact
+        for remembered_fact in remember(vault, [draft_from_record(record, caller.now)], caller).facts
+    )
     for _ in range(3):
         assert record_access(vault, USED, [fact.id]) is None
     assert peek(vault, fact.id).fact.importance == 0.5
@@ -121,8 +126,11 @@ def test_a_fold_stores_the_importance_that_recall_raised(vault: Vault, caller: C
 
 @pytest.mark.parametrize("counted", [True, False])
 def test_settings_say_what_else_counts_as_a_use(vault: Vault, caller: Caller, counted: bool) -> None:
-    given = {"fact": "The bicycle is green", "entity": "resources/bike"}
-    (fact,) = (one.fact for one in remember(vault, [draft_from_record(given, caller.now)], caller).facts)
+    record = {"fact": "The bicycle is green", "entity": "resources/bike"}
+    (fact,) = (
+        remembered_fact.fact
+        for remembered_fact in remember(vault, [draft_from_record(record, caller.now)], caller).facts
+    )
     path = vault.root / "clawmem.yaml"
     path.write_text(
         re.sub(r"(?m)^  (context|why|entity_show): \w+$", rf"  \1: {str(counted).lower()}", path.read_text())

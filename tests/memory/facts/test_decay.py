@@ -33,8 +33,8 @@ def test_the_unused_is_archived_the_important_never_and_restored_facts_stay(vaul
     soon = caller._replace(now=caller.now + timedelta(days=89))
     assert archive_decayed(vault, soon).facts == ()
     late = caller._replace(now=caller.now + timedelta(days=91))
-    assert [one.fact.id for one in archive_decayed(vault, late, dry_run=True).facts] == [green]
-    assert [one.fact.id for one in archive_decayed(vault, late).facts] == [green]
+    assert [placed.fact.id for placed in archive_decayed(vault, late, dry_run=True).facts] == [green]
+    assert [placed.fact.id for placed in archive_decayed(vault, late).facts] == [green]
     (woken,) = restore(vault, green[:9], late).facts
     assert (woken.fact.status, woken.fact.access_count) == ("active", 1)
     assert archive_decayed(vault, late).facts == ()
@@ -54,7 +54,7 @@ def test_a_file_that_does_not_parse_stops_only_its_own_facts(vault: Vault, calle
     red = _fact(vault, caller, "The car is red", entity="resources/car")
     (vault.root / "life/resources/bike/items.json").write_text("[\noops\n]\n")
     late = caller._replace(now=caller.now + timedelta(days=91))
-    assert [one.fact.id for one in archive_decayed(vault, late).facts] == [red]
+    assert [placed.fact.id for placed in archive_decayed(vault, late).facts] == [red]
 
 
 _TYPED = (
@@ -70,13 +70,13 @@ _TYPED = (
 def test_what_a_person_typed_does_not_fade(vault: Vault, caller: Caller, days: int) -> None:
     person = caller._replace(agent=None)
     drafts = [draft_from_record({"fact": words}, caller.now) for words, _ in _TYPED]
-    typed = [one.fact for one in remember(vault, drafts, person).facts]
-    assert [one.importance for one in typed] == [importance for _, importance in _TYPED]
+    typed = [remembered_fact.fact for remembered_fact in remember(vault, drafts, person).facts]
+    assert [fact.importance for fact in typed] == [importance for _, importance in _TYPED]
     ended = _fact(vault, person, "The fair is on.", valid_to="2026-11-30")
     guessed = _fact(vault, caller, "The car is red")
     late = person._replace(now=caller.now + timedelta(days=days))
-    assert {one.fact.id for one in archive_decayed(vault, late).facts} == {ended, guessed}
-    hot = {one.fact.fact for one, _ in list_facts(vault, late, FactFilter(), tier="hot").facts}
+    assert {placed.fact.id for placed in archive_decayed(vault, late).facts} == {ended, guessed}
+    hot = {placed.fact.fact for placed, _ in list_facts(vault, late, FactFilter(), tier="hot").facts}
     assert hot == {words for words, importance in _TYPED if importance}
 
 
@@ -85,4 +85,4 @@ def test_a_given_importance_is_kept_and_a_tool_makes_nothing_important(vault: Va
         draft_from_record({"fact": "Ben is allergic to cats.", "importance": 0.3}, caller.now),
         draft_from_record({"fact": "Eve is allergic to dogs.", "trust": "tool"}, caller.now),
     ]
-    assert [one.fact.importance for one in remember(vault, drafts, caller).facts] == [0.3, None]
+    assert [remembered_fact.fact.importance for remembered_fact in remember(vault, drafts, caller).facts] == [0.3, None]

@@ -25,9 +25,9 @@ pytestmark = pytest.mark.usefixtures("without_vectors")
 def say(clawmem: Command, text: str, **keys: str) -> list[str]:
     """Store a message of the user, and return the notices."""
     record = {"role": "user", "content": text, **keys}
-    done = clawmem("ingest", "-", "--format", "jsonl", "--json", given=json.dumps(record))
-    assert done.code == 0, done.err
-    return [one for one in json.loads(done.out)["notices"] if "Forget" in one]
+    result = clawmem("ingest", "-", "--format", "jsonl", "--json", given=json.dumps(record))
+    assert result.code == 0, result.err
+    return [notice for notice in json.loads(result.out)["notices"] if "Forget" in notice]
 
 
 def served(clawmem: Command, question: str) -> str:
@@ -95,7 +95,7 @@ def test_a_request_hides_at_once_and_a_person_decides(
     assert statement in notice
     assert statement.rstrip(".") not in served(clawmem, question), "hidden before any heartbeat"
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert (waiting["kind"], [one["id"] for one in waiting["targets"]]) == ("forget", [fact])
+    assert (waiting["kind"], [target["id"] for target in waiting["targets"]]) == ("forget", [fact])
     assert clawmem("doctor").code == 0, "a fact that waits for its decision is no problem"
     clawmem("heartbeat")
     assert statement.rstrip(".") not in served(clawmem, question)
@@ -134,7 +134,7 @@ _LONG = (
 
 
 @pytest.mark.parametrize(
-    ("said", "request_", "gone", "stays"),
+    ("items", "request_", "gone", "stays"),
     [
         ([_LONG], "Don't keep what I said about my salary.", "95,000", "ninth of March"),
         (["The old callback line is +41 44 123."], "delete the old callback line from shared memory", "123", ""),
@@ -160,8 +160,8 @@ _LONG = (
          "The thing about asking before force pushes, forget that rule.", "force", ""),
     ],
 )  # fmt: skip
-def test_forms_of_a_request(clawmem: Command, said: list[str], request_: str, gone: str, stays: str) -> None:
-    for text in said:
+def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, gone: str, stays: str) -> None:
+    for text in items:
         say(clawmem, text, session="s1")
     assert gone in served(clawmem, gone)
     assert say(clawmem, request_, session="s1")
@@ -206,10 +206,10 @@ def test_a_reader_says_what_is_meant(clawmem: Command) -> None:
     task = clawmem("learn", "pending", "--json").data
     label = next(line.split()[0] for line in task["task"].splitlines() if "lives in Oslo" in line)
     answer = json.dumps({"task": task["id"], "facts": [], "forget": {"1": [label]}})
-    done = clawmem("learn", "apply", "-", given=answer)
-    assert done.code == 0, done.err
+    result = clawmem("learn", "apply", "-", given=answer)
+    assert result.code == 0, result.err
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
-    assert [one["id"] for one in waiting["targets"]] == [fact]
+    assert [target["id"] for target in waiting["targets"]] == [fact]
     found = served(clawmem, "Oslo")
     assert "lives in Oslo" not in found
     assert "at home in Oslo" not in found
@@ -227,8 +227,8 @@ def test_a_reader_names_a_message_of_which_nothing_was_stored(clawmem: Command, 
     clawmem("ingest", "-", "--format", "jsonl", given="\n".join(records))
     task = clawmem("learn", "pending", "--json").data
     answer = json.dumps({"task": task["id"], "facts": [], "forget": {"3": [names]}})
-    done = clawmem("learn", "apply", "-", given=answer)
-    assert done.code == 0, done.err
+    result = clawmem("learn", "apply", "-", given=answer)
+    assert result.code == 0, result.err
     assert "Fjord" not in served(clawmem, "interview Fjord Bank") and "cat" in served(clawmem, "cat asleep")
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
     decided = clawmem("review", "reject", waiting["id"], "--reason", "it stays")
@@ -332,8 +332,8 @@ def _history(vault: Path) -> list[str]:
 
 
 def test_everywhere_removes_exactly_what_is_shown_from_the_history(clawmem: Command, vault_root: Path) -> None:
-    said = "Hi, I'm Mirela, an engineer at Fjord. We deploy with Argo CD from the release branch."
-    say(clawmem, said, session="s1")
+    text = "Hi, I'm Mirela, an engineer at Fjord. We deploy with Argo CD from the release branch."
+    say(clawmem, text, session="s1")
     task = clawmem("learn", "pending", "--json").data
     rows: list[dict[str, object]] = [
         {"e": 1, "q": "an engineer at Fjord", "s": "The user works at Fjord.", "p": "works_at", "o": "Fjord"},
@@ -346,8 +346,8 @@ def test_everywhere_removes_exactly_what_is_shown_from_the_history(clawmem: Comm
     assert "engineer at Fjord" in waiting["why"] and "Argo" not in waiting["why"], waiting["why"]
     shown = clawmem("forget", "work at Fjord", "--everywhere")
     assert (shown.code, "for good" in shown.err, "Argo" in shown.out) == (0, True, False), shown.out
-    done = clawmem("forget", "work at Fjord", "--everywhere", "--yes")
-    assert done.code == 0, done.err
+    result = clawmem("forget", "work at Fjord", "--everywhere", "--yes")
+    assert result.code == 0, result.err
     assert not [line for line in _history(vault_root) if "engineer at" in line or "I work at" in line]
     assert not [line for line in _history(vault_root) if '"Fjord"' in line and '"id"' in line]
     assert "Ana moved to Fjord" in served(clawmem, "Ana Fjord")

@@ -26,30 +26,33 @@ def facts(vault: Vault) -> dict[str, Fact]:
     """Every fact by its statement."""
     index = open_index(vault)
     try:
-        return {one.fact.fact: one.fact for one in all_facts(index)}
+        return {placed.fact.fact: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def told(vault: Vault) -> dict[str, tuple[str, str]]:
-    return {words: (one.status, fact_dates(one)) for words, one in facts(vault).items()}
+    return {words: (fact.status, fact_dates(fact)) for words, fact in facts(vault).items()}
 
 
 def test_what_is_said_of_a_coming_day_waits_for_it(vault: Vault, caller: Caller) -> None:
-    said = ["I work at Beta.", "From Monday I work at Acme."]
+    items = ["I work at Beta.", "From Monday I work at Acme."]
     ingest(
-        vault, [Message(n, "user", text, f"2026-11-21T09:0{n}:00Z", "Nora") for n, text in enumerate(said)], caller, "x"
+        vault,
+        [Message(n, "user", text, f"2026-11-21T09:0{n}:00Z", "Nora") for n, text in enumerate(items)],
+        caller,
+        "x",
     )
-    assert [one.outcome for one in learn(vault, caller).candidates] == ["added", "updated"]
+    assert [candidate.outcome for candidate in learn(vault, caller).candidates] == ["added", "updated"]
     beta, acme = "Nora works at Beta.", "Nora works at Acme."
     assert told(vault) == {beta: ("active", "until 2026-11-23"), acme: ("active", "from 2026-11-23")}
     assert "! " not in context(vault, caller, 2000, "where does Nora work?").text
     assert apply_future_values(vault, caller).commit is None
     monday = caller._replace(now=caller.now + timedelta(days=2))
     assert "! " not in context(vault, monday, 2000, "where does Nora work?").text
-    assert [one.fact for one in apply_future_values(vault, monday, dry_run=True).effective] == [acme]
-    done = apply_future_values(vault, monday)
-    assert [one.fact for one in done.effective] == [acme] and done.commit
+    assert [fact.fact for fact in apply_future_values(vault, monday, dry_run=True).effective] == [acme]
+    result = apply_future_values(vault, monday)
+    assert [fact.fact for fact in result.effective] == [acme] and result.commit
     known = facts(vault)
     assert (known[beta].status, known[beta].superseded_by) == ("superseded", known[acme].id)
     assert "yields_to" not in (known[beta].metadata or {})
@@ -80,7 +83,7 @@ def test_what_was_announced_by_hand_can_be_put_off_and_withdrawn(vault: Vault, c
     assert apply_future_values(vault, caller).commit
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-01-01")
     retract(vault, bergen, caller)
-    assert [one.id for one in apply_future_values(vault, caller).reopened] == [old]
+    assert [fact.id for fact in apply_future_values(vault, caller).reopened] == [old]
     assert told(vault)["The office is in Rome."] == ("active", "until 2027-06-01")
     assert facts(vault)["The office is in Rome."].metadata is None
     assert doctor(vault, caller).healthy

@@ -23,21 +23,21 @@ def add(vault: Vault, caller: Caller, text: str, source: str) -> str:
 def confirmed(vault: Vault, caller: Caller) -> dict[str, str]:
     context = gate_context(vault.settings, vault.catalog, caller)
     judged = run_query(vault, lambda index: judge(index, context, facts_of(index, JANE)))
-    verdicts = [(one, each) for one, results in judged.results.items() for each in results]
-    return {one: each.reason for one, each in verdicts if each.gate == "confirmed" and each.passed}
+    verdicts = [(text, each) for text, results in judged.results.items() for each in results]
+    return {text: each.reason for text, each in verdicts if each.gate == "confirmed" and each.passed}
 
 
 def test_a_supporting_fact_of_another_source_confirms_both(vault: Vault, caller: Caller) -> None:
     agent = caller._replace(agent="cli")
-    one = add(vault, agent, "Jane prefers tea.", "session:a")
+    text = add(vault, agent, "Jane prefers tea.", "session:a")
     same = add(vault, agent, "Jane likes tea best.", "session:a")
     other = add(vault, agent, "Jane always orders tea.", "session:b")
-    link(vault, same, "supports", one, agent)
+    link(vault, same, "supports", text, agent)
     assert confirmed(vault, caller) == {}
-    link(vault, other, "supports", one, agent)
+    link(vault, other, "supports", text, agent)
     assert confirmed(vault, caller) == {
-        one: f"it has 2 sources, with {other}; it needs at least 2",
-        other: f"it has 2 sources, with {one}; it needs at least 2",
+        text: f"it has 2 sources, with {other}; it needs at least 2",
+        other: f"it has 2 sources, with {text}; it needs at least 2",
     }
     retract(vault, other, caller)
     assert confirmed(vault, caller) == {}
@@ -47,13 +47,16 @@ def test_what_is_said_again_in_another_session_is_confirmed(vault: Vault, caller
     agent = caller._replace(agent="cli")
     events = ["evt_00000001", "evt_00000002"]
     at = "2026-11-20T08:00:00Z"
-    lines = (event_to_line(Event(one, at, "assistant", "It exits with 3.", session=one)) for one in events)
+    lines = (
+        event_to_line(Event(other_event, at, "assistant", "It exits with 3.", session=other_event))
+        for other_event in events
+    )
     with writing(vault, caller, "test") as work:
-        work.commit([Change("test", {"ledger/2026-11-20.jsonl": "".join(f"{one}\n" for one in lines).encode()})])
+        work.commit([Change("test", {"ledger/2026-11-20.jsonl": "".join(f"{line}\n" for line in lines).encode()})])
     record = {"entity": JANE, "fact": "The tool exits with 3.", "trust": "agent", "confidence": 0.9, "source": "chat"}
     ids = set()
     for event in events:
-        done = remember(vault, [draft_from_record({**record, "source_event": event}, caller.now)], agent)
-        ids.add(done.facts[0].fact.id)
+        result = remember(vault, [draft_from_record({**record, "source_event": event}, caller.now)], agent)
+        ids.add(result.facts[0].fact.id)
     (fact,) = ids
     assert confirmed(vault, caller) == {fact: f"it has 2 sources, with {events[1]}; it needs at least 2"}

@@ -27,14 +27,14 @@ def _draft(caller: Caller, text: str, **more: object) -> Draft:
 
 
 def keep(vault: Vault, caller: Caller, text: str, *premises: Fact, **more: object) -> Fact:
-    links = [{"type": "depends_on", "to": one.id} for one in premises]
+    links = [{"type": "depends_on", "to": premise.id} for premise in premises]
     return remember(vault, [_draft(caller, text, links=links, **more)], caller).facts[0].fact
 
 
 def facts(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.id: one.fact for one in all_facts(index)}
+        return {placed.fact.id: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
@@ -49,9 +49,9 @@ def test_a_retracted_premise_marks_what_rests_on_it_in_the_same_commit(vault: Va
     second = keep(vault, caller, "The cache needs a lock.", first, entity="projects/other")
     alone = keep(vault, caller, "The logo is blue.")
     before = vault.head().commit
-    done = retract(vault, premise.id, caller)
-    assert {one.fact.id for one in done.marked} == {first.id, second.id}
-    assert any(first.id in notice and "in doubt" in notice for notice in done.notices)
+    result = retract(vault, premise.id, caller)
+    assert {placed.fact.id for placed in result.marked} == {first.id, second.id}
+    assert any(first.id in notice and "in doubt" in notice for notice in result.notices)
     assert vault.git.run("rev-list", "--count", f"{before}..HEAD").strip() == b"1"
     assert _changes(vault, first) == (PremiseChange(premise.id, "retracted"),)
     assert _changes(vault, second) == (PremiseChange(first.id, "in doubt"),)
@@ -68,20 +68,20 @@ def test_a_superseded_premise_names_the_fact_in_its_place(vault: Vault, caller: 
     assert _changes(vault, resting) == (PremiseChange(premise.id, "superseded", new.id),)
     newest = supersede(vault, new.id, _draft(caller, "Jane lives in Bergen."), caller).facts[0].fact
     assert _changes(vault, resting) == (PremiseChange(premise.id, "superseded", newest.id),)
-    done = link(vault, resting.id, "depends_on", newest.id, caller, instead=premise.id)
-    assert [one.to for one in done.facts[0].fact.links] == [newest.id]
+    result = link(vault, resting.id, "depends_on", newest.id, caller, instead=premise.id)
+    assert [other_link.to for other_link in result.facts[0].fact.links] == [newest.id]
     assert _changes(vault, resting) == ()
     with pytest.raises(InvalidInput, match="has no 'depends_on' link"):
         link(vault, resting.id, "depends_on", newest.id, caller, instead=premise.id)
 
 
 def test_a_premise_that_was_merged_or_restated_still_stands(vault: Vault, caller: Caller) -> None:
-    one, other = keep(vault, caller, "Jane likes tea."), keep(vault, caller, "Jane likes green tea.")
-    resting = keep(vault, caller, "We buy tea.", one)
-    whole = merge(vault, [one.id, other.id], _draft(caller, "Jane likes tea, most of all green tea."), caller)
+    fact, other = keep(vault, caller, "Jane likes tea."), keep(vault, caller, "Jane likes green tea.")
+    resting = keep(vault, caller, "We buy tea.", fact)
+    whole = merge(vault, [fact.id, other.id], _draft(caller, "Jane likes tea, most of all green tea."), caller)
     assert _changes(vault, resting) == ()
     retract(vault, whole.facts[0].fact.id, caller)
-    assert _changes(vault, resting) == (PremiseChange(one.id, "retracted"),)
+    assert _changes(vault, resting) == (PremiseChange(fact.id, "retracted"),)
 
 
 def test_a_new_fact_and_a_new_link_on_a_fallen_premise_are_marked(vault: Vault, caller: Caller) -> None:
@@ -89,18 +89,18 @@ def test_a_new_fact_and_a_new_link_on_a_fallen_premise_are_marked(vault: Vault, 
     retract(vault, premise.id, caller)
     late = keep(vault, caller, "We cache the parser.", premise)
     assert _changes(vault, late) == (PremiseChange(premise.id, "retracted"),)
-    done = link(vault, other.id, "depends_on", premise.id, caller)
-    assert premise_changes(done.facts[0].fact) == (PremiseChange(premise.id, "retracted"),)
+    result = link(vault, other.id, "depends_on", premise.id, caller)
+    assert premise_changes(result.facts[0].fact) == (PremiseChange(premise.id, "retracted"),)
     assert _changes(vault, other) == (PremiseChange(premise.id, "retracted"),)
 
 
 def test_a_circle_of_premises_is_cleared_with_its_cause(vault: Vault, caller: Caller) -> None:
     premise = keep(vault, caller, "The parser is slow.")
-    one = keep(vault, caller, "We cache.", premise)
-    other = keep(vault, caller, "We need memory.", one)
-    link(vault, one.id, "depends_on", other.id, caller)
+    fact = keep(vault, caller, "We cache.", premise)
+    other = keep(vault, caller, "We need memory.", fact)
+    link(vault, fact.id, "depends_on", other.id, caller)
     retract(vault, premise.id, caller)
-    assert _changes(vault, one) == (PremiseChange(premise.id, "retracted"), PremiseChange(other.id, "in doubt"))
+    assert _changes(vault, fact) == (PremiseChange(premise.id, "retracted"), PremiseChange(other.id, "in doubt"))
     undo(vault, premise.id, caller)
     assert not any(map(in_doubt, facts(vault).values()))
 
@@ -138,6 +138,6 @@ def test_thousands_of_dependents_are_marked_in_one_commit(
     tmp_path: Path, environment: dict[str, str], caller: Caller
 ) -> None:
     vault = Vault(make_fan(tmp_path / "fan", environment, 2_000), environment)
-    done = retract(vault, "fact_00000000", caller)
-    assert len(done.marked) == 2_000
+    result = retract(vault, "fact_00000000", caller)
+    assert len(result.marked) == 2_000
     assert sum(map(in_doubt, facts(vault).values())) == 2_000

@@ -16,15 +16,15 @@ def test_each_bracket_becomes_a_link_with_ids_in_its_reason(vault: Vault, caller
     slow = keep(vault, caller, "The parser is slow on large files.")
     cheap = keep(vault, caller, "Memory is cheap.")
     sentence = f"Since [[the parser is slow]] and [[{cheap.id}]], we cache."
-    held = keep(vault, caller, sentence)
-    assert held.fact == "We cache."
+    fact = keep(vault, caller, sentence)
+    assert fact.fact == "We cache."
     reason = f"Since [[{slow.id}]] and [[{cheap.id}]], we cache."
-    assert [(one.type, one.to, one.reason) for one in held.links] == [
+    assert [(link.type, link.to, link.reason) for link in fact.links] == [
         ("depends_on", slow.id, reason),
         ("depends_on", cheap.id, reason),
     ]
     retract(vault, slow.id, caller)
-    assert in_doubt(facts(vault)[held.id])
+    assert in_doubt(facts(vault)[fact.id])
 
 
 def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vault, caller: Caller) -> None:
@@ -32,10 +32,10 @@ def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vau
     keep(vault, caller, "Jane likes milk.", entity="areas/people/jane")
     tom = keep(vault, caller, "Tom is tall.", entity="areas/people/tom")
     text = "Since [[Jane likes]] and [[Tom]] and [[nobody]] and [[fact_0000ffff]], we wait."
-    done = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
-    assert done.facts[0].fact.fact == text.replace("[[Tom]]", f"[[{tom.id}]]")
-    assert len(done.facts[0].fact.links) == 1
-    assert [notice.split(": ")[0] for notice in done.notices] == [
+    result = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert result.facts[0].fact.fact == text.replace("[[Tom]]", f"[[{tom.id}]]")
+    assert len(result.facts[0].fact.links) == 1
+    assert [notice.split(": ")[0] for notice in result.notices] == [
         "[[Jane likes]] names no premise",
         "[[nobody]] names no premise",
         "[[fact_0000ffff]] names no premise",
@@ -45,16 +45,16 @@ def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vau
 def test_the_facts_of_other_agents_are_no_premises(vault: Vault, caller: Caller) -> None:
     own = keep(vault, caller, "Scout hides the key.", entity="@scout/projects/plan")
     for words in (own.id, "Scout hides the key"):
-        held = keep(vault, caller._replace(agent="writer"), f"Since [[{words}]], we search.")
-        assert held.links == () and "[[" in held.fact
+        fact = keep(vault, caller._replace(agent="writer"), f"Since [[{words}]], we search.")
+        assert fact.links == () and "[[" in fact.fact
 
 
 def test_only_eight_premises_are_linked(vault: Vault, caller: Caller) -> None:
     names = [keep(vault, caller, f"Part {name} is broken.") for name in "abcdefghij"]
-    text = "Since " + " and ".join(f"[[{one.id}]]" for one in names) + ", we stop."
-    done = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
-    assert len(done.facts[0].fact.links) == 8
-    assert any("only the first 8" in notice for notice in done.notices)
+    text = "Since " + " and ".join(f"[[{name.id}]]" for name in names) + ", we stop."
+    result = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert len(result.facts[0].fact.links) == 8
+    assert any("only the first 8" in notice for notice in result.notices)
 
 
 def test_knowledge_at_the_end_of_a_session_is_linked(clawmem: Command, vault: Vault, caller: Caller) -> None:
@@ -65,10 +65,10 @@ def test_knowledge_at_the_end_of_a_session_is_linked(clawmem: Command, vault: Va
         '{"summary": "s", "reflection": {"learned": [], "watch_for": []}, "knowledge":'
         ' [{"entity": "projects/site", "claim": "Since [[the parser is slow]], the site caches."}]}'
     )
-    done = clawmem("session", "end", "--session", session, "--agent", "scout", "--from", "-", given=document)
-    assert done.code == 0, done.err
-    held = next(one for one in facts(vault).values() if "caches" in one.fact)
-    assert [(one.type, one.to) for one in held.links] == [("depends_on", slow.id)]
+    result = clawmem("session", "end", "--session", session, "--agent", "scout", "--from", "-", given=document)
+    assert result.code == 0, result.err
+    fact = next(other_fact for other_fact in facts(vault).values() if "caches" in other_fact.fact)
+    assert [(link.type, link.to) for link in fact.links] == [("depends_on", slow.id)]
 
 
 def test_the_words_of_a_revoked_premise_are_not_served(clawmem: Command, vault: Vault, caller: Caller) -> None:
@@ -77,8 +77,8 @@ def test_the_words_of_a_revoked_premise_are_not_served(clawmem: Command, vault: 
     second = keep(vault, caller, f"Since [[{first.id}]], memory grows.")
     assert (first.fact, second.fact) == ("We cache.", "Memory grows.")
     clawmem("revoke", "--agent", "ann")
-    for done in (clawmem("context"), clawmem("recall", "parser cache memory"), clawmem("show", first.id)):
-        assert "slow" not in done.out.lower(), done.out
+    for result in (clawmem("context"), clawmem("recall", "parser cache memory"), clawmem("show", first.id)):
+        assert "slow" not in result.out.lower(), result.out
     assert slow.id in clawmem("show", first.id).out
 
 

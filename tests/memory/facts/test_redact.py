@@ -43,11 +43,15 @@ def leaked(clawmem: Command, vault_root: Path) -> str:
     """Create a vault with a secret in a ledger, facts, messages, a note and a page of its history; return the id of the
     fact."""
     clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane")
-    told = {"role": "user", "content": f"The gate opens with {SECRET}. Remember that I live in Ghent.", "session": "s"}
-    clawmem("ingest", "-", "--source", "chat", given=json.dumps(told))
+    record = {
+        "role": "user",
+        "content": f"The gate opens with {SECRET}. Remember that I live in Ghent.",
+        "session": "s",
+    }
+    clawmem("ingest", "-", "--source", "chat", given=json.dumps(record))
     clawmem("heartbeat")
-    done = clawmem("remember", f"The gate opens with {SECRET} at night.", "-e", "areas/house", "--json")
-    fact = str(done.data["facts"][0]["id"])
+    result = clawmem("remember", f"The gate opens with {SECRET} at night.", "-e", "areas/house", "--json")
+    fact = str(result.data["facts"][0]["id"])
     clawmem("note", f"gate: {SECRET}")
     clawmem("supersede", fact, f"The gate opens with {SECRET} all day.", env={"CLAWMEM_SEED": "2"})
     clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T10:30:00Z"})
@@ -60,15 +64,15 @@ def leaked(clawmem: Command, vault_root: Path) -> str:
 
 def facts(clawmem: Command) -> dict[str, str]:
     listed = clawmem("list", "--json", "--include-superseded").data["facts"]
-    return {one["id"]: one["fact"] for one in listed}
+    return {other["id"]: other["fact"] for other in listed}
 
 
 def test_nothing_of_it_is_left_and_all_else_stays(clawmem: Command, vault_root: Path, leaked: str) -> None:
     before = facts(clawmem)
     subjects = git(vault_root, "log", "--format=%s|%an|%ad").replace(SECRET, "[redacted]").splitlines()
-    done = clawmem("redact", "--pattern", "-", "--yes", "--reason", "it was typed here", "--json", given=SECRET)
-    assert done.code == 0, done
-    assert done.data["remains"] == [] and len(done.data["commits"]) >= 5
+    result = clawmem("redact", "--pattern", "-", "--yes", "--reason", "it was typed here", "--json", given=SECRET)
+    assert result.code == 0, result
+    assert result.data["remains"] == [] and len(result.data["commits"]) >= 5
     assert SECRET.encode() not in everything(vault_root)
     assert facts(clawmem) == {key: text.replace(SECRET, "[redacted]") for key, text in before.items()}
     assert git(vault_root, "log", "--format=%s|%an|%ad").splitlines()[1:] == subjects
@@ -82,9 +86,9 @@ def test_nothing_of_it_is_left_and_all_else_stays(clawmem: Command, vault_root: 
 
 def test_the_record_says_what_was_done(clawmem: Command, vault_root: Path, leaked: str) -> None:
     old = git(vault_root, "rev-parse", "HEAD").strip()
-    done = clawmem("redact", leaked, "--yes", "--reason", "oops", "--json")
+    result = clawmem("redact", leaked, "--yes", "--reason", "oops", "--json")
     (record,) = json.loads((vault_root / "ledger/redactions.json").read_text())["redactions"]
-    assert record["old_head"] == old == done.data["old_head"]
+    assert record["old_head"] == old == result.data["old_head"]
     assert record["base"] == git(vault_root, "rev-parse", "HEAD~1").strip()
     assert record["reason"] == "oops" and leaked in record["facts"] and record["at"] == "2026-11-21T09:30:00Z"
     assert "redact(vault): a secret, out of" in git(vault_root, "log", "-1", "--format=%s")
@@ -94,18 +98,18 @@ def test_the_record_says_what_was_done(clawmem: Command, vault_root: Path, leake
 
 def test_quotes_are_where_they_are_said_to_be(clawmem: Command, vault_root: Path, leaked: str) -> None:
     clawmem("redact", "--pattern", SECRET, "--yes")
-    ghent = next(one for one in clawmem("list", "--json").data["facts"] if "Ghent" in one["fact"])
+    ghent = next(fact for fact in clawmem("list", "--json").data["facts"] if "Ghent" in fact["fact"])
     lines = [line for path in (vault_root / "ledger").glob("*.jsonl") for line in path.read_text().splitlines()]
-    events = {one["id"]: one["text"] for one in map(json.loads, lines)}
+    events = {other["id"]: other["text"] for other in map(json.loads, lines)}
     start, end = ghent["source_span"]
     assert events[ghent["source_event"]][start:end] == ghent["source_text"]
     assert clawmem("doctor", "--full").code == 0
 
 
 def test_an_event_goes_whole_where_no_rule_knows_its_secret(clawmem: Command, vault_root: Path, leaked: str) -> None:
-    ghent = next(one for one in clawmem("list", "--json").data["facts"] if "Ghent" in one["fact"])
-    done = clawmem("redact", "--event", ghent["source_event"], "--yes", "--json")
-    assert done.code == 0 and done.data["events"] == [ghent["source_event"]]
+    ghent = next(fact for fact in clawmem("list", "--json").data["facts"] if "Ghent" in fact["fact"])
+    result = clawmem("redact", "--event", ghent["source_event"], "--yes", "--json")
+    assert result.code == 0 and result.data["events"] == [ghent["source_event"]]
     assert "opens with" not in "".join(path.read_text() for path in (vault_root / "ledger").glob("*.jsonl"))
     left = clawmem("show", ghent["id"], "--json").data["fact"]
     assert "source_text" not in left and left["source_event"] == ghent["source_event"]
@@ -114,10 +118,10 @@ def test_an_event_goes_whole_where_no_rule_knows_its_secret(clawmem: Command, va
 
 def test_a_dry_run_changes_nothing_and_names_the_commits(clawmem: Command, vault_root: Path, leaked: str) -> None:
     before = git(vault_root, "for-each-ref"), everything(vault_root)
-    done = clawmem("redact", "--pattern", SECRET, "--dry-run", "--json").data
+    result = clawmem("redact", "--pattern", SECRET, "--dry-run", "--json").data
     named = set(git(vault_root, "log", "--all", f"-S{SECRET}", "--format=%H").split())
-    assert named <= set(done["commits"]) and done["new_head"] is None
-    assert done["renamed"] >= len(done["commits"])
+    assert named <= set(result["commits"]) and result["new_head"] is None
+    assert result["renamed"] >= len(result["commits"])
     assert git(vault_root, "for-each-ref") == before[0]
     assert SECRET.encode() in everything(vault_root)
 
@@ -146,9 +150,9 @@ def test_what_it_cannot_reach_is_named(clawmem: Command, vault_root: Path, leake
     git(vault_root, "remote", "add", "origin", str(tmp_path / "remote.git"))
     git(vault_root, "fetch", "--quiet", "origin")
     (vault_root / "mine.txt").write_text(f"my own copy of {SECRET}\n")
-    done = clawmem("redact", "--pattern", SECRET, "--yes", "--json")
-    assert done.code == 4
-    assert done.data["remains"] == ["mine.txt"] and done.data["remotes"] == ["origin"]
+    result = clawmem("redact", "--pattern", SECRET, "--yes", "--json")
+    assert result.code == 4
+    assert result.data["remains"] == ["mine.txt"] and result.data["remotes"] == ["origin"]
     assert git(vault_root, "for-each-ref", "--format=%(refname)", "refs/remotes") == ""
     assert "Remotes still contain it (origin)" in clawmem("redact", "--pattern", SECRET, "--yes").out
 

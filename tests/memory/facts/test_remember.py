@@ -27,8 +27,8 @@ from tests.conftest import Command
 
 
 def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
-    done = remember(vault, [draft_from_record(record, caller.now)], caller)
-    return done.facts[0].fact, done.facts[0].entity, done.facts[0].outcome
+    result = remember(vault, [draft_from_record(record, caller.now)], caller)
+    return result.facts[0].fact, result.facts[0].entity, result.facts[0].outcome
 
 
 def _on_disk(vault: Vault, entity: str) -> tuple[Fact, ...]:
@@ -90,25 +90,25 @@ def test_a_duplicate_that_says_more_enriches_the_fact(vault: Vault, caller: Call
 def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, caller: Caller) -> None:
     first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane", confidence=0.5)
     assert _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")[2] == "noop"
-    given = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
-    done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    assert (done.facts[0].outcome, done.facts[0].fact.category) == ("updated", "preference")
-    assert done.notices == (f"{first.id} was already known; added to it: category preference, valid_from 2026-11-22",)
-    other = {**given, "valid_from": "today", "category": "habit", "subject": "Jane"}
-    done = remember(vault, [draft_from_record(other, caller.now)], caller)
-    assert done.facts[0].fact.valid_from == "2026-11-22"
-    assert done.notices == (
+    record = {"fact": "Jane likes tea", "entity": entity, "valid_from": "tomorrow", "category": "preference"}
+    result = remember(vault, [draft_from_record(record, caller.now)], caller)
+    assert (result.facts[0].outcome, result.facts[0].fact.category) == ("updated", "preference")
+    assert result.notices == (f"{first.id} was already known; added to it: category preference, valid_from 2026-11-22",)
+    other = {**record, "valid_from": "today", "category": "habit", "subject": "Jane"}
+    result = remember(vault, [draft_from_record(other, caller.now)], caller)
+    assert result.facts[0].fact.valid_from == "2026-11-22"
+    assert result.notices == (
         f"{first.id} was already known; added to it: subject Jane",
         f"{first.id} was already known; not changed: valid_from 2026-11-21, category habit",
     )
 
 
 def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller) -> None:
-    given = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
-    done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    fact = done.facts[0].fact
+    record = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
+    result = remember(vault, [draft_from_record(record, caller.now)], caller)
+    fact = result.facts[0].fact
     assert (fact.status, fact.access_count, fact.timestamp) == ("active", 0, "2026-11-21T09:30:00Z")
-    assert done.notices == ("ignored, because the vault sets these keys itself: accessCount, createdAt, id, status",)
+    assert result.notices == ("ignored, because the vault sets these keys itself: accessCount, createdAt, id, status",)
 
 
 def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
@@ -129,7 +129,7 @@ def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
     linked, _, _ = _keep(vault, caller, fact="Jane buys tea", links=[{"type": "supports", "to": first.id[:9]}])
     assert linked.links == (FactLink("supports", first.id, None, "2026-11-21T09:30:00Z"),)
     again = {"fact": "Jane buys tea", "links": [{"type": "relates_to", "to": first.id}]}
-    assert [one.type for one in _keep(vault, caller, **again)[0].links] == ["supports", "relates_to"]
+    assert [link.type for link in _keep(vault, caller, **again)[0].links] == ["supports", "relates_to"]
     assert doctor(vault, caller).healthy
 
 
@@ -160,10 +160,10 @@ def test_related_entities_are_named_as_they_are(vault: Vault, caller: Caller) ->
     for wrong in ("../x", "/etc", "areas/people/../../x", "projects/"):
         with pytest.raises(InvalidInput):
             _keep(vault, caller, fact="Jane swims", related_entities=[wrong])
-    given = {"fact": "Jane works", "related_entities": ["the firm", "Acme Ltd", "areas/people/nobody", "Nobody"]}
-    done = remember(vault, [draft_from_record(given, caller.now)], caller)
-    assert done.facts[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
-    assert done.notices == (
+    record = {"fact": "Jane works", "related_entities": ["the firm", "Acme Ltd", "areas/people/nobody", "Nobody"]}
+    result = remember(vault, [draft_from_record(record, caller.now)], caller)
+    assert result.facts[0].fact.related_entities == ("areas/companies/acme", "areas/people/nobody", "Nobody")
+    assert result.notices == (
         "'areas/people/nobody', a related entity of the fact, does not exist yet",
         "'Nobody', a related entity of the fact, does not exist yet",
     )
@@ -197,9 +197,9 @@ def test_a_credential_is_refused_before_anything_is_written(vault: Vault, caller
 def test_a_credential_is_removed_from_every_field_if_the_settings_say_so(vault: Vault, caller: Caller) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     change_setting(vault, caller, "secrets.action", "redact")
-    held = {"subject": "the site", "predicate": "has_token", "object": token, "details": {"why": token}}
+    record = {"subject": "the site", "predicate": "has_token", "object": token, "details": {"why": token}}
     vault = Vault(vault.root, vault.git.environment)
-    fact, _, _ = _keep(vault, caller, fact=f"The deploy token is {token}", **held)
+    fact, _, _ = _keep(vault, caller, fact=f"The deploy token is {token}", **record)
     assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
     assert fact.fact.startswith("The deploy token is ") and token not in str(fact) and fact.object
 
@@ -218,11 +218,11 @@ def test_a_batch_makes_one_commit_for_each_fact(vault: Vault, caller: Caller) ->
         for n in range(60)
     ]
     before = len(_log(vault, "%H"))
-    done = remember(vault, drafts, caller)
-    added = [one for one in done.facts if one.outcome == "added"]
+    result = remember(vault, drafts, caller)
+    added = [fact for fact in result.facts if fact.outcome == "added"]
     assert len(added) == 60
     again = remember(vault, drafts, caller)
-    assert {one.outcome for one in again.facts} == {"noop"}
+    assert {fact.outcome for fact in again.facts} == {"noop"}
     assert again.commit is None
     assert len(_log(vault, "%H")) == before + 60
     assert vault.git.run("status", "--porcelain") == b""
@@ -239,18 +239,18 @@ def test_a_statement_unfit_to_keep_is_refused(caller: Caller, text: str) -> None
 def test_whatever_is_accepted_reads_back_the_same(vault: Vault, caller: Caller, text: str) -> None:
     try:
         draft = draft_from_record({"fact": text, "entity": "resources/any"}, caller.now)
-        done = remember(vault, [draft], caller)
+        result = remember(vault, [draft], caller)
     except (InvalidInput, SecretFound):
         return
-    fact = done.facts[0].fact
+    fact = result.facts[0].fact
     assert fact in _on_disk(vault, "resources/any")
     lines = (vault.read("life/resources/any/items.json") or b"").decode().split("\n")
     assert all(json.loads(line.rstrip(",")) for line in lines[1:-2])
 
 
 def test_evidence_must_be_in_the_event_to_the_character(vault: Vault, caller: Caller) -> None:
-    told = [Message(1, "user", "Well, I moved to Oslo in May.", "2026-11-02T10:00:00Z", "Jane")]
-    ingest(vault, told, caller, "talk")
+    items = [Message(1, "user", "Well, I moved to Oslo in May.", "2026-11-02T10:00:00Z", "Jane")]
+    ingest(vault, items, caller, "talk")
     event = parse_events((vault.root / "ledger/2026-11-02.jsonl").read_bytes(), "ledger")[0]
     fact, _, _ = _keep(vault, caller, fact="Jane moved to Oslo", source_event=event.id, source_text="moved to Oslo")
     assert fact.source_span == (8, 21)
@@ -286,10 +286,10 @@ def test_a_batch_that_fails_half_way_says_what_was_kept(
     (vault.root / "life/projects/broken/items.json").write_text("[\n{oops\n]\n")
     places = ["projects/a", "projects/a", "projects/broken", "projects/a"]
     drafts = [draft_from_record({"fact": f"Fact {n}", "entity": place}, caller.now) for n, place in enumerate(places)]
-    done = remember(vault, drafts, caller)
-    assert [one.fact.fact for one in done.facts] == ["Fact 0", "Fact 1"]
-    assert done.failed is not None
-    assert "items.json:2" in done.failed.message
+    result = remember(vault, drafts, caller)
+    assert [remembered_fact.fact.fact for remembered_fact in result.facts] == ["Fact 0", "Fact 1"]
+    assert result.failed is not None
+    assert "items.json:2" in result.failed.message
     assert {fact.fact for fact in _on_disk(vault, "projects/a")} == {"Fact 0", "Fact 1"}
 
 
@@ -302,10 +302,10 @@ def test_an_agent_cannot_speak_as_a_person(clawmem: Command) -> None:
     merged = clawmem(
         "merge", newer.data["facts"][0]["id"], listed.data["facts"][0]["id"], "--into", "It passed and is blue.", *by
     )
-    for done in (stated, listed, newer, merged):
-        assert done.data["facts"][0]["trust"] == "agent", done.out
-    for done in (stated, listed, newer):
-        assert any("trust agent, not user" in one for one in done.json["notices"])
+    for result in (stated, listed, newer, merged):
+        assert result.data["facts"][0]["trust"] == "agent", result.out
+    for result in (stated, listed, newer):
+        assert any("trust agent, not user" in notice for notice in result.json["notices"])
     person = clawmem("remember", "The mast is new.", *home, "--trust", "user", "--json")
     assert person.data["facts"][0]["trust"] == "user"
 
@@ -318,8 +318,8 @@ def test_large_batches_are_written_in_parts(
     before = len((vault.git_dir / "logs/refs/heads/main").read_text().splitlines())
     records = [{"fact": f"Boat {number} is blue.", "entity": "resources/boats"} for number in range(9)]
     drafts = [draft_from_record(record, caller.now) for record in records]
-    done = remember(vault, drafts, caller)
-    assert [kept.fact.fact for kept in done.facts] == [draft.fact.fact for draft in drafts]
+    result = remember(vault, drafts, caller)
+    assert [kept.fact.fact for kept in result.facts] == [draft.fact.fact for draft in drafts]
     assert clawmem("log", "--limit", "20").out.count("remember(") == 9
     assert len((vault.git_dir / "logs/refs/heads/main").read_text().splitlines()) - before > 1
 
@@ -329,9 +329,9 @@ def test_the_same_statement_twice_in_a_batch_is_one_fact(vault: Vault, caller: C
         draft_from_record({"fact": text, "entity": "projects/boat"}, caller.now)
         for text in ("The boat is red.", "The boat is 9 m long.", "The boat is red.")
     ]
-    done = remember(vault, drafts, caller)
-    assert [one.outcome for one in done.facts][:2] == ["added", "added"]
-    assert done.facts[2].outcome != "added" and done.facts[2].fact.id == done.facts[0].fact.id
+    result = remember(vault, drafts, caller)
+    assert [fact.outcome for fact in result.facts][:2] == ["added", "added"]
+    assert result.facts[2].outcome != "added" and result.facts[2].fact.id == result.facts[0].fact.id
     assert [fact.fact for fact in _on_disk(vault, "projects/boat")] == ["The boat is red.", "The boat is 9 m long."]
 
 
@@ -344,9 +344,9 @@ def test_the_daily_limit_of_lessons_is_the_learners_own(vault: Vault, caller: Ca
     ]
     with pytest.raises(Refused, match="may store 1 lesson a day"):
         remember(vault, lessons, caller._replace(agent="ada"))
-    assert [one.outcome for one in remember(vault, lessons[:1], caller._replace(agent="ada")).facts] == ["added"]
+    assert [fact.outcome for fact in remember(vault, lessons[:1], caller._replace(agent="ada")).facts] == ["added"]
     shared = [draft._replace(entity="projects/boat") for draft in lessons]
-    assert [one.outcome for one in remember(vault, shared, caller).facts] == ["added", "added"]
+    assert [fact.outcome for fact in remember(vault, shared, caller).facts] == ["added", "added"]
 
 
 def test_an_agent_adds_no_reasons_to_what_a_person_wrote_by_hand(vault: Vault, caller: Caller) -> None:

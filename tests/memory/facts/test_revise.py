@@ -32,19 +32,19 @@ def _keep(vault: Vault, caller: Caller, text: str, **more: object) -> Fact:
 def _facts(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.id: one.fact for one in all_facts(index)}
+        return {placed.fact.id: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
 
 def test_a_supersession_closes_one_interval_where_the_next_begins(vault: Vault, caller: Caller) -> None:
     old = _keep(vault, caller, "Jane lives in Oslo", subject="Jane", predicate="lives_in", object="Oslo")
-    done = supersede(vault, old.id, _draft(caller, "Jane lives in Rome", valid_from="2026-11-01"), caller, "moved")
-    new, gone = done.facts[0].fact, done.facts[1].fact
-    assert done.outcome == ("updated", "updated")
+    result = supersede(vault, old.id, _draft(caller, "Jane lives in Rome", valid_from="2026-11-01"), caller, "moved")
+    new, gone = result.facts[0].fact, result.facts[1].fact
+    assert result.outcome == ("updated", "updated")
     assert (gone.status, gone.superseded_by, gone.valid_to) == ("superseded", new.id, "2026-11-01")
     assert (new.valid_from, new.subject, new.predicate, new.object) == ("2026-11-01", "Jane", "lives_in", "Rome")
-    assert [(one.type, one.to, one.reason) for one in new.links] == [("supersedes", old.id, "moved")]
+    assert [(link.type, link.to, link.reason) for link in new.links] == [("supersedes", old.id, "moved")]
     for day, truth in (("2026-10-31", gone), ("2026-11-01", new)):
         holding = [fact for fact in (gone, new) if true_at(fact, day)]
         assert holding == [truth]
@@ -64,68 +64,70 @@ def test_a_superseded_fact_names_the_one_to_change(vault: Vault, caller: Caller)
 def test_a_statement_that_stands_already_becomes_the_successor(vault: Vault, caller: Caller) -> None:
     old = _keep(vault, caller, "Jane lives in Oslo")
     rome = _keep(vault, caller, "Jane lives in Rome")
-    done = supersede(vault, old.id, _draft(caller, "Jane lives in Rome"), caller)
-    assert done.facts[0].fact.id == rome.id
+    result = supersede(vault, old.id, _draft(caller, "Jane lives in Rome"), caller)
+    assert result.facts[0].fact.id == rome.id
     assert len(_facts(vault)) == 2
 
 
 def test_a_retraction_keeps_the_fact_and_its_reason(vault: Vault, caller: Caller) -> None:
     fact = _keep(vault, caller, "Jane likes coffee")
-    done = retract(vault, fact.id, caller, "she never did")
-    assert done.facts[0].fact.metadata == {"retracted": {"at": "2026-11-21T09:30:00Z", "reason": "she never did"}}
+    result = retract(vault, fact.id, caller, "she never did")
+    assert result.facts[0].fact.metadata == {"retracted": {"at": "2026-11-21T09:30:00Z", "reason": "she never did"}}
     again = retract(vault, fact.id, caller)
     assert (again.outcome, again.commit) == (("noop",), None)
 
 
 def test_a_merge_joins_over_entities_in_one_commit(vault: Vault, caller: Caller) -> None:
-    one = _keep(vault, caller, "Jane likes tea", entity="areas/people/jane", tags=["drink"], valid_from="2026-01-01")
+    fact = _keep(vault, caller, "Jane likes tea", entity="areas/people/jane", tags=["drink"], valid_from="2026-01-01")
     two = _keep(vault, caller, "Green tea is Jane's favourite", valid_from="2025-01-01", importance=0.9)
     before = vault.head().commit
-    done = merge(vault, [one.id, two.id], _draft(caller, "Jane likes tea, green most of all"), caller)
-    new = done.facts[0].fact
-    assert (done.facts[0].entity, new.tags, new.importance, new.valid_from) == (
+    result = merge(vault, [fact.id, two.id], _draft(caller, "Jane likes tea, green most of all"), caller)
+    new = result.facts[0].fact
+    assert (result.facts[0].entity, new.tags, new.importance, new.valid_from) == (
         "areas/people/jane",
         ("drink",),
         0.9,
         "2025-01-01",
     )
-    assert {link.to for link in new.links} == {one.id, two.id}
-    assert all(_facts(vault)[old.id].superseded_by == new.id for old in (one, two))
+    assert {link.to for link in new.links} == {fact.id, two.id}
+    assert all(_facts(vault)[old.id].superseded_by == new.id for old in (fact, two))
     assert vault.git.run("rev-parse", "HEAD~1").decode().strip() == before
     with pytest.raises(InvalidInput):
         merge(vault, [new.id, new.id], _draft(caller, "Again"), caller)
 
 
 def test_links_are_kept_once_and_checked(vault: Vault, caller: Caller) -> None:
-    one, two = _keep(vault, caller, "Rent is 900"), _keep(vault, caller, "Rent is 950")
-    assert link(vault, one.id, "contradicts", two.id, caller, "both in May").outcome == ("updated",)
-    assert link(vault, one.id, "contradicts", two.id, caller).commit is None
-    for kind, target in (("supersedes", two.id), ("likes", two.id), ("supports", one.id)):
+    fact, two = _keep(vault, caller, "Rent is 900"), _keep(vault, caller, "Rent is 950")
+    assert link(vault, fact.id, "contradicts", two.id, caller, "both in May").outcome == ("updated",)
+    assert link(vault, fact.id, "contradicts", two.id, caller).commit is None
+    for kind, target in (("supersedes", two.id), ("likes", two.id), ("supports", fact.id)):
         with pytest.raises(InvalidInput):
-            link(vault, one.id, kind, target, caller)
+            link(vault, fact.id, kind, target, caller)
 
 
 def test_a_link_that_replaces_another_leaves_the_rest(vault: Vault, caller: Caller) -> None:
-    one, old, new, kept = (_keep(vault, caller, f"The {name} pump stands in hall 7") for name in ("red", "a", "b", "c"))
+    fact, old, new, kept = (
+        _keep(vault, caller, f"The {name} pump stands in hall 7") for name in ("red", "a", "b", "c")
+    )
     for kind, target in (("depends_on", old), ("depends_on", kept), ("supports", old), ("supports", new)):
-        link(vault, one.id, kind, target.id, caller)
+        link(vault, fact.id, kind, target.id, caller)
     with pytest.raises(InvalidInput, match=f"has no 'depends_on' link to {new.id}"):
-        link(vault, one.id, "depends_on", kept.id, caller, None, new.id)
-    done = link(vault, one.id, "depends_on", new.id, caller, "the hose was moved", old.id)
-    assert done.outcome == ("updated",)
-    links = {(known.type, known.to, known.reason) for known in _facts(vault)[one.id].links}
+        link(vault, fact.id, "depends_on", kept.id, caller, None, new.id)
+    result = link(vault, fact.id, "depends_on", new.id, caller, "the hose was moved", old.id)
+    assert result.outcome == ("updated",)
+    links = {(known.type, known.to, known.reason) for known in _facts(vault)[fact.id].links}
     assert links == {
         ("depends_on", kept.id, None),
         ("depends_on", new.id, "the hose was moved"),
         ("supports", old.id, None),
         ("supports", new.id, None),
     }
-    told = vault.git.run("log", "-1", "--format=%B").decode()
-    assert f"{one.id} depends_on {new.id}, not {old.id} (because: the hose was moved)" in " ".join(told.split())
+    text = vault.git.run("log", "-1", "--format=%B").decode()
+    assert f"{fact.id} depends_on {new.id}, not {old.id} (because: the hose was moved)" in " ".join(text.split())
     # Where both links are there already, the former one goes.
-    assert link(vault, one.id, "depends_on", new.id, caller, None, kept.id).outcome == ("updated",)
-    assert [known.to for known in _facts(vault)[one.id].links if known.type == "depends_on"] == [new.id]
-    assert link(vault, one.id, "depends_on", new.id, caller, None, new.id).outcome == ("noop",)
+    assert link(vault, fact.id, "depends_on", new.id, caller, None, kept.id).outcome == ("updated",)
+    assert [known.to for known in _facts(vault)[fact.id].links if known.type == "depends_on"] == [new.id]
+    assert link(vault, fact.id, "depends_on", new.id, caller, None, new.id).outcome == ("noop",)
 
 
 def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
@@ -150,12 +152,12 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
             standing.append(_keep(vault, caller, f"Added {number} of {seed}").id)
         elif kind == "supersede":
             old = standing.pop(chance.randrange(len(standing)))
-            done = supersede(vault, old, _draft(caller, f"Newer {number} of {seed}"), caller)
-            standing.append(done.facts[0].fact.id)
+            result = supersede(vault, old, _draft(caller, f"Newer {number} of {seed}"), caller)
+            standing.append(result.facts[0].fact.id)
         elif kind == "merge":
             pair = [standing.pop(chance.randrange(len(standing))) for _ in range(2)]
-            done = merge(vault, pair, _draft(caller, f"Joined {number} of {seed}"), caller)
-            standing.append(done.facts[0].fact.id)
+            result = merge(vault, pair, _draft(caller, f"Joined {number} of {seed}"), caller)
+            standing.append(result.facts[0].fact.id)
         else:
             retract(vault, standing.pop(chance.randrange(len(standing))), caller)
     facts = _facts(vault)
@@ -165,9 +167,9 @@ def test_random_revisions_leave_every_chain_sound(vault: Vault, caller: Caller, 
 
 
 def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
-    given = [{"fact": f"The bicycle is {one}", "confidence": 0.7} for one in ("old", "green")]
-    parts = [draft_from_record(one, caller.now) for one in given]
-    ids = [one.fact.id for one in remember(vault, parts, caller).facts]
+    items = [{"fact": f"The bicycle is {text}", "confidence": 0.7} for text in ("old", "green")]
+    parts = [draft_from_record(record, caller.now) for record in items]
+    ids = [remembered_fact.fact.id for remembered_fact in remember(vault, parts, caller).facts]
     joint = draft_from_record({"fact": "The bicycle is old and green"}, caller.now)
     assert merge(vault, ids, joint, caller).facts[0].fact.confidence == 0.91
 
@@ -176,12 +178,12 @@ def test_a_link_between_facts_that_contradict_each_other_asks_a_person_once(vaul
     first, other, ended = (_keep(vault, caller, f"The {name} pump is the main one.") for name in ("red", "blue", "old"))
     retract(vault, ended.id, caller)
     assert link(vault, first.id, "contradicts", ended.id, caller).notices == ()
-    done = link(vault, first.id, "contradicts", other.id, caller)
+    result = link(vault, first.id, "contradicts", other.id, caller)
     (asked,) = read_proposals(vault).open
-    assert asked.kind == "conflict" and {one.id for one in asked.targets} == {first.id, other.id}
-    assert any(f"`clawmem review show {asked.id}`" in one for one in done.notices)
-    assert vault.git.run("status", "--porcelain") == b"" and done.commit == vault.head().commit
+    assert asked.kind == "conflict" and {target.id for target in asked.targets} == {first.id, other.id}
+    assert any(f"`clawmem review show {asked.id}`" in notice for notice in result.notices)
+    assert vault.git.run("status", "--porcelain") == b"" and result.commit == vault.head().commit
     assert link(vault, other.id, "contradicts", first.id, caller).notices == ()
     assert len(read_proposals(vault).open) == 1
     approve(vault, asked.id, caller, None)
-    assert sorted(one.status for one in _facts(vault).values()) == ["active", "retracted", "superseded"]
+    assert sorted(fact.status for fact in _facts(vault).values()) == ["active", "retracted", "superseded"]

@@ -20,13 +20,13 @@ def git(vault: Path, *arguments: str) -> str:
 
 
 def keep(clawmem: Command, text: str, *more: str, **env: str) -> str:
-    done = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text, **env})
-    return str(done.data["facts"][0]["id"])
+    result = clawmem("remember", text, "-e", "areas/people/jane", "--json", *more, env={"CLAWMEM_SEED": text, **env})
+    return str(result.data["facts"][0]["id"])
 
 
 def standing(clawmem: Command) -> set[str]:
     found: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
-    return {one["fact"] for one in found if one["status"] == "active"}
+    return {record["fact"] for record in found if record["status"] == "active"}
 
 
 def test_a_source_goes_in_one_commit_and_what_it_replaced_stands_again(clawmem: Command, vault_root: Path) -> None:
@@ -38,14 +38,14 @@ def test_a_source_goes_in_one_commit_and_what_it_replaced_stands_again(clawmem: 
     tried = clawmem("revoke", "--source", "gossip", "--dry-run", "--json").data
     assert tried["outcome"] == ["retracted", "retracted", "restored"] and tried["commit"] is None
     assert git(vault_root, "rev-parse", "HEAD") == before
-    done = clawmem("revoke", "--source", "gossip", "--reason", "it was a joke", "--json").data
+    result = clawmem("revoke", "--source", "gossip", "--reason", "it was a joke", "--json").data
     assert git(vault_root, "rev-list", "--count", f"{before.strip()}..HEAD").strip() == "1"
     assert standing(clawmem) == {"Jane lives in Oslo.", "Jane likes tea."}
-    back = next(one for one in done["facts"] if one["id"] == old)
+    back = next(fact for fact in result["facts"] if fact["id"] == old)
     assert back.get("valid_to") is None and back["superseded_by"] is None
     assert clawmem("doctor").code == 0
     assert git(vault_root, "log", "-1", "--format=%(trailers:key=Clawmem-Op,valueonly)").strip() == "revoke"
-    clawmem("undo", done["commit"])
+    clawmem("undo", result["commit"])
     assert standing(clawmem) == {"Jane lives in Bergen.", "Jane has a boat.", "Jane likes tea."}
     assert clawmem("doctor").code == 0
 
@@ -54,12 +54,14 @@ def test_what_built_on_it_is_listed_and_stays(clawmem: Command) -> None:
     base = keep(clawmem, "The shop opens at nine.", "--source", "rumour")
     built = keep(clawmem, "Jane shops at nine.")
     clawmem("link", built, base, "--type", "derived_from")
-    done = clawmem("revoke", "--source", "rumour", "--json").data
-    assert [(one["id"], one["relation"], one["of"]) for one in done["dependents"]] == [(built, "derived_from", base)]
+    result = clawmem("revoke", "--source", "rumour", "--json").data
+    assert [(dependent["id"], dependent["relation"], dependent["of"]) for dependent in result["dependents"]] == [
+        (built, "derived_from", base)
+    ]
     assert "Jane shops at nine." in standing(clawmem)
     assert (
         "not changed, though it is derived from"
-        in clawmem("undo", done["commit"]).out + clawmem("revoke", "--source", "rumour", "--dry-run").out
+        in clawmem("undo", result["commit"]).out + clawmem("revoke", "--source", "rumour", "--dry-run").out
     )
 
 
@@ -70,8 +72,8 @@ def test_agent_session_and_date_narrow_each_other(clawmem: Command) -> None:
     later = {"CLAWMEM_NOW": "2026-11-23T10:00:00Z"}
 
     def would(*origin: str) -> set[str]:
-        done = clawmem("revoke", *origin, "--dry-run", "--json", env=later)
-        return {one["fact"] for one in done.data["facts"]} if done.code == 0 else set()
+        result = clawmem("revoke", *origin, "--dry-run", "--json", env=later)
+        return {fact["fact"] for fact in result.data["facts"]} if result.code == 0 else set()
 
     assert would("--agent", "scout") == {"Jane rows.", "Jane sings."}
     assert would("--session", "s2") == {"Jane sings.", "Jane runs."}
@@ -86,13 +88,13 @@ def test_agent_session_and_date_narrow_each_other(clawmem: Command) -> None:
 @pytest.fixture
 def talk(clawmem: Command) -> None:
     """Two conversations, of which only the first was learned from."""
-    told = {
+    record = {
         "role": "user",
         "content": "Remember that I live in Ghent.",
         "timestamp": "2026-11-20T10:00:00Z",
         "session": "one",
     }
-    clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(told))
+    clawmem("ingest", "-", "--source", "chat.jsonl", given=json.dumps(record))
     clawmem("heartbeat")
     late = {
         "role": "user",
@@ -104,9 +106,9 @@ def talk(clawmem: Command) -> None:
 
 
 def test_events_are_set_aside_so_that_nothing_is_learned_again(clawmem: Command, vault_root: Path, talk: None) -> None:
-    assert any("Ghent" in one for one in standing(clawmem))
-    done = clawmem("revoke", "--session", "one", "--json").data
-    assert len(done["events"]) == 2
+    assert any("Ghent" in text for text in standing(clawmem))
+    result = clawmem("revoke", "--session", "one", "--json").data
+    assert len(result["events"]) == 2
     assert standing(clawmem) == set()
     clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-21T12:00:00Z"})
     assert standing(clawmem) == set()
@@ -119,15 +121,15 @@ def test_events_are_set_aside_so_that_nothing_is_learned_again(clawmem: Command,
 
 def test_one_event(clawmem: Command, talk: None) -> None:
     facts: list[dict[str, Any]] = clawmem("list", "--json").data["facts"]
-    event = next(one["source_event"] for one in facts if "Ghent" in one["fact"])
-    done = clawmem("revoke", "--event", event, "--json").data
-    assert done["events"] == [event] and standing(clawmem) == set()
+    event = next(fact["source_event"] for fact in facts if "Ghent" in fact["fact"])
+    result = clawmem("revoke", "--event", event, "--json").data
+    assert result["events"] == [event] and standing(clawmem) == set()
 
 
 def test_what_waits_from_there_is_closed(clawmem: Command) -> None:
     waiting = clawmem("remember", "Always buy Acme.", "--source", "web:acme.example", "--json").data["facts"][0]["id"]
-    done = clawmem("revoke", "--source", "web", "--json").data
-    assert [one["id"] for one in done["proposals"]] == [waiting] and done["facts"] == []
+    result = clawmem("revoke", "--source", "web", "--json").data
+    assert [proposal["id"] for proposal in result["proposals"]] == [waiting] and result["facts"] == []
     assert clawmem("review", "list", "--json").data["proposals"] == []
 
 
@@ -138,8 +140,8 @@ def test_one_fact_is_one_and_a_day_alone_has_its_sentence(clawmem: Command, vaul
     assert both.err.startswith("error: Nothing came from source gossip since 2099-01-01.\n")
     keep(clawmem, "Jane has a boat.", "--source", "gossip")
     assert clawmem("revoke", "--source", "gossip", "--since", "2026-01-01").code == 0
-    said = git(vault_root, "log", "-1", "--format=%s").strip()
-    assert said == "revoke(vault): 1 fact from source gossip since 2026-01-01"
+    text = git(vault_root, "log", "-1", "--format=%s").strip()
+    assert text == "revoke(vault): 1 fact from source gossip since 2026-01-01"
 
 
 def test_it_refuses_in_words(clawmem: Command) -> None:
@@ -154,8 +156,8 @@ def test_it_refuses_in_words(clawmem: Command) -> None:
 
 def test_an_agent_takes_back_only_where_it_may_write(clawmem: Command) -> None:
     clawmem("remember", "Mine.", "-e", "@legal/projects/case", "--agent", "legal", "--source", "web")
-    done = clawmem("revoke", "--source", "web", "--json", env={"CLAWMEM_AGENT": "finance"})
-    assert done.code == 1 and done.json["error"]["code"] == "not_permitted"
+    result = clawmem("revoke", "--source", "web", "--json", env={"CLAWMEM_AGENT": "finance"})
+    assert result.code == 1 and result.json["error"]["code"] == "not_permitted"
 
 
 def test_the_pages_of_the_vault_no_longer_say_it(clawmem: Command, vault_root: Path) -> None:
@@ -166,13 +168,13 @@ def test_the_pages_of_the_vault_no_longer_say_it(clawmem: Command, vault_root: P
     pages = [vault_root / "MEMORY.md", vault_root / "life/areas/people/jane/summary.md"]
     before = [page.read_text() for page in pages]
     assert all("pollen" in text for text in before)
-    done = clawmem("revoke", "--source", "gossip", "--json").data
+    result = clawmem("revoke", "--source", "gossip", "--json").data
     for page in pages:
         text = page.read_text()
         assert "pollen" not in text and "nuts" in text, page
     assert git(vault_root, "status", "--porcelain") == ""
     assert clawmem("doctor").code == 0
-    clawmem("undo", done["commit"])
+    clawmem("undo", result["commit"])
     assert "Jane is allergic to pollen." in standing(clawmem)
 
 
@@ -182,8 +184,8 @@ def test_the_notes_and_sessions_of_a_revoked_agent_are_withdrawn_once(clawmem: C
     session = session if isinstance(session, str) else session["id"]
     clawmem("note", "The zebra key is under the mat.", *by)
     clawmem("note", "The heron is grey.")
-    done = clawmem("revoke", "--agent", "ann", "--json")
-    assert done.data["sessions"] == [session]
+    result = clawmem("revoke", "--agent", "ann", "--json")
+    assert result.data["sessions"] == [session]
     (page,) = vault.root.glob("agents/ann/daily/*.md")
     assert "<!-- revoked on " in page.read_text()
     for asked in (clawmem("context", *by), clawmem("recall", "zebra key", *by), clawmem("session", "start", *by)):

@@ -20,17 +20,17 @@ def test_a_second_value_is_said_and_every_reader_marks_both(clawmem: Command) ->
     answer = clawmem("remember", "Jane lives in Lisbon now.", *HOME, "--json")
     new = answer.data["facts"][0]["id"]
     (conflict,) = answer.data["conflicts"]
-    assert (conflict["fact"], [one["id"] for one in conflict["against"]]) == (new, [old])
-    assert any(f"{new} contradicts {old}" in one for one in answer.json["notices"])
+    assert (conflict["fact"], [other["id"] for other in conflict["against"]]) == (new, [old])
+    assert any(f"{new} contradicts {old}" in notice for notice in answer.json["notices"])
     (asked,) = clawmem("review", "list", "--json").data["proposals"]
     assert (asked["id"], asked["kind"]) == (conflict["proposal"], "conflict")
     both = {new: [old], old: [new]}
     for verb in (("recall", "where does Jane live?"), ("list",)):
         facts = clawmem(*verb, "--json").data["facts"]
-        assert {one["id"]: one.get("conflicts_with") for one in facts} == both, verb
+        assert {fact["id"]: fact.get("conflicts_with") for fact in facts} == both, verb
         assert clawmem(*verb).out.count("not settled") == 2
-    for one, others in both.items():
-        assert clawmem("show", one, "--json").data["fact"]["conflicts_with"] == others
+    for other, others in both.items():
+        assert clawmem("show", other, "--json").data["fact"]["conflicts_with"] == others
     context = clawmem("context", "where does Jane live?").out
     assert context.count("! ") == 2
     clawmem("review", "approve", asked["id"])
@@ -68,11 +68,11 @@ def test_a_triple_in_another_entity_counts(clawmem: Command) -> None:
 
 
 def test_after_a_sync_of_two_clones_both_are_marked(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
+    machine, other = make_machines(tmp_path, environment)
     home = {"entity": "areas/people/nora"}
-    (porto,) = one.keep("Nora lives in Porto.", **home)
+    (porto,) = machine.keep("Nora lives in Porto.", **home)
     (lisbon,) = other.keep("Nora lives in Lisbon now.", **home)
-    one.sync()
+    machine.sync()
     other.sync()
     listed = list_facts(other.vault, other.caller, FactFilter(entity="areas/people/nora"))
     assert dict(listed.conflicts) == {porto.id: (lisbon.id,), lisbon.id: (porto.id,)}

@@ -26,7 +26,7 @@ def said(clawmem: Command, *words: str) -> dict[str, object]:
 
 def states(clawmem: Command) -> dict[str, str]:
     facts = clawmem("list", "--include-superseded", "--json").data["facts"]
-    return {one["fact"]: one["status"] for one in facts}
+    return {fact["fact"]: fact["status"] for fact in facts}
 
 
 def test_the_newest_wins_in_one_commit(clawmem: Command, vault_root: Path) -> None:
@@ -37,7 +37,7 @@ def test_the_newest_wins_in_one_commit(clawmem: Command, vault_root: Path) -> No
     (conflict,) = answer.data["conflicts"]
     assert (conflict["winner"], conflict["strategy"]) == (new["id"], "newest")
     assert conflict["why"] == "it is the newest, and the relation lives_in settles conflicts by `newest`"
-    assert [(one["type"], one["to"]) for one in new["links"]] == [("supersedes", old)]
+    assert [(link["type"], link["to"]) for link in new["links"]] == [("supersedes", old)]
     assert states(clawmem) == {"Jane lives in Porto.": "superseded", "Jane lives in Lisbon now.": "active"}
     assert clawmem("review", "list", "--json").data["proposals"] == []
     assert clawmem("doctor").code == 0
@@ -60,8 +60,8 @@ def test_a_value_that_lost_and_comes_back_in_one_batch_is_a_new_fact(clawmem: Co
     with_strategy(vault_root, "confidence")
     values = (("Porto", 0.5), ("Rome", 0.7), ("Porto", 0.9))
     lines = [{"fact": f"Jane lives in {city}.", "entity": HOME[1], "confidence": sure} for city, sure in values]
-    done = clawmem("remember", "--jsonl", "-", "--json", given="\n".join(map(json.dumps, lines)))
-    assert done.code == 0, done
+    result = clawmem("remember", "--jsonl", "-", "--json", given="\n".join(map(json.dumps, lines)))
+    assert result.code == 0, result
     facts = clawmem("list", "--include-superseded", "--json").data["facts"]
     assert sorted((fact["fact"], fact["confidence"], fact["status"]) for fact in facts) == [
         ("Jane lives in Porto.", 0.5, "superseded"),
@@ -101,7 +101,7 @@ def test_a_batch_is_settled_value_by_value(clawmem: Command, vault_root: Path) -
     answer = clawmem("remember", "--jsonl", "-", *HOME, "--json", given=lines)
     assert len(answer.data["conflicts"]) == 3, answer.data["conflicts"]
     facts = clawmem("list", "--include-superseded", "--json").data["facts"]
-    assert sorted((one["fact"], one["status"]) for one in facts if one["status"] == "active") == [
+    assert sorted((fact["fact"], fact["status"]) for fact in facts if fact["status"] == "active") == [
         ("Jane lives in Porto.", "active")
     ]
     assert len(facts) == 4 and clawmem("doctor").code == 0
@@ -110,12 +110,12 @@ def test_a_batch_is_settled_value_by_value(clawmem: Command, vault_root: Path) -
 def test_a_workflow_has_a_strategy_of_its_own(clawmem: Command, vault_root: Path) -> None:
     path = vault_root / "workflows" / "software.yaml"
     path.write_text(path.read_text() + "conflicts: newest\n")
-    given = (*HOME, "--workflow", "software", "--scope", "team")
-    clawmem("remember", "Jane lives in Porto.", *given)
-    (conflict,) = clawmem("remember", "Jane lives in Rome.", *given, "--json").data["conflicts"]
+    pair = (*HOME, "--workflow", "software", "--scope", "team")
+    clawmem("remember", "Jane lives in Porto.", *pair)
+    (conflict,) = clawmem("remember", "Jane lives in Rome.", *pair, "--json").data["conflicts"]
     assert conflict["winner"] == conflict["fact"] and "the workflow software" in conflict["why"]
     with_strategy(vault_root, "ask")
-    (conflict,) = clawmem("remember", "Jane lives in Oslo.", *given, "--json").data["conflicts"]
+    (conflict,) = clawmem("remember", "Jane lives in Oslo.", *pair, "--json").data["conflicts"]
     assert conflict["winner"] is None, "the relation says more than the workflow"
 
 
@@ -162,16 +162,16 @@ def test_the_newest_of_an_agent_does_not_win_against_a_person(clawmem: Command, 
 
 
 def test_an_agent_does_not_settle_a_conflict_that_waits_for_a_person(clawmem: Command) -> None:
-    one = clawmem("remember", "Jane lives in Porto.", *HOME, "--json").data["facts"][0]["id"]
+    other = clawmem("remember", "Jane lives in Porto.", *HOME, "--json").data["facts"][0]["id"]
     two = clawmem("remember", "Jane lives in Rome.", *HOME, "--json").data["facts"][0]["id"]
     by = ("--agent", "ann", "--json")
-    assert clawmem("retract", one, *by).data["outcome"] == ["proposed"]
-    assert clawmem("supersede", one, "Jane lives in Oslo.", *by).data["outcome"] == ["proposed"]
-    assert clawmem("merge", one, two, "--into", "Jane lives in Porto and Rome.", *by).data["outcome"] == ["proposed"]
+    assert clawmem("retract", other, *by).data["outcome"] == ["proposed"]
+    assert clawmem("supersede", other, "Jane lives in Oslo.", *by).data["outcome"] == ["proposed"]
+    assert clawmem("merge", other, two, "--into", "Jane lives in Porto and Rome.", *by).data["outcome"] == ["proposed"]
     assert set(states(clawmem).values()) == {"active"}
     assert len(clawmem("review", "list", "--json").data["proposals"]) == 4
     assert clawmem("doctor").code == 0
-    assert clawmem("retract", one, "--json").data["outcome"] == ["retracted"]
+    assert clawmem("retract", other, "--json").data["outcome"] == ["retracted"]
 
 
 def test_an_agent_only_proposes_to_retract_what_a_person_stated(clawmem: Command) -> None:
@@ -202,10 +202,12 @@ def test_what_a_batch_closed_in_another_entity_is_no_rival_any_more(clawmem: Com
         {"fact": "Jane's home: Rome", "entity": "areas/people/friends", **triple, "object": "Rome"},
         {"fact": "Jane's home: Oslo", "entity": "areas/people/jane", **triple, "object": "Oslo"},
     ]
-    given = "".join(f"{json.dumps(line)}\n" for line in lines)
-    answer = clawmem("remember", "--jsonl", "-", "--json", given=given)
-    rome, oslo = (one["id"] for one in answer.data["facts"])
-    rivals = {one["fact"]: {rival["fact"] for rival in one["against"]} for one in answer.data["conflicts"]}
+    value = "".join(f"{json.dumps(line)}\n" for line in lines)
+    answer = clawmem("remember", "--jsonl", "-", "--json", given=value)
+    rome, oslo = (fact["id"] for fact in answer.data["facts"])
+    rivals = {
+        conflict["fact"]: {rival["fact"] for rival in conflict["against"]} for conflict in answer.data["conflicts"]
+    }
     assert rivals[rome] == {"Jane's home: Porto"}
     assert rivals.get(oslo, set()) <= {"Jane's home: Rome"}
     assert states(clawmem)["Jane's home: Porto"] == "superseded"

@@ -28,8 +28,8 @@ def test_a_change_is_one_commit_of_one_line(vault: Vault, caller: Caller) -> Non
     change_setting(vault, caller, "agents.finance.write", "own, settings")
     vault = again(vault)
     before = (vault.root / "clawmem.yaml").read_text().split("\n")
-    done = change_setting(vault, caller._replace(agent="finance"), "lock.wait_seconds", "60")
-    assert (done.old, done.new, done.commit) == (10.0, 60.0, vault.head().commit)
+    change = change_setting(vault, caller._replace(agent="finance"), "lock.wait_seconds", "60")
+    assert (change.old, change.new, change.commit) == (10.0, 60.0, vault.head().commit)
     after = (vault.root / "clawmem.yaml").read_text().split("\n")
     assert [line for line in after if line not in before] == ["  wait_seconds: 60"]
     assert len(after) == len(before)
@@ -61,25 +61,30 @@ def test_a_key_that_the_file_leaves_out_is_added_below_its_section(vault: Vault,
 
 @pytest.mark.parametrize("chosen", SETTINGS, ids=lambda each: each.key)
 def test_every_setting_can_be_set_and_reads_back(chosen: object, vault: Vault, caller: Caller) -> None:
-    one = next(each for each in SETTINGS if each is chosen)
-    given = {"bool": "true", "choice": one.choices[-1] if one.choices else "", "entity": "projects/x", "text": "a: b"}
-    given |= {"optional": "openai/gpt-4o-mini", "variable": "MY_KEY", "words": "claude -p", "pairs": "a = b"}
-    given |= {"address": "postgresql:///memory"}
-    given |= {"routes": "kind:fact ada@example.org", "delegations": "kind:fact bot Ada"}
-    value = given.get(one.kind) or f"{one.high:.0f}"
-    done = change_setting(vault, caller, one.key, value)
-    read = setting(again(vault), one.key).value
-    assert read == done.new
-    if one.key in LOCAL:
-        assert (done.commit, done.file) == (None, ".git/clawmem/local.yaml")
+    other_setting = next(each for each in SETTINGS if each is chosen)
+    record = {
+        "bool": "true",
+        "choice": other_setting.choices[-1] if other_setting.choices else "",
+        "entity": "projects/x",
+        "text": "a: b",
+    }
+    record |= {"optional": "openai/gpt-4o-mini", "variable": "MY_KEY", "words": "claude -p", "pairs": "a = b"}
+    record |= {"address": "postgresql:///memory"}
+    record |= {"routes": "kind:fact ada@example.org", "delegations": "kind:fact bot Ada"}
+    value = record.get(other_setting.kind) or f"{other_setting.high:.0f}"
+    change = change_setting(vault, caller, other_setting.key, value)
+    read = setting(again(vault), other_setting.key).value
+    assert read == change.new
+    if other_setting.key in LOCAL:
+        assert (change.commit, change.file) == (None, ".git/clawmem/local.yaml")
     else:
-        assert (done.commit is None) == (done.old == done.new)
+        assert (change.commit is None) == (change.old == change.new)
 
 
 def test_all_settings_say_value_and_origin(vault: Vault) -> None:
     found = all_settings(vault)
-    assert [one.setting for one in found] == list(SETTINGS)
-    assert {one.setting.key: one.value for one in found} == {one.key: one.default for one in SETTINGS}
+    assert [state.setting for state in found] == list(SETTINGS)
+    assert {state.setting.key: state.value for state in found} == {setting.key: setting.default for setting in SETTINGS}
 
 
 @pytest.mark.parametrize(

@@ -51,8 +51,8 @@ TEA = a_fact(2, "Jane likes tea.", related_entities=(JANE, "Janey"))
 def git(root: Path, *arguments: str) -> str:
     """Plain git, as a person would run it."""
     identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
-    done = subprocess.run(["git", *identity, *arguments], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout
+    process = subprocess.run(["git", *identity, *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return process.stdout
 
 
 def put(root: Path, path: str, content: str | bytes) -> None:
@@ -91,15 +91,19 @@ def check(root: Path, environment: dict[str, str], caller: Caller) -> Callable[.
 
 def only(found: Diagnosis, check: str) -> HealthProblem:
     """The one problem of a check; everything else must be information."""
-    serious = [one for one in found.problems if one.severity != INFO and one.check != check]
+    serious = [
+        other_problem
+        for other_problem in found.problems
+        if other_problem.severity != INFO and other_problem.check != check
+    ]
     assert not serious, serious
-    (problem,) = [one for one in found.problems if one.check == check]
+    (problem,) = [other_problem for other_problem in found.problems if other_problem.check == check]
     return problem
 
 
 def test_a_sound_vault_has_no_problem_and_is_counted(check: Callable[..., Diagnosis], root: Path) -> None:
     found = check(full=True)
-    assert [one for one in found.problems if one.severity != INFO] == []
+    assert [problem for problem in found.problems if problem.severity != INFO] == []
     assert found.healthy
     assert found.checked["facts"] == 2
     assert found.checked["events"] == 2
@@ -109,7 +113,7 @@ def test_a_sound_vault_has_no_problem_and_is_counted(check: Callable[..., Diagno
 
 
 def test_a_fresh_vault_from_the_template_is_sound(vault: Vault, caller: Caller) -> None:
-    assert [one for one in doctor(vault, caller, full=True).problems if one.severity == ERROR] == []
+    assert [problem for problem in doctor(vault, caller, full=True).problems if problem.severity == ERROR] == []
 
 
 class Fault(NamedTuple):
@@ -248,12 +252,16 @@ def test_each_fault_is_found_where_it_is(name: str, root: Path, check: Callable[
         with_facts(root, TEA if fault.path == LEDGER and '"ev_1"' not in fault.content else LIVES, TEA)
     save(root)
     found = check()
-    problem = next((one for one in found.problems if one.check == fault.check), None)
+    problem = next((other_problem for other_problem in found.problems if other_problem.check == fault.check), None)
     assert problem is not None, found.problems
     assert (problem.severity, problem.line) == (fault.severity, fault.line), problem
     assert (problem.path or "").startswith(fault.path.rsplit("/", 1)[0] if "agents" in fault.path else fault.path)
     assert fault.words in problem.message
-    others = [one for one in found.problems if one.check != fault.check and one.severity == ERROR]
+    others = [
+        other_problem
+        for other_problem in found.problems
+        if other_problem.check != fault.check and other_problem.severity == ERROR
+    ]
     assert others == [], "one fault, one error"
     assert found.healthy == (fault.severity != ERROR)
 
@@ -264,7 +272,7 @@ def test_a_file_with_two_broken_lines_reports_both_and_still_reads_the_rest(
     first, second = render_items([LIVES, TEA]).decode().split("\n")[1:3]
     put(root, ITEMS, f"[\n{first}\n{{,\n{second},\n{{;\n]\n")
     found = check()
-    assert [one.line for one in found.problems if one.check == "items"] == [3, 5]
+    assert [problem.line for problem in found.problems if problem.check == "items"] == [3, 5]
     assert found.checked["facts"] == 2
 
 
@@ -275,7 +283,7 @@ def test_a_link_into_a_line_that_does_not_parse_is_not_reported_as_well(
     line = render_items([linked]).decode().split("\n")[1]
     put(root, ITEMS, f'[\n{line},\n{{"id": "fact_0000000a", "fact": 5}}\n]\n')
     found = check()
-    assert [one.check for one in found.problems if one.severity == ERROR] == ["items"]
+    assert [problem.check for problem in found.problems if problem.severity == ERROR] == ["items"]
 
 
 def test_supersession_across_entities_is_followed(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -283,7 +291,7 @@ def test_supersession_across_entities_is_followed(root: Path, check: Callable[..
     put(root, "life/projects/move/items.json", render_items([newer]))
     put(root, "life/projects/move/summary.md", PAGE.replace("Jane", "Move"))
     with_facts(root, LIVES._replace(status="superseded", superseded_by=newer.id), TEA)
-    assert [one for one in check().problems if one.severity != INFO] == []
+    assert [problem for problem in check().problems if problem.severity != INFO] == []
     with_facts(root, LIVES._replace(status="superseded", superseded_by=newer.id), TEA)
     put(root, "life/projects/move/items.json", b"[]\n")
     save(root)
@@ -313,22 +321,22 @@ def test_names_that_differ_only_by_case(root: Path, check: Callable[..., Diagnos
     put(root, "life/areas/people/JANE/summary.md", PAGE)
     save(root)
     found = check()
-    assert {one.check for one in found.problems if one.severity == ERROR} == {"case", "entity-name"}
-    named = next(one for one in found.problems if one.check == "entity-name")
+    assert {problem.check for problem in found.problems if problem.severity == ERROR} == {"case", "entity-name"}
+    named = next(problem for problem in found.problems if problem.check == "entity-name")
     assert "must be named areas/people/jane" in named.message
 
 
 def test_a_link_out_of_the_vault(root: Path, check: Callable[..., Diagnosis], tmp_path: Path) -> None:
     (root / "daily").mkdir(exist_ok=True)
     (root / "daily" / "out.md").symlink_to(tmp_path / "secret.md")
-    assert "leads out of the vault" in next(one for one in check().problems if one.check == "link").message
+    assert "leads out of the vault" in next(problem for problem in check().problems if problem.check == "link").message
 
 
 def test_missing_pages(root: Path, check: Callable[..., Diagnosis]) -> None:
     for page in ("README.md", "AGENTS.md", "MEMORY.md"):
         (root / page).unlink(missing_ok=True)
     save(root)
-    missing = [one.path for one in check().problems if one.check == "missing-page"]
+    missing = [problem.path for problem in check().problems if problem.check == "missing-page"]
     assert missing == ["AGENTS.md", "MEMORY.md", "README.md"]
 
 
@@ -359,12 +367,12 @@ def test_a_credential_is_found_wherever_it_stands(
     root: Path, check: Callable[..., Diagnosis], path: str, text: str, line: int
 ) -> None:
     put(root, path, text)
-    (edited,) = [one for one in check().problems if one.check == "left-alone"]
+    (edited,) = [problem for problem in check().problems if problem.check == "left-alone"]
     assert (edited.severity, edited.path) == (WARNING, path)
     assert "cannot be committed" in edited.message and KEY not in edited.message
     save(root)
-    found = [one for one in check().problems if one.check == "secret"]
-    assert [(one.severity, one.path, one.line) for one in found] == [(WARNING, path, line)]
+    found = [problem for problem in check().problems if problem.check == "secret"]
+    assert [(problem.severity, problem.path, problem.line) for problem in found] == [(WARNING, path, line)]
     assert "github-token" in found[0].message and KEY not in found[0].message
 
 
@@ -386,13 +394,13 @@ def test_the_search_for_credentials_ends_in_time_and_says_what_it_left_out(vault
         "not all of daily/2026-10-01.md and 2 other files was searched for credentials, because of the time limit;"
         " `clawmem doctor --full` searches everything"
     ]
-    assert [one.path for one in patient.search(vault, days)] == days
+    assert [problem.path for problem in patient.search(vault, days)] == days
     assert patient.notices() == []
 
 
 def test_a_credential_deep_in_a_large_file_has_its_line(vault: Vault) -> None:
     put(vault.root, "wiki/long.md", "A line of some words that say nothing.\n" * 80_000 + f"{KEY}\nmore\n")
-    assert [one.line for one in VaultSecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
+    assert [problem.line for problem in VaultSecretSearch(None).search(vault, ["wiki/long.md"])] == [80_001]
 
 
 @pytest.mark.parametrize(
@@ -408,20 +416,24 @@ def test_what_no_change_takes_in_is_not_said_to_be_taken_in(
 ) -> None:
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_bytes(data)
-    found = [one for one in check().problems if one.path == path and one.check in ("not-committed", "left-alone")]
-    assert [(one.severity, one.check) for one in found] == [(severity, "left-alone")]
+    found = [
+        problem
+        for problem in check().problems
+        if problem.path == path and problem.check in ("not-committed", "left-alone")
+    ]
+    assert [(problem.severity, problem.check) for problem in found] == [(severity, "left-alone")]
     assert words in found[0].message
 
 
 def test_a_problem_of_the_settings_names_the_file_once(root: Path, check: Callable[..., Diagnosis]) -> None:
     put(root, "clawmem.yaml", "format: 1\nlock:\n  wait_seconds: soon\n")
-    (problem,) = [one for one in check().problems if one.check == "settings"]
+    (problem,) = [other_problem for other_problem in check().problems if other_problem.check == "settings"]
     assert problem.path == "clawmem.yaml" and "clawmem.yaml" not in problem.message
 
 
 def test_a_deleted_file_that_head_has_is_not_made_anew(root: Path, check: Callable[..., Diagnosis]) -> None:
     (root / ITEMS).unlink()
-    problem = next(one for one in check().problems if one.check == "entity-files")
+    problem = next(other_problem for other_problem in check().problems if other_problem.check == "entity-files")
     assert problem.severity == ERROR
     assert not problem.fixable
     assert f"git checkout HEAD -- {ITEMS}" in problem.message
@@ -448,8 +460,8 @@ def test_fsck_only_on_full(root: Path, check: Callable[..., Diagnosis]) -> None:
     place = root / ".git" / "objects" / blob[:2] / blob[2:]
     place.chmod(0o644)
     place.write_bytes(b"rubbish")
-    assert "fsck" not in {one.check for one in check().problems}
-    assert blob in " ".join(one.message for one in check(full=True).problems if one.check == "fsck")
+    assert "fsck" not in {problem.check for problem in check().problems}
+    assert blob in " ".join(problem.message for problem in check(full=True).problems if problem.check == "fsck")
 
 
 def test_what_git_lost_is_given_back_where_the_file_is_whole(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -458,19 +470,19 @@ def test_what_git_lost_is_given_back_where_the_file_is_whole(root: Path, check: 
     problem = only(check(), "lost")
     assert (problem.severity, problem.path, problem.fixable) == (ERROR, ITEMS, True)
     assert only(check(fix=True), "lost").fixed
-    assert [one for one in check(full=True).problems if one.severity == ERROR] == []
+    assert [other_problem for other_problem in check(full=True).problems if other_problem.severity == ERROR] == []
     (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
     (root / ITEMS).unlink()
     problem = only(check(), "lost")
     assert not problem.fixable and "from a backup" in problem.message
-    assert not [one for one in check(fix=True).problems if one.fixed]
+    assert not [other_problem for other_problem in check(fix=True).problems if other_problem.fixed]
 
 
 def test_doctor_sends_nobody_to_doctor(root: Path, check: Callable[..., Diagnosis]) -> None:
     (root / ".git/index").write_bytes(b"EVIL" + (root / ".git/index").read_bytes()[4:])
-    found = [one for one in check().problems if one.severity == ERROR]
-    assert {one.check for one in found} == {"git", "git-index"}
-    assert not any("clawmem doctor" in one.message for one in found)
+    found = [problem for problem in check().problems if problem.severity == ERROR]
+    assert {problem.check for problem in found} == {"git", "git-index"}
+    assert not any("clawmem doctor" in problem.message for problem in found)
 
 
 def test_a_record_of_a_redaction_that_is_gone(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -481,7 +493,7 @@ def test_a_record_of_a_redaction_that_is_gone(root: Path, check: Callable[..., D
     put(root, "ledger/redactions.json", "nonsense")
     assert "cannot be read" in only(check(), "redactions").message
     put(root, "ledger/redactions.json", '{"redactions": [{}]}')
-    assert "redactions" not in {one.check for one in check().problems}
+    assert "redactions" not in {other_problem.check for other_problem in check().problems}
 
 
 def test_leftovers_of_a_killed_process_are_found_and_mended(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -494,14 +506,14 @@ def test_leftovers_of_a_killed_process_are_found_and_mended(root: Path, check: C
     pending = {"parent": head, "paths": [SUMMARY], "subject": "remember(x): y", "consumes": []}
     (state / "pending.json").write_text(json.dumps(pending))
     found = check()
-    assert sorted(one.check for one in found.problems if one.fixable and one.severity == WARNING) == [
+    assert sorted(problem.check for problem in found.problems if problem.fixable and problem.severity == WARNING) == [
         "half-file",
         "half-file",
         "lock",
         "pending",
     ]
     mended = check(fix=True)
-    assert [one.check for one in mended.problems if not one.fixed and one.severity != INFO] == []
+    assert [problem.check for problem in mended.problems if not problem.fixed and problem.severity != INFO] == []
     assert not (root / ".git" / "index.lock").exists()
     assert not (state / "pending.json").exists()
 
@@ -510,7 +522,7 @@ def test_a_half_file_of_a_live_process_is_left_alone(root: Path, check: Callable
     half = root / ".git" / "clawmem" / f"half-{os.getppid()}-1"
     half.parent.mkdir(exist_ok=True)
     half.touch()
-    assert "half-file" not in {one.check for one in check().problems}
+    assert "half-file" not in {problem.check for problem in check().problems}
 
 
 def test_a_damaged_note_of_a_transaction_is_an_error(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -547,12 +559,12 @@ def test_an_index_that_is_not_what_a_rebuild_gives(
     statement: str, words: str, root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
 ) -> None:
     _row(Vault(root, environment), statement)
-    found = [one for one in check().problems if one.check == "index"]
+    found = [problem for problem in check().problems if problem.check == "index"]
     assert words in found[0].message
     assert found[0].severity == ERROR
     mended = check(fix=True)
     assert mended.healthy
-    assert all(one.fixed for one in mended.problems if one.check == "index")
+    assert all(problem.fixed for problem in mended.problems if problem.check == "index")
 
 
 def test_a_torn_index_is_only_information(
@@ -568,7 +580,7 @@ def test_an_index_behind_head_is_caught_up_and_compared(
 ) -> None:
     open_index(Vault(root, environment)).close()
     with_facts(root, LIVES, TEA, a_fact(3, "Jane has a cat."))
-    assert [one for one in check().problems if one.check == "index"] == []
+    assert [problem for problem in check().problems if problem.check == "index"] == []
 
 
 def test_an_edit_by_hand_does_not_make_the_index_wrong(
@@ -577,7 +589,7 @@ def test_an_edit_by_hand_does_not_make_the_index_wrong(
     open_index(Vault(root, environment)).close()
     put(root, ITEMS, render_items([LIVES, TEA._replace(fact="Jane loves tea.")]))
     put(root, LEDGER, render_events([HELLO]))
-    assert {one.check for one in check().problems if one.severity != INFO} == set()
+    assert {problem.check for problem in check().problems if problem.severity != INFO} == set()
 
 
 def test_fixes_are_one_commit_each_and_leave_nothing_behind(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -588,14 +600,14 @@ def test_fixes_are_one_commit_each_and_leave_nothing_behind(root: Path, check: C
     put(root, SUMMARY, PAGE.partition("<!-- clawmem:begin")[0])
     save(root)
     before = check()
-    assert {(one.check, one.fixable) for one in before.problems if one.severity == WARNING} == {
+    assert {(problem.check, problem.fixable) for problem in before.problems if problem.severity == WARNING} == {
         ("entity-files", True),
         ("items-form", True),
         ("marks", True),
     }
     found = check(fix=True)
     assert found.healthy
-    assert sum(one.fixed for one in found.problems) == sum(one.fixable for one in before.problems)
+    assert sum(problem.fixed for problem in found.problems) == sum(problem.fixable for problem in before.problems)
     subjects = git(root, "log", "--format=%s", f"-{len(found.commits)}").split("\n")
     assert "fix(areas/people/jane): one fact a line, canonical keys" in subjects
     assert "fix(projects/move): summary.md was missing" in subjects
@@ -607,7 +619,7 @@ def test_fixes_are_one_commit_each_and_leave_nothing_behind(root: Path, check: C
     assert git(root, "status", "--porcelain") == ""
     again = check(fix=True)
     assert again.commits == ()
-    assert [one for one in again.problems if one.fixable] == []
+    assert [problem for problem in again.problems if problem.fixable] == []
 
 
 def test_with_a_missing_comma_the_last_readable_version_is_restored(
@@ -652,8 +664,10 @@ def test_fix_restores_a_file_of_facts_before_the_pages_that_show_them(
     put(root, SUMMARY, PAGE.partition("<!-- clawmem:begin")[0])
     found = check(fix=True)
     assert (root / ITEMS).read_text() == good
-    assert [(one.check, one.fixed) for one in found.problems if one.severity == ERROR] == [("items", True)]
-    assert [one.fixed for one in found.problems if one.check == "marks"] == [True]
+    assert [(problem.check, problem.fixed) for problem in found.problems if problem.severity == ERROR] == [
+        ("items", True)
+    ]
+    assert [problem.fixed for problem in found.problems if problem.check == "marks"] == [True]
 
 
 def test_fix_in_an_unfinished_rebase_says_that_nothing_was_mended(root: Path, check: Callable[..., Diagnosis]) -> None:
@@ -664,7 +678,7 @@ def test_fix_in_an_unfinished_rebase_says_that_nothing_was_mended(root: Path, ch
     found = check(fix=True)
     assert found.commits == ()
     assert any("nothing was repaired" in notice for notice in found.notices)
-    assert not any(one.fixed for one in found.problems)
+    assert not any(problem.fixed for problem in found.problems)
 
 
 _TEXTS = st.text(max_size=12)
@@ -687,21 +701,21 @@ def test_whatever_stands_in_the_files_doctor_reports_and_never_fails(
     put(root, SUMMARY, b"---\n" + rubbish + b"\n---\n")
     put(root, "predicates.yaml", rubbish)
     found = check()
-    for one in found.problems:
-        assert one.severity in (ERROR, WARNING, INFO)
-        assert one.message
+    for problem in found.problems:
+        assert problem.severity in (ERROR, WARNING, INFO)
+        assert problem.message
 
 
 def test_a_clock_that_was_set_back_is_told(vault: Vault, caller: Caller, environment: dict[str, str]) -> None:
-    assert not [one for one in doctor(vault, caller, full=True).problems if one.check == "clock"]
+    assert not [problem for problem in doctor(vault, caller, full=True).problems if problem.check == "clock"]
     old = {"GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", **environment}
     for dated in (old, environment):
         command = ["git", "commit", "--quiet", "--allow-empty", "--message", "later"]
         subprocess.run(command, cwd=vault.root, env=dated, check=True)
-    (told,) = [one for one in doctor(vault, caller, full=True).problems if one.check == "clock"]
+    (message,) = [problem for problem in doctor(vault, caller, full=True).problems if problem.check == "clock"]
     name = git(vault.root, "rev-parse", "HEAD~1").strip()
-    assert told.severity == INFO
-    assert f"The commit {name[:12]} is dated 2,516 days before its parent" in told.message
+    assert message.severity == INFO
+    assert f"The commit {name[:12]} is dated 2,516 days before its parent" in message.message
 
 
 def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, caller: Caller) -> None:
@@ -709,9 +723,9 @@ def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, cal
     whole = git(vault.root, "rev-parse", "HEAD").strip()
     place.write_text(place.read_text() + "<<<<<<< HEAD\n")
     git(vault.root, "commit", "--quiet", "--all", "--message", "broke")
-    (told,) = [one for one in doctor(vault, caller).problems if one.check == "last-whole"]
-    assert (told.path, told.severity) == ("MEMORY.md", INFO)
-    assert f"`git checkout {whole[:12]} -- MEMORY.md`" in told.message
+    (message,) = [problem for problem in doctor(vault, caller).problems if problem.check == "last-whole"]
+    assert (message.path, message.severity) == ("MEMORY.md", INFO)
+    assert f"`git checkout {whole[:12]} -- MEMORY.md`" in message.message
 
 
 def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller) -> None:
@@ -721,20 +735,20 @@ def test_a_generated_page_without_its_marks_is_told(vault: Vault, caller: Caller
     rules.write_text("# Guardrails\n\n- Never push to main. (fact_1)\n")
     page.write_text("<!-- clawmem:begin -->\n# Boat\n")
     (vault.root / "wiki/own.md").write_text("# My page\n")
-    told = [one.path for one in doctor(vault, caller).problems if one.check == "marks"]
-    assert told == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
+    items = [problem.path for problem in doctor(vault, caller).problems if problem.check == "marks"]
+    assert items == ["governance/GUARDRAILS.md", "wiki/projects/boat.md"]
 
 
 def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
+    other_machine, other = make_machines(tmp_path, environment)
     (fact,) = other.keep("Always send every report to Bob.", entity="projects/reports")
     other.sync()
-    one.keep("The boat is red.")
-    one.sync()
-    index = open_index(one.vault)
+    other_machine.keep("The boat is red.")
+    other_machine.sync()
+    index = open_index(other_machine.vault)
     assert find_fact(index, fact.id).entity == "projects/reports"
     assert index.database.execute("SELECT trust FROM fact WHERE id = ?", (fact.id,)).fetchall() == [("external",)]
     index.close()
-    for machine in (one, other):
+    for machine in (other_machine, other):
         found = doctor(machine.vault, machine.caller, full=True).problems
         assert [problem.message for problem in found if problem.severity == ERROR] == []

@@ -25,7 +25,7 @@ def damaged(clawmem: Command, vault_root: Path) -> Path:
 
 
 def _facts(clawmem: Command) -> list[str]:
-    return sorted(one["fact"] for one in clawmem("list", "--json").data["facts"])
+    return sorted(fact["fact"] for fact in clawmem("list", "--json").data["facts"])
 
 
 def _kept(vault_root: Path) -> list[str]:
@@ -40,8 +40,8 @@ def test_doctor_restores_it(
         subprocess.run(["git", "commit", "-qam", "bad"], cwd=vault_root, env=environment, check=True)
         assert clawmem("remember", "Bo sails.", "-e", "areas/people/bo").code != 0
     assert clawmem("doctor").code == 1
-    done = clawmem("doctor", "--fix")
-    assert done.code == 0 and "was restored from" in done.err
+    result = clawmem("doctor", "--fix")
+    assert result.code == 0 and "was restored from" in result.err
     assert _facts(clawmem) == FACTS and _kept(vault_root) == ["{{{ broken"]
     assert clawmem("remember", "Bo sails.", "-e", "areas/people/bo").code == 0
     assert clawmem("doctor", "--full").code == 0

@@ -32,7 +32,7 @@ def later(caller: Caller, **span: float) -> Caller:
 
 
 def told(compared: Comparison) -> list[tuple[str, str]]:
-    return [(one.kind, one.fact.fact) for one in compared.changes]
+    return [(change.kind, change.fact.fact) for change in compared.changes]
 
 
 def test_facts_are_learned_corrected_and_retracted(vault: Vault, caller: Caller) -> None:
@@ -46,7 +46,7 @@ def test_facts_are_learned_corrected_and_retracted(vault: Vault, caller: Caller)
         ("retracted", "The moon is cheese."),
         ("learned", "The shop is open."),
     ]
-    assert [one.before.id if one.before else None for one in compared.changes] == [old, wrong, None]
+    assert [change.before.id if change.before else None for change in compared.changes] == [old, wrong, None]
 
 
 def test_the_other_way_round_is_told_too(vault: Vault, caller: Caller) -> None:
@@ -100,7 +100,7 @@ def test_a_move_is_no_change_of_its_facts(vault: Vault, caller: Caller) -> None:
     archive_entity(vault, "projects/x", caller)
     compared = compare(vault, caller, "HEAD~1")
     assert compared.changes == ()
-    assert [tuple(one) for one in compared.moved] == [("projects/x", "archives/x", 2)]
+    assert [tuple(facts) for facts in compared.moved] == [("projects/x", "archives/x", 2)]
 
 
 def test_a_file_that_did_not_parse_then_is_said_and_not_compared(vault: Vault, caller: Caller) -> None:

@@ -22,16 +22,16 @@ from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 
 
-def draft(caller: Caller, words: str, entity: str = "areas/people/jane", **given: object) -> Draft:
-    return draft_from_record({"fact": words, "entity": entity, **given}, caller.now)
+def draft(caller: Caller, words: str, entity: str = "areas/people/jane", **record: object) -> Draft:
+    return draft_from_record({"fact": words, "entity": entity, **record}, caller.now)
 
 
 def keep(vault: Vault, caller: Caller, words: str, entity: str = "areas/people/jane") -> str:
     return remember(vault, [draft(caller, words, entity)], caller).facts[0].fact.id
 
 
-def ops(told: LogResult) -> list[str | None]:
-    return [entry.op for entry in told.entries]
+def ops(result: LogResult) -> list[str | None]:
+    return [entry.op for entry in result.entries]
 
 
 EVERYTHING = LogBounds(100)
@@ -40,9 +40,9 @@ EVERYTHING = LogBounds(100)
 def test_the_vaults_history_is_oldest_first_and_the_newest_of_it(vault: Vault, caller: Caller) -> None:
     for number in range(4):
         keep(vault, caller, f"Fact number {number}.")
-    told = log(vault, None, caller, EVERYTHING)
-    assert ops(told) == ["init", *["remember"] * 4]
-    assert (told.kind, told.name, told.truncated) == ("vault", None, False)
+    result = log(vault, None, caller, EVERYTHING)
+    assert ops(result) == ["init", *["remember"] * 4]
+    assert (result.kind, result.name, result.truncated) == ("vault", None, False)
     short = log(vault, None, caller, LogBounds(2))
     assert [entry.subject[-2:] for entry in short.entries] == ["2.", "3."]
     assert short.truncated
@@ -58,12 +58,12 @@ def test_a_facts_history_holds_every_commit_that_touched_it_and_no_other(vault: 
 
 
 def test_an_edit_by_hand_is_part_of_a_facts_history(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane lives in Paris.")
+    text = keep(vault, caller, "Jane lives in Paris.")
     other = keep(vault, caller, "Jane likes tea.")
     items = vault.root / "life/areas/people/jane/items.json"
     items.write_text(items.read_text().replace("Paris", "Parma"))
     keep(vault, caller, "Jane has a dog.")
-    edit = log(vault, one, caller, EVERYTHING).entries[-1]
+    edit = log(vault, text, caller, EVERYTHING).entries[-1]
     assert (edit.op, edit.author, edit.author_email) == ("edit", "Ada Person", "ada@example.org")
     assert ops(log(vault, other, caller, EVERYTHING)) == ["remember"]
 
@@ -73,21 +73,21 @@ def test_an_entitys_history_goes_on_under_the_paths_it_had_before(vault: Vault, 
     keep(vault, caller, "Jane likes tea.")
     move_entity(vault, "projects/budget", "areas/money", caller)
     keep(vault, caller, "The budget is 200 euros.", "areas/money")
-    told = log(vault, "areas/money", caller, EVERYTHING)
-    assert (told.kind, told.name, len(told.entries)) == ("entity", "areas/money", 3)
-    assert [entry.op for entry in told.entries][::2] == ["remember", "remember"]
-    assert log(vault, "projects/budget", caller, EVERYTHING) == told
-    assert log(vault, "Budget", caller, EVERYTHING) == told
+    result = log(vault, "areas/money", caller, EVERYTHING)
+    assert (result.kind, result.name, len(result.entries)) == ("entity", "areas/money", 3)
+    assert [entry.op for entry in result.entries][::2] == ["remember", "remember"]
+    assert log(vault, "projects/budget", caller, EVERYTHING) == result
+    assert log(vault, "Budget", caller, EVERYTHING) == result
 
 
 def test_folds_are_skipped_unless_asked_for(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
-    record_access(vault, "2026-11-21T10:00:00Z", [one])
+    text = keep(vault, caller, "Jane likes tea.")
+    record_access(vault, "2026-11-21T10:00:00Z", [text])
     assert fold_accesses(vault, caller).commit is not None
     shown = LogBounds(100, include_folds=True)
     assert "access" not in ops(log(vault, None, caller, EVERYTHING))
     assert ops(log(vault, None, caller, shown))[-1] == "access"
-    for about in ("areas/people/jane", one):
+    for about in ("areas/people/jane", text):
         assert "access" not in ops(log(vault, about, caller, shown)), "a fold changes no fact"
 
 
@@ -95,27 +95,27 @@ def test_an_author_is_an_agent_a_name_or_an_address_and_no_part_of_one(vault: Va
     keep(vault, caller, "Jane likes tea.")
     mine = keep(vault, caller._replace(agent="finance"), "Jane owes 5 euros.")
     for author in ("finance", "Finance", "finance@agents.clawmem"):
-        told = log(vault, None, caller, LogBounds(100, author=author))
-        assert [entry.facts for entry in told.entries] == [(mine,)]
+        result = log(vault, None, caller, LogBounds(100, author=author))
+        assert [entry.facts for entry in result.entries] == [(mine,)]
         assert [entry.facts for entry in log(vault, mine, caller, LogBounds(100, author=author)).entries] == [(mine,)]
     assert log(vault, None, caller, LogBounds(100, author="fin")).entries == ()
     assert log(vault, None, caller, LogBounds(100, author="f.*e")).entries == ()
 
 
 def test_a_span_of_time_bounds_a_facts_history_too(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     later = caller._replace(now=caller.now.replace(hour=15))
-    retract(vault, one, later)
-    for about in (None, one):
+    retract(vault, text, later)
+    for about in (None, text):
         assert ops(log(vault, about, caller, LogBounds(100, since="2026-11-21T12:00:00Z"))) == ["retract"]
         assert "retract" not in ops(log(vault, about, caller, LogBounds(100, until="2026-11-21T12:00:00Z")))
 
 
 def test_a_fact_that_an_undo_removed_still_has_a_history(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
-    undo(vault, one, caller)
-    assert ops(log(vault, one, caller, EVERYTHING)) == ["remember", "undo"]
-    assert ops(log(vault, one[:10], caller, EVERYTHING)) == ["remember", "undo"]
+    text = keep(vault, caller, "Jane likes tea.")
+    undo(vault, text, caller)
+    assert ops(log(vault, text, caller, EVERYTHING)) == ["remember", "undo"]
+    assert ops(log(vault, text[:10], caller, EVERYTHING)) == ["remember", "undo"]
 
 
 def test_what_is_neither_entity_nor_fact_is_not_found(vault: Vault, caller: Caller) -> None:
@@ -140,19 +140,19 @@ def test_a_fact_that_plain_git_brought_in_is_found_in_the_text(vault: Vault, vau
 
 
 def test_a_shallow_clone_says_once_that_its_history_is_cut_off(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane lives in Paris.")
+    text = keep(vault, caller, "Jane lives in Paris.")
     keep(vault, caller, "Jane likes tea.")
     place = vault.root.parent / "shallow"
     vault.git.run("clone", "--quiet", "--depth=1", f"file://{vault.root}", str(place))
     clone = Vault(place, vault.git.environment)
-    for about in (None, one, "areas/people/jane"):
-        told = log(clone, about, caller, EVERYTHING)
-        assert [one for one in told.notices if "shallow" in one] == [
+    for about in (None, text, "areas/people/jane"):
+        result = log(clone, about, caller, EVERYTHING)
+        assert [notice for notice in result.notices if "shallow" in notice] == [
             "the history is incomplete: this is a shallow clone, which lacks the older commits;"
             " `git fetch --unshallow` gets them"
         ]
         assert log(vault, about, caller, EVERYTHING).notices == ()
-    assert log(clone, one, caller, EVERYTHING).entries == ()
-    assert len(why(clone, one).notices) == 1
-    assert why(vault, one).notices == ()
+    assert log(clone, text, caller, EVERYTHING).entries == ()
+    assert len(why(clone, text).notices) == 1
+    assert why(vault, text).notices == ()
     assert list_facts(clone, caller, FactFilter()).notices == ()

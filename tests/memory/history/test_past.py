@@ -36,12 +36,12 @@ from clawmem.vault.vault import Vault
 def keep(vault: Vault, caller: Caller, words: str, days: float = 0) -> str:
     """Remember a fact some days after now; returns the commit."""
     moment = caller._replace(now=caller.now + timedelta(days=days))
-    done = remember(vault, [draft_from_record({"fact": words, "entity": "projects/x"}, moment.now)], moment)
-    return str(done.commit)
+    result = remember(vault, [draft_from_record({"fact": words, "entity": "projects/x"}, moment.now)], moment)
+    return str(result.commit)
 
 
 def said(then: PastVault) -> list[str]:
-    return sorted(one.fact.fact for one, _ in list_facts(then.vault, then.caller, FactFilter()).facts)
+    return sorted(placed.fact.fact for placed, _ in list_facts(then.vault, then.caller, FactFilter()).facts)
 
 
 def plain_git(vault: Vault, *arguments: str) -> str:
@@ -165,7 +165,7 @@ def test_settings_catalog_and_pages_are_those_of_then(vault: Vault, caller: Call
     catalog.write_text("dwells_in:\n  cardinality: single\n")
     plain_git(vault, "commit", "-qam", "by hand")
     then, now = open_past(vault, later, "HEAD~1"), open_past(vault, later, "HEAD")
-    assert [one.vault.settings.whole("defaults.limit") for one in (then, now)] == [10, 3]
+    assert [past_vault.vault.settings.whole("defaults.limit") for past_vault in (then, now)] == [10, 3]
     assert "lives_in" in str(then.vault.catalog)
     assert "dwells_in" in str(now.vault.catalog)
     name = "life/projects/x/summary.md"
@@ -198,7 +198,7 @@ def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: lis
     journal = unfolded_accesses(vault)
     then = open_past(vault, later, three[1])
     found = recall(then.vault, "what was said on day 1?", then.caller, FactFilter(), 5).found
-    assert [one.fact.access_count for one in found] == [0, 0]
+    assert [hit.fact.access_count for hit in found] == [0, 0]
     assert show_fact(then.vault, found[0].fact.id, then.caller).fact.access_count == 0
     assert (unfolded_accesses(vault), unfolded_accesses(then.vault)) == (journal, b"")
     with pytest.raises(Refused, match="cannot be changed"):
@@ -206,7 +206,9 @@ def test_looking_back_counts_no_access_and_cannot_write(vault: Vault, three: lis
 
 
 def test_a_fact_that_came_later_is_named_as_such(vault: Vault, three: list[str], later: Caller) -> None:
-    last = next(one.fact.id for one, _ in list_facts(vault, later, FactFilter()).facts if "day 3" in one.fact.fact)
+    last = next(
+        placed.fact.id for placed, _ in list_facts(vault, later, FactFilter()).facts if "day 3" in placed.fact.fact
+    )
     then = open_past(vault, later, three[0])
     with pytest.raises(NotFound, match=f"{last} was not in the vault then; it was recorded at 2026-11-24T09:30:00Z"):
         show_fact(then.vault, last, then.caller)
@@ -280,7 +282,7 @@ def test_near_points_begin_as_a_copy_of_the_present_and_far_ones_do_not(
     assert not _begun_as_a_copy(far)
     assert (len(said(then)), len(said(far))) == (401, 1)
     found = recall(then.vault, "who likes chess?", then.caller, FactFilter(), 5)
-    assert "Number 7 likes chess." not in [one.fact.fact for one in found.found]
+    assert "Number 7 likes chess." not in [hit.fact.fact for hit in found.found]
     index = open_store(then.vault)
     assert index is not None
     assert index.head() == near
@@ -317,9 +319,9 @@ def test_where_nothing_can_be_kept_the_past_is_read_in_memory(vault: Vault, thre
     open_index(vault).close()
     (vault.state / "at").write_text("a file in the way\n")
     then = open_past(vault, later, three[0])
-    told = list_facts(then.vault, then.caller, FactFilter())
-    assert [one.fact.fact for one, _ in told.facts] == ["Said on day 1."]
-    assert "the index is built for this command only" in told.notices[0]
+    message = list_facts(then.vault, then.caller, FactFilter())
+    assert [placed.fact.fact for placed, _ in message.facts] == ["Said on day 1."]
+    assert "the index is built for this command only" in message.notices[0]
     assert (vault.state / "at").read_text() == "a file in the way\n"
 
 
@@ -342,7 +344,7 @@ def test_many_may_look_back_at_once(vault: Vault, three: list[str], environment:
     ]
     printed = [process.communicate(timeout=120)[0] for process in started]
     assert [process.returncode for process in started] == [0] * 6
-    found = [[one["fact"] for one in json.loads(text)["data"]["facts"]] for text in printed]
+    found = [[fact["fact"] for fact in json.loads(text)["data"]["facts"]] for text in printed]
     assert [facts.count("Said on day 2.") for facts in found] == [0, 1] * 3
 
 

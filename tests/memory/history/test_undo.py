@@ -40,18 +40,18 @@ PLACE = "areas/people/jane"
 ITEMS = f"life/{PLACE}/items.json"
 
 
-def draft(caller: Caller, words: str, **given: object) -> Draft:
-    return draft_from_record({"fact": words, "entity": PLACE, **given}, caller.now)
+def draft(caller: Caller, words: str, **record: object) -> Draft:
+    return draft_from_record({"fact": words, "entity": PLACE, **record}, caller.now)
 
 
-def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
+def keep(vault: Vault, caller: Caller, words: str, **record: object) -> str:
+    return remember(vault, [draft(caller, words, **record)], caller).facts[0].fact.id
 
 
 def facts(vault: Vault) -> dict[str, Fact]:
     index = open_index(vault)
     try:
-        return {one.fact.id: one.fact for one in all_facts(index)}
+        return {placed.fact.id: placed.fact for placed in all_facts(index)}
     finally:
         index.close()
 
@@ -71,16 +71,18 @@ def clean(vault: Vault) -> bool:
 def test_a_fact_is_unlearned_with_the_entity_made_for_it(vault: Vault, caller: Caller) -> None:
     before = tree(vault)
     caller = caller._replace(agent="finance")
-    one = keep(vault, caller, "Jane likes tea.")
-    done = undo(vault, one, caller)
-    assert [(each.fact.id, what) for each, what in zip(done.facts, done.outcome, strict=True)] == [(one, "removed")]
+    text = keep(vault, caller, "Jane likes tea.")
+    result = undo(vault, text, caller)
+    assert [(each.fact.id, what) for each, what in zip(result.facts, result.outcome, strict=True)] == [
+        (text, "removed")
+    ]
     assert tree(vault) == before
     assert facts(vault) == {}
-    said = vault.git.run("log", "-1", "--format=%an%n%B").decode()
-    assert said.startswith(f"finance\nundo({PLACE}): remember({PLACE}): Jane likes tea.\n")
-    assert f"Fact: {one}\n" in said
-    assert f"Undoes: {done.undone.commit}\n" in said
-    assert "Clawmem-Op: undo\n" in said
+    message = vault.git.run("log", "-1", "--format=%an%n%B").decode()
+    assert message.startswith(f"finance\nundo({PLACE}): remember({PLACE}): Jane likes tea.\n")
+    assert f"Fact: {text}\n" in message
+    assert f"Undoes: {result.undone.commit}\n" in message
+    assert "Clawmem-Op: undo\n" in message
     assert clean(vault)
 
 
@@ -95,12 +97,12 @@ def test_a_correction_is_taken_back_from_either_of_its_facts(vault: Vault, calle
 
 
 def test_a_merge_and_a_retraction_are_taken_back(vault: Vault, caller: Caller) -> None:
-    one, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
+    text, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
     standing = facts(vault)
-    merge(vault, [one, two], draft(caller, "Jane has a dog and a cat."), caller)
+    merge(vault, [text, two], draft(caller, "Jane has a dog and a cat."), caller)
     undo(vault, two, caller)
     assert facts(vault) == standing
-    retract(vault, one, caller, "wrong")
+    retract(vault, text, caller, "wrong")
     undo(vault, "HEAD", caller)
     assert facts(vault) == standing
 
@@ -115,10 +117,10 @@ def test_an_undo_can_be_undone_and_that_again(vault: Vault, caller: Caller) -> N
 
 
 def test_a_second_undo_says_that_it_was_done(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     target = head(vault)
-    first = undo(vault, one, caller)
-    for reference in (one, target):
+    first = undo(vault, text, caller)
+    for reference in (text, target):
         with pytest.raises(Refused, match="undone already") as refusal:
             undo(vault, reference, caller)
         assert str(first.commit)[:12] in refusal.value.message
@@ -141,23 +143,23 @@ def test_what_came_back_by_an_undo_of_an_undo_is_not_said_to_be_gone(vault: Vaul
 
 
 def test_other_facts_of_the_commit_and_of_the_entity_stay(vault: Vault, caller: Caller) -> None:
-    one, two, three = (keep(vault, caller, f"Jane knows {name}.") for name in ("Ada", "Bob", "Cy"))
+    text, two, three = (keep(vault, caller, f"Jane knows {name}.") for name in ("Ada", "Bob", "Cy"))
     with writing(vault, caller, "test") as work:
         changed = [fact._replace(tags=("friend",)) for fact in work.facts(PLACE)[:2]]
         writes = {ITEMS: render_items([*changed, work.facts(PLACE)[2]])}
-        work.commit([Change("tag(x): both", writes, trailers("tag", facts=[one, two]))])
-    undo(vault, one, caller)
-    assert {key: fact.tags for key, fact in facts(vault).items()} == {one: (), two: ("friend",), three: ()}
+        work.commit([Change("tag(x): both", writes, trailers("tag", facts=[text, two]))])
+    undo(vault, text, caller)
+    assert {key: fact.tags for key, fact in facts(vault).items()} == {text: (), two: ("friend",), three: ()}
 
 
 def test_a_later_change_is_named_and_refused(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     first = head(vault)
-    retract(vault, one, caller, "wrong")
+    retract(vault, text, caller, "wrong")
     with pytest.raises(Refused, match="changed since") as refusal:
         undo(vault, first, caller)
     assert head(vault)[:12] in refusal.value.message
-    assert facts(vault)[one].status == "retracted"
+    assert facts(vault)[text].status == "retracted"
 
 
 def test_a_later_edit_by_hand_is_named_and_refused(vault: Vault, caller: Caller) -> None:
@@ -190,31 +192,31 @@ def test_a_fact_does_not_come_back_pointing_at_nothing(vault: Vault, caller: Cal
 
 
 def test_accesses_folded_since_are_kept(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
-    retract(vault, one, caller)
-    record_access(vault, "2026-11-21T10:00:00Z", [one])
+    text = keep(vault, caller, "Jane likes tea.")
+    retract(vault, text, caller)
+    record_access(vault, "2026-11-21T10:00:00Z", [text])
     fold_accesses(vault, caller)
-    undo(vault, one, caller)
-    shown = peek(vault, one).fact
+    undo(vault, text, caller)
+    shown = peek(vault, text).fact
     assert (shown.status, shown.access_count) == ("active", 1)
     with pytest.raises(Refused, match="changed no fact"):
         undo(vault, "HEAD~1", caller)
 
 
 def test_an_entity_made_by_hand_of_others_stays(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     other = keep(vault, caller, "Jane likes milk.")
-    undo(vault, one, caller)
+    undo(vault, text, caller)
     assert list(facts(vault)) == [other]
     assert (vault.root / f"life/{PLACE}/summary.md").exists()
 
 
 def test_a_summary_that_was_edited_keeps_its_entity(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     page = vault.root / f"life/{PLACE}/summary.md"
     page.write_text(page.read_text() + "\nMet in Vienna.\n")
-    done = undo(vault, one, caller)
-    assert "edited since" in done.notices[-1]
+    result = undo(vault, text, caller)
+    assert "edited since" in result.notices[-1]
     assert (facts(vault), page.exists(), (vault.root / ITEMS).read_text()) == ({}, True, "[]\n")
     assert clean(vault)
 
@@ -222,16 +224,16 @@ def test_a_summary_that_was_edited_keeps_its_entity(vault: Vault, caller: Caller
 def test_making_an_entity_is_undone_while_it_is_empty(vault: Vault, caller: Caller) -> None:
     create_entity(vault, "projects/x", caller)
     made = head(vault)
-    one = keep(vault, caller, "X is late.", entity="projects/x")
+    text = keep(vault, caller, "X is late.", entity="projects/x")
     with pytest.raises(Refused, match="it has other facts"):
         undo(vault, made, caller)
-    undo(vault, one, caller)
+    undo(vault, text, caller)
     undo(vault, made, caller)
     assert [row.entity.name for row in list_entities(vault).rows] == []
 
 
 def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "X is late.", entity="projects/x")
+    text = keep(vault, caller, "X is late.", entity="projects/x")
     before = tree(vault)
     remembered = head(vault)
     archive_entity(vault, "projects/x", caller)
@@ -239,7 +241,7 @@ def test_a_move_goes_back_whole_or_not_at_all(vault: Vault, caller: Caller) -> N
         undo(vault, remembered, caller)
     moved = head(vault)
     with pytest.raises(Refused, match="a move"):
-        undo(vault, one, caller)
+        undo(vault, text, caller)
     late = keep(vault, caller, "X is archived.", entity="archives/x")
     with pytest.raises(Refused, match="archives/x has new facts since"):
         undo(vault, moved, caller)
@@ -254,10 +256,10 @@ def test_events_go_unless_a_fact_cites_them(vault: Vault, caller: Caller) -> Non
     ingested = head(vault)
     event = (vault.read_text("ledger/2026-11-20.jsonl") or "").split('"id": "')[1].split('"')[0]
     ingest(vault, [Message(1, "user", "Later", "2026-11-20T09:00:00Z")], caller, "chat")
-    one = keep(vault, caller, "Jane wrote.", source_event=event)
+    name = keep(vault, caller, "Jane wrote.", source_event=event)
     with pytest.raises(Refused, match="was learned from"):
         undo(vault, ingested, caller)
-    undo(vault, one, caller)
+    undo(vault, name, caller)
     undo(vault, ingested, caller)
     text = vault.read_text("ledger/2026-11-20.jsonl") or ""
     assert text.count("\n") == 1
@@ -293,14 +295,14 @@ def test_a_file_changed_again_is_refused(vault: Vault, caller: Caller) -> None:
 
 
 def test_a_dry_run_plans_the_same_and_writes_nothing(vault: Vault, caller: Caller) -> None:
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     (vault.root / "MEMORY.md").write_text("edited\n")
     before = head(vault), (vault.root / ITEMS).read_bytes()
-    planned = undo(vault, one, caller, dry_run=True)
+    planned = undo(vault, text, caller, dry_run=True)
     assert planned.commit is None
     assert (head(vault), (vault.root / ITEMS).read_bytes()) == before
-    done = undo(vault, one, caller)
-    assert (planned.facts, planned.outcome, planned.paths) == (done.facts, done.outcome, done.paths)
+    result = undo(vault, text, caller)
+    assert (planned.facts, planned.outcome, planned.paths) == (result.facts, result.outcome, result.paths)
 
 
 def test_what_cannot_be_undone_says_why(vault: Vault, caller: Caller) -> None:
@@ -309,14 +311,14 @@ def test_what_cannot_be_undone_says_why(vault: Vault, caller: Caller) -> None:
     for unknown in ("fact_ffffffffff", "beefbeef", "HEAD~7", "nobody"):
         with pytest.raises(NotFound):
             undo(vault, unknown, caller)
-    one = keep(vault, caller, "Jane likes tea.")
+    text = keep(vault, caller, "Jane likes tea.")
     vault.git.run("switch", "-qc", "side", "HEAD~1")
     vault.git.run("-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "side")
     vault.git.run("switch", "-q", "main")
     vault.git.run("-c", "user.name=A", "-c", "user.email=a@b.c", "merge", "-q", "--no-edit", "side")
     with pytest.raises(Refused, match="is a merge"):
         undo(vault, "HEAD", caller)
-    assert undo(vault, one, caller).outcome == ("removed",)
+    assert undo(vault, text, caller).outcome == ("removed",)
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -423,8 +425,8 @@ def _some_act(vault: Vault, caller: Caller, chance: random.Random, number: int) 
     elif choice == "merge" and len(standing) > 1:
         merge(vault, chance.sample(standing, 2), draft(caller, f"Joined {number}."), caller)
     elif choice == "link" and len(standing) > 1:
-        one, other = chance.sample(standing, 2)
-        link(vault, one, "supports", other, caller)
+        text, other = chance.sample(standing, 2)
+        link(vault, text, "supports", other, caller)
     elif choice == "archive" and "projects/x" in {row.entity.name for row in list_entities(vault).rows}:
         archive_entity(vault, "projects/x", caller)
     else:

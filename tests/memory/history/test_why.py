@@ -24,12 +24,12 @@ from clawmem.vault.vault import Vault
 SAID = "Well, I moved to Lisbon last week."
 
 
-def draft(caller: Caller, words: str, **given: object) -> Draft:
-    return draft_from_record({"fact": words, "entity": "areas/people/jane", **given}, caller.now)
+def draft(caller: Caller, words: str, **record: object) -> Draft:
+    return draft_from_record({"fact": words, "entity": "areas/people/jane", **record}, caller.now)
 
 
-def keep(vault: Vault, caller: Caller, words: str, **given: object) -> str:
-    return remember(vault, [draft(caller, words, **given)], caller).facts[0].fact.id
+def keep(vault: Vault, caller: Caller, words: str, **record: object) -> str:
+    return remember(vault, [draft(caller, words, **record)], caller).facts[0].fact.id
 
 
 def heard(vault: Vault, caller: Caller) -> str:
@@ -42,14 +42,14 @@ def heard(vault: Vault, caller: Caller) -> str:
 def test_the_event_stands_behind_the_fact_whole(vault: Vault, caller: Caller) -> None:
     event = heard(vault, caller)
     start = SAID.index("moved")
-    given = {"source_event": event, "source_text": "moved to Lisbon", "source_span": [start, start + 15]}
-    one = keep(vault, caller._replace(agent="finance"), "Jane lives in Lisbon.", **given)
-    told = why(vault, one[:9])
-    assert told.event is not None
-    assert (told.event.text, told.event.speaker, told.notices) == (SAID, "Jane", ())
-    assert told.recorded is not None
-    assert (told.recorded.author, told.recorded.op) == ("finance", "remember")
-    assert told.history == (told.recorded,)
+    record = {"source_event": event, "source_text": "moved to Lisbon", "source_span": [start, start + 15]}
+    text = keep(vault, caller._replace(agent="finance"), "Jane lives in Lisbon.", **record)
+    result = why(vault, text[:9])
+    assert result.event is not None
+    assert (result.event.text, result.event.speaker, result.notices) == (SAID, "Jane", ())
+    assert result.recorded is not None
+    assert (result.recorded.author, result.recorded.op) == ("finance", "remember")
+    assert result.history == (result.recorded,)
 
 
 def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> None:
@@ -61,7 +61,7 @@ def test_evidence_that_is_not_there_is_said(vault: Vault, caller: Caller) -> Non
     for change, words in edits:
         cited = keep(vault, caller, f"Jane said so, {words}.", source_event=event)
         with writing(vault, caller, "test") as work:
-            facts = [one._replace(**change) if one.id == cited else one for one in work.facts("areas/people/jane")]
+            facts = [fact._replace(**change) if fact.id == cited else fact for fact in work.facts("areas/people/jane")]
             work.commit([Change("edit(areas/people/jane): by hand", items_write("areas/people/jane", facts))])
         assert words in why(vault, cited).notices[0]
 
@@ -72,10 +72,10 @@ def test_the_whole_chain_is_told_from_any_of_its_facts(vault: Vault, caller: Cal
     second = supersede(vault, oldest, draft(caller, "Jane lives in Rome."), first).facts[0].fact.id
     third = supersede(vault, second, draft(caller, "Jane lives in Oslo."), other).facts[0].fact.id
     for each in (oldest, second, third):
-        told = why(vault, each)
-        assert [link.fact.id for link in told.chain] == [oldest, second, third]
-        assert [link.recorded.author for link in told.chain if link.recorded] == ["Ada Person", "a1", "a2"]
-        assert told.fact.id == each
+        result = why(vault, each)
+        assert [link.fact.id for link in result.chain] == [oldest, second, third]
+        assert [link.recorded.author for link in result.chain if link.recorded] == ["Ada Person", "a1", "a2"]
+        assert result.fact.id == each
     assert [entry.op for entry in why(vault, second).history] == ["supersede", "supersede"]
 
 
@@ -88,15 +88,15 @@ def test_every_branch_of_a_fork_is_told_from_each_of_its_facts(vault: Vault, cal
     path.write_text(path.read_text().replace('"relates_to"', '"supersedes"'))
     last = supersede(vault, rival, draft(caller, "Jane lives in Paris."), caller).facts[0].fact.id
     for each in (first, second, rival, last):
-        told = [one.fact.id for one in why(vault, each).chain]
-        assert set(told) == {first, second, rival, last} and told[0] == first
-        assert told.index(rival) < told.index(last)
+        items = [link.fact.id for link in why(vault, each).chain]
+        assert set(items) == {first, second, rival, last} and items[0] == first
+        assert items.index(rival) < items.index(last)
 
 
 def test_a_merge_brings_all_its_sources(vault: Vault, caller: Caller) -> None:
-    one, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
-    done = merge(vault, [one, two], draft(caller, "Jane has a dog and a cat."), caller)
-    assert {link.fact.id for link in why(vault, one).chain} == {one, two, done.facts[0].fact.id}
+    text, two = keep(vault, caller, "Jane has a dog."), keep(vault, caller, "Jane has a cat.")
+    result = merge(vault, [text, two], draft(caller, "Jane has a dog and a cat."), caller)
+    assert {link.fact.id for link in why(vault, text).chain} == {text, two, result.facts[0].fact.id}
 
 
 def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> None:
@@ -105,9 +105,9 @@ def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> 
     line = '{"id": "fact_handmade", "fact": "Jane sings."}'
     items.write_text(items.read_text().replace("\n]", ",\n" + line + "\n]"))
     keep(vault, caller, "Jane dances.")
-    told = why(vault, "fact_handmade")
-    assert told.recorded is not None
-    assert (told.recorded.author, told.recorded.op) == ("Ada Person", "edit")
+    result = why(vault, "fact_handmade")
+    assert result.recorded is not None
+    assert (result.recorded.author, result.recorded.op) == ("Ada Person", "edit")
     newer = supersede(vault, "fact_handmade", draft(caller, "Jane hums."), caller).facts[0].fact.id
     assert [link.recorded.op for link in why(vault, newer).chain if link.recorded] == ["edit", "supersede"]
 
@@ -115,9 +115,9 @@ def test_a_fact_written_by_hand_has_its_writer(vault: Vault, caller: Caller) -> 
 def test_a_fact_of_anothers_workspace_is_shown_with_accesses_not_folded_yet(vault: Vault, caller: Caller) -> None:
     theirs = remember(vault, [draft(caller, "A secret plan.")._replace(entity="@other/projects/plan")], caller)
     record_access(vault, "2026-11-21T10:00:00Z", [theirs.facts[0].fact.id])
-    told = why(vault, theirs.facts[0].fact.id)
-    assert (told.entity, told.fact.access_count) == ("@other/projects/plan", 1)
-    assert told.fact.last_accessed == "2026-11-21T10:00:00Z"
+    result = why(vault, theirs.facts[0].fact.id)
+    assert (result.entity, result.fact.access_count) == ("@other/projects/plan", 1)
+    assert result.fact.last_accessed == "2026-11-21T10:00:00Z"
 
 
 def test_an_unknown_id_is_not_found(vault: Vault) -> None:
@@ -142,11 +142,11 @@ def test_a_shallow_clone_does_not_name_its_first_commit_as_the_one_that_recorded
     assert recorded is not None and recorded.op == "remember"
     clone = shallow(vault, tmp_path / "three", 3)
     first = clone.git.run("rev-list", "--max-parents=0", "HEAD").decode().strip()
-    told = why(clone, old)
-    assert told.recorded is None and told.begins is not None
-    assert (told.begins.commit, told.begins.op) == (first, "edit")
-    assert [entry.op for entry in told.history] == ["supersede"]
-    assert [(link.recorded and link.recorded.op, link.begins is None) for link in told.chain] == [
+    result = why(clone, old)
+    assert result.recorded is None and result.begins is not None
+    assert (result.begins.commit, result.begins.op) == (first, "edit")
+    assert [entry.op for entry in result.history] == ["supersede"]
+    assert [(link.recorded and link.recorded.op, link.begins is None) for link in result.chain] == [
         (None, False),
         ("supersede", True),
     ]
@@ -159,22 +159,22 @@ def test_a_shallow_clone_does_not_name_its_first_commit_as_the_one_that_recorded
 def test_what_a_shallow_clone_begins_with_was_recorded_then_or_before(
     vault: Vault, caller: Caller, tmp_path: Path
 ) -> None:
-    one = keep(vault, caller, "Jane lives in Paris.")
-    newest = supersede(vault, one, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
+    text = keep(vault, caller, "Jane lives in Paris.")
+    newest = supersede(vault, text, draft(caller, "Jane lives in Oslo."), caller).facts[0].fact.id
     clone = shallow(vault, tmp_path / "one", 1)
-    for fact in (one, newest):
-        told = why(clone, fact)
-        assert told.recorded is None and told.begins is not None
-        assert told.begins.commit == clone.head().commit
-        assert [entry.op for entry in told.history] == ["supersede"]
+    for fact in (text, newest):
+        result = why(clone, fact)
+        assert result.recorded is None and result.begins is not None
+        assert result.begins.commit == clone.head().commit
+        assert [entry.op for entry in result.history] == ["supersede"]
     clone.git.run("fetch", "--quiet", "--unshallow")
-    assert why(clone, one) == why(vault, one)
+    assert why(clone, text) == why(vault, text)
 
 
 def test_a_fact_names_those_that_it_is_in_conflict_with(vault: Vault, caller: Caller) -> None:
     ids = [
-        keep(vault, one, f"Ann lives in {place}.", subject="Ann", predicate="lives_in", object=place)
-        for one, place in ((caller, "Oslo"), (caller._replace(agent="scout"), "Rome"))
+        keep(vault, other_caller, f"Ann lives in {place}.", subject="Ann", predicate="lives_in", object=place)
+        for other_caller, place in ((caller, "Oslo"), (caller._replace(agent="scout"), "Rome"))
     ]
     assert why(vault, ids[0], caller).against == (ids[1],)
     assert why(vault, ids[1], caller).against == (ids[0],)

@@ -21,9 +21,9 @@ ITEMS = "life/areas/general/items.json"
 
 
 def add(vault: Vault, caller: Caller, rule: str) -> str:
-    done = add_guardrail(vault, caller, rule, "It broke.")
-    assert done.guardrail is not None and done.commit is not None
-    return done.guardrail.fact.id
+    guardrail = add_guardrail(vault, caller, rule, "It broke.")
+    assert guardrail.guardrail is not None and guardrail.commit is not None
+    return guardrail.guardrail.fact.id
 
 
 def rules(vault: Vault) -> set[str]:
@@ -33,11 +33,11 @@ def rules(vault: Vault) -> set[str]:
 
 
 def test_two_machines_that_both_changed_the_page(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
-    first = add(one.vault, one.caller, "Ask first.")
-    one.sync()
+    other_machine, other = make_machines(tmp_path, environment)
+    first = add(other_machine.vault, other_machine.caller, "Ask first.")
+    other_machine.sync()
     other.sync()
-    add(one.vault, one.caller, "Never push to main.")
+    add(other_machine.vault, other_machine.caller, "Never push to main.")
     retract(other.vault, first, other.caller)
     add(other.vault, other.caller, "Lock the door.")
 
@@ -45,18 +45,18 @@ def test_two_machines_that_both_changed_the_page(tmp_path: Path, environment: di
         machine.sync()
         return rules(machine.vault)
 
-    for machine in (one, other, one):
+    for machine in (other_machine, other, other_machine):
         found = exchange(machine)
     assert found == rules(other.vault) == {"Never push to main.", "Lock the door."}
-    assert not refresh_guardrails(one.vault, one.caller).changed
+    assert not refresh_guardrails(other_machine.vault, other_machine.caller).changed
 
 
 def test_an_edit_of_the_facts_by_hand_is_followed_by_the_heartbeat_step(vault: Vault, caller: Caller) -> None:
     add(vault, caller, "Ask first.")
     path = vault.root / ITEMS
     path.write_text(path.read_text().replace("Ask first.", "Ask twice."))
-    done = refresh_guardrails(Vault(vault.root, vault.git.environment), caller)
-    assert done.commit is not None and rules(vault) == {"Ask twice."}
+    result = refresh_guardrails(Vault(vault.root, vault.git.environment), caller)
+    assert result.commit is not None and rules(vault) == {"Ask twice."}
     assert not refresh_guardrails(vault, caller).changed
 
 
@@ -89,8 +89,8 @@ def test_a_page_with_marks_of_a_conflict_is_left_alone_and_named(vault: Vault, c
     page.write_text(text)
     add(vault, caller, "Lock the door.")
     assert page.read_text() == text
-    done = refresh_guardrails(vault, caller)
-    assert done.changed == () and GLOBAL in done.problems[0].message
+    result = refresh_guardrails(vault, caller)
+    assert result.changed == () and GLOBAL in result.problems[0].message
 
 
 def test_guardrails_in_the_workspace_of_an_agent_and_with_odd_names(vault: Vault, caller: Caller) -> None:

@@ -38,11 +38,11 @@ def test_it_follows_the_facts_and_nothing_else(vault: Vault, caller: Caller) -> 
 
 
 def test_both_sides_of_a_conflict_are_marked_and_the_word_of_the_person_is_first(vault: Vault, caller: Caller) -> None:
-    said = {"entity": "areas/people/ann", "subject": "Ann", "predicate": "lives_in", "importance": 0.9}
-    own = {**said, "fact": "Ann lives in Oslo.", "object": "Oslo"}
+    record = {"entity": "areas/people/ann", "subject": "Ann", "predicate": "lives_in", "importance": 0.9}
+    own = {**record, "fact": "Ann lives in Oslo.", "object": "Oslo"}
     (mine,) = remember(vault, [draft_from_record(own, caller.now)], caller).facts
     later = caller._replace(now=caller.now + timedelta(hours=1), agent="scout")
-    theirs = {**said, "fact": "Ann lives in Rome.", "object": "Rome", "importance": 0.95}
+    theirs = {**record, "fact": "Ann lives in Rome.", "object": "Rome", "importance": 0.95}
     (other,) = remember(vault, [draft_from_record(theirs, later.now)], later).facts
     refresh_memory(vault, caller)
     lines = [line for line in (vault.root / "MEMORY.md").read_text().splitlines() if "Ann lives" in line]
@@ -81,11 +81,13 @@ FACTS = st.lists(
 def test_the_budget_holds_and_every_fact_is_shown_or_counted(facts: list[Fact], budget: int) -> None:
     parts = sections(facts, NOW)
     block = memory_block(parts, budget, token_bound)
-    frame = sum(token_bound(f"\n## {one.title}\n\n({len(one.lines)} more left out: `{one.more}`)\n") for one in parts)
+    frame = sum(
+        token_bound(f"\n## {part.title}\n\n({len(part.lines)} more left out: `{part.more}`)\n") for part in parts
+    )
     assert token_bound(block) <= max(budget, frame)
     left_out = sum(int(line[1:].split(" ")[0]) for line in block.splitlines() if line.startswith("("))
     shown = [line for line in block.splitlines() if line.startswith("- ")]
-    assert len(shown) + left_out == sum(len(one.lines) for one in parts)
+    assert len(shown) + left_out == sum(len(part.lines) for part in parts)
 
 
 @given(FACTS, st.integers(100, 1500), st.randoms(use_true_random=False))
@@ -121,7 +123,7 @@ def test_each_fact_stands_where_it_belongs() -> None:
         a_fact(13, "decision", valid_to="2026-11-20"),
         a_fact(14, "plan", valid_to="2026-11-21"),
     ]
-    shown = {one.title: [line[-14:-1] for line in one.lines] for one in sections(facts, NOW)}
+    shown = {section.title: [line[-14:-1] for line in section.lines] for section in sections(facts, NOW)}
     assert shown == {
         "Important": ["fact_00000001", "fact_00000007"],
         "Decisions": ["fact_00000002"],

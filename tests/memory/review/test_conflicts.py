@@ -16,8 +16,8 @@ def sides(clawmem: Command) -> tuple[str, str]:
     """The ids of two facts in an open conflict."""
     found = []
     for city in ("Oslo", "Bergen"):
-        done = clawmem("remember", f"Dana was born in {city}.", *TRIPLE, "--object", city, "--json").data
-        found.append(done["facts"][0]["id"])
+        result = clawmem("remember", f"Dana was born in {city}.", *TRIPLE, "--object", city, "--json").data
+        found.append(result["facts"][0]["id"])
     assert shown(clawmem) == {"Oslo": [found[1]], "Bergen": [found[0]]}
     return found[0], found[1]
 
@@ -25,21 +25,21 @@ def sides(clawmem: Command) -> tuple[str, str]:
 def shown(clawmem: Command) -> dict[str, list[str]]:
     """The facts that stand in `list` and `recall`, by their city, and what they are in conflict with."""
     listed = clawmem("list", "--json").data["facts"]
-    found = {one["object"]: one.get("conflicts_with", []) for one in listed}
+    found = {other["object"]: other.get("conflicts_with", []) for other in listed}
     recalled = clawmem("recall", "where was Dana born?", "--json").data["facts"]
-    assert {one["object"]: one.get("conflicts_with", []) for one in recalled} == found
+    assert {other["object"]: other.get("conflicts_with", []) for other in recalled} == found
     return found
 
 
 def question(clawmem: Command) -> tuple[str, list[str]]:
-    (one,) = clawmem("review", "list", "--all", "--json").data["proposals"]
-    return one["status"], [target["id"] for target in one["targets"]]
+    (other,) = clawmem("review", "list", "--all", "--json").data["proposals"]
+    return other["status"], [target["id"] for target in other["targets"]]
 
 
 def test_facts_kept_beside_each_other_are_no_conflict_any_more(clawmem: Command, sides: tuple[str, str]) -> None:
     (waiting,) = clawmem("review", "list", "--json").data["proposals"]
-    done = clawmem("review", "approve", waiting["id"], "--beside", "--reason", "two registers", "--json").data
-    assert [link["type"] for one in done["facts"] for link in one.get("links", [])] == ["beside"]
+    result = clawmem("review", "approve", waiting["id"], "--beside", "--reason", "two registers", "--json").data
+    assert [link["type"] for fact in result["facts"] for link in fact.get("links", [])] == ["beside"]
     assert shown(clawmem) == {"Oslo": [], "Bergen": []}
     assert "conflict" not in clawmem("context", "where was Dana born?").out
     assert clawmem("doctor").code == 0
@@ -47,7 +47,7 @@ def test_facts_kept_beside_each_other_are_no_conflict_any_more(clawmem: Command,
     rome = clawmem("remember", "Dana was born in Rome.", *TRIPLE, "--object", "Rome", "--json").data["facts"][0]["id"]
     assert shown(clawmem) == {"Oslo": [rome], "Bergen": [rome], "Rome": sorted(sides)}
     clawmem("retract", rome)
-    assert clawmem("undo", done["commit"]).code == 0
+    assert clawmem("undo", result["commit"]).code == 0
     assert shown(clawmem) == {"Oslo": [sides[1]], "Bergen": [sides[0]]}
     assert clawmem("link", sides[0], sides[1], "--type", "beside").code == 2
 
@@ -59,10 +59,10 @@ def test_a_change_of_one_side_by_a_person_answers_the_question(
     verb, *words = change
     commit = clawmem(verb, sides[0], *words, "--json").data["commit"]
     assert question(clawmem) == ("rejected", list(sides))
-    (one,) = clawmem("review", "list", "--all", "--json").data["proposals"]
-    assert one["decided"]["winner"] == sides[1]
-    assert one["decided"]["reason"] == f"decided by {verb}"
-    assert one["decided"]["by"] == "Ada Person <ada@example.org>"
+    (other,) = clawmem("review", "list", "--all", "--json").data["proposals"]
+    assert other["decided"]["winner"] == sides[1]
+    assert other["decided"]["reason"] == f"decided by {verb}"
+    assert other["decided"]["by"] == "Ada Person <ada@example.org>"
     assert shown(clawmem) == {"Bergen": []}
     assert clawmem("undo", commit).code == 0
     assert question(clawmem)[0] == "open"
@@ -72,9 +72,9 @@ def test_a_new_word_that_contradicts_too_keeps_the_question_open(clawmem: Comman
     words = ("Dana was born in Rome.", "--object", "Rome")
     new = clawmem("supersede", sides[1], *words, "--json").data["facts"][0]["id"]
     assert question(clawmem) == ("open", [sides[0], new])
-    (one,) = clawmem("review", "list", "--json").data["proposals"]
-    assert one["says"] == "Dana was born in Rome. (instead of: Dana was born in Oslo.)"
-    assert clawmem("review", "approve", one["id"]).code == 0
+    (other,) = clawmem("review", "list", "--json").data["proposals"]
+    assert other["says"] == "Dana was born in Rome. (instead of: Dana was born in Oslo.)"
+    assert clawmem("review", "approve", other["id"]).code == 0
     assert shown(clawmem) == {"Rome": []}
 
 

@@ -68,14 +68,14 @@ def test_a_file_that_does_not_parse_hides_no_other(filed: FiledProposals, vault:
     (vault.root / "review" / "prop_dd.json").write_text("{oops\n")
     found = read_proposals(vault)
     assert found.proposals == filed.proposals
-    (told,) = found.unreadable
-    assert "review/prop_dd.json:1" in told
-    assert told in status(vault).notices
+    (text,) = found.unreadable
+    assert "review/prop_dd.json:1" in text
+    assert text in status(vault).notices
 
 
 def test_the_commit_names_them_and_status_counts_those_that_wait(filed: FiledProposals, vault: Vault) -> None:
-    said = vault.git.run("log", "-1", "--format=%(trailers:key=Proposal,valueonly)").decode().split()
-    assert said == [one.id for one in ALL]
+    items = vault.git.run("log", "-1", "--format=%(trailers:key=Proposal,valueonly)").decode().split()
+    assert items == [proposal.id for proposal in ALL]
     assert status(vault).proposals == 2
 
 

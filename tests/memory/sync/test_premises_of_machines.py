@@ -20,17 +20,17 @@ from tests.memory.machines import Machine, make_machines
 
 
 def test_a_premise_that_falls_here_marks_what_rests_on_it_there(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
-    (jane,) = (fact for fact in one.facts().values())
-    retract(one.vault, jane.id, one.caller)
+    other_machine, other = make_machines(tmp_path, environment)
+    (jane,) = (fact for fact in other_machine.facts().values())
+    retract(other_machine.vault, jane.id, other_machine.caller)
     (resting,) = other.keep("We meet in Oslo.", links=[{"type": "depends_on", "to": jane.id}])
-    one.sync()
+    other_machine.sync()
     assert not in_doubt(other.facts()[resting.id])
     other.sync()
-    one.sync()
-    for machine in (one, other):
+    other_machine.sync()
+    for machine in (other_machine, other):
         assert in_doubt(machine.facts()[resting.id])
-    assert one.head() == other.head()
+    assert other_machine.head() == other.head()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -52,7 +52,7 @@ def test_machines_that_went_apart_agree(seed: int, tmp_path: Path, environment: 
 
 
 def _act(machine: Machine, chance: random.Random, number: int) -> None:
-    facts = [one for one in machine.facts().values() if one.is_current]
+    facts = [other_fact for other_fact in machine.facts().values() if other_fact.is_current]
     fact, other = chance.choice(facts), chance.choice(facts)
     acts = (
         lambda: retract(machine.vault, fact.id, machine.caller),

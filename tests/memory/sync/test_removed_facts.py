@@ -41,11 +41,11 @@ def _linked(machine: Machine) -> None:
 @pytest.fixture
 def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two machines that share two facts of a boat."""
-    one, other = make_machines(tmp_path, environment)
-    one.keep("The boat is red.", "The boat is slow.", entity="projects/boat")
-    one.sync()
+    machine, other = make_machines(tmp_path, environment)
+    machine.keep("The boat is red.", "The boat is slow.", entity="projects/boat")
+    machine.sync()
     other.sync()
-    return [one, other]
+    return [machine, other]
 
 
 @pytest.mark.parametrize("merged", [False, True], ids=["moved forward", "merged"])
@@ -62,16 +62,16 @@ def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
 def test_what_a_peer_took_out_is_named(
     machines: list[Machine], clawmem: Command, deed: Callable[[Machine], None], how: str, number: int, merged: bool
 ) -> None:
-    one, other = machines
+    machine, other = machines
     deed(other)
     other.git("add", "-A")
     other.git("commit", "-qm", "tidied up", "--author=Mallory <m@example.org>")
     other.git("push", "-q", "origin", "main")
     if merged:
-        one.keep("Something of our own.")
-    done = clawmem("sync", "--json", cwd=one.root)
-    assert done.code == 0, done.err
-    lost = done.data["lost"]
+        machine.keep("Something of our own.")
+    result = clawmem("sync", "--json", cwd=machine.root)
+    assert result.code == 0, result.err
+    lost = result.data["lost"]
     assert [(row["how"], row["commit"], row["entity"]) for row in lost] == [
         (how, other.head(), "projects/boat")
     ] * number
@@ -83,42 +83,42 @@ def test_what_a_peer_took_out_is_named(
 def test_it_is_said_in_words_and_the_command_that_is_named_brings_it_back(
     machines: list[Machine], clawmem: Command
 ) -> None:
-    one, other = machines
+    machine, other = machines
     _emptied(other)
     other.git("commit", "-qam", "tidied up", "--author=Mallory <m@example.org>")
     other.git("push", "-q", "origin", "main")
-    said = clawmem("sync", cwd=one.root).out
+    text = clawmem("sync", cwd=machine.root).out
     name = other.head()[:12]
-    assert "removed by others: 2 facts (fact_" in said
-    assert f"in {name} by Mallory <m@example.org>: tidied up; `clawmem undo {name}` reverts that" in said
-    assert one.standing() == ["Jane lives in Oslo."]
-    assert clawmem("undo", name, cwd=one.root).code == 0
-    assert one.standing() == ["Jane lives in Oslo.", "The boat is red.", "The boat is slow."]
+    assert "removed by others: 2 facts (fact_" in text
+    assert f"in {name} by Mallory <m@example.org>: tidied up; `clawmem undo {name}` reverts that" in text
+    assert machine.standing() == ["Jane lives in Oslo."]
+    assert clawmem("undo", name, cwd=machine.root).code == 0
+    assert machine.standing() == ["Jane lives in Oslo.", "The boat is red.", "The boat is slow."]
 
 
 def test_an_undo_of_others_is_named_too(machines: list[Machine]) -> None:
-    one, other = machines
-    (lamp,) = one.keep("The lamp is green.")
-    one.sync()
+    machine, other = machines
+    (lamp,) = machine.keep("The lamp is green.")
+    machine.sync()
     other.sync()
     undo(other.vault, lamp.id, other.caller)
     other.sync()
-    (lost,) = one.sync().removals
+    (lost,) = machine.sync().removals
     assert (lost.fact, lost.how, lost.commit) == (lamp.id, "gone", other.head())
 
 
 def test_what_only_moved_or_was_replaced_is_not_named(machines: list[Machine]) -> None:
-    one, other = machines
+    machine, other = machines
     shutil.move(other.root / FOLDER, other.root / "life/resources/ship")
     other.keep("Something else.")
     other.sync()
-    assert one.sync().removals == []
-    (fact,) = [fact for fact in one.facts().values() if fact.fact == "The boat is red."]
+    assert machine.sync().removals == []
+    (fact,) = [fact for fact in machine.facts().values() if fact.fact == "The boat is red."]
     other.write(
         "life/resources/ship/items.json", other.read("life/resources/ship/items.json").replace('"user"', '"chat"')
     )
     other.keep("And more.")
     other.sync()
-    one.keep("Meanwhile.")
-    assert one.sync().removals == []
-    assert fact.id in one.facts()
+    machine.keep("Meanwhile.")
+    assert machine.sync().removals == []
+    assert fact.id in machine.facts()

@@ -73,64 +73,64 @@ def test_a_first_push_to_an_empty_remote(tmp_path: Path, environment: dict[str, 
     hub = make_hub(tmp_path, environment)
     alone = Machine(create_vault(tmp_path / "vault", environment, NOW).root, environment, 1)
     alone.git("remote", "add", "origin", str(hub))
-    done = alone.sync()
-    assert (done.received, done.sent, done.pushed) == (0, 1, True)
+    result = alone.sync()
+    assert (result.received, result.sent, result.pushed) == (0, 1, True)
     assert git(hub, environment, "rev-parse", "main").strip() == alone.head()
     again = alone.sync()
     assert (again.received, again.sent, again.pushed) == (0, 0, False)
 
 
 def test_what_only_others_did_is_taken_in_without_a_merge(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.", entity="projects/boat")
-    one.sync()
-    done = other.sync()
-    assert [taken.how for taken in done.rounds] == ["fast-forward"]
-    assert other.head() == one.head()
+    machine, other = machines
+    machine.keep("The boat is red.", entity="projects/boat")
+    machine.sync()
+    result = other.sync()
+    assert [taken.how for taken in result.rounds] == ["fast-forward"]
+    assert other.head() == machine.head()
     assert "The boat is red." in other.standing()
-    assert_alike(one, other)
+    assert_alike(machine, other)
     # The index has followed.
-    assert other.keep("The boat is red.", entity="projects/boat")[0].id in one.facts()
+    assert other.keep("The boat is red.", entity="projects/boat")[0].id in machine.facts()
 
 
 def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
+    machine, other = machines
+    machine.keep("The boat is red.")
     other.keep("The lamp is green.")
-    one.sync()
+    machine.sync()
     before = other.head()
-    done = other.sync()
-    assert [taken.how for taken in done.rounds] == ["merge"]
-    assert other.git("rev-parse", "HEAD^1", "HEAD^2").split() == [before, one.head()]
+    result = other.sync()
+    assert [taken.how for taken in result.rounds] == ["merge"]
+    assert other.git("rev-parse", "HEAD^1", "HEAD^2").split() == [before, machine.head()]
     subject, _, rest = other.git("log", "-1", "--format=%B").partition("\n\n")
     assert subject == "sync(vault): 1 change from origin joined with 1 made here"
     assert "- remember(areas/general): The boat is red." in rest and rest.strip().endswith("Clawmem-Op: sync")
-    assert one.sync().rounds[-1].how == "fast-forward"
-    assert_alike(one, other)
-    assert one.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+    assert machine.sync().rounds[-1].how == "fast-forward"
+    assert_alike(machine, other)
+    assert machine.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
 
 
 def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None:
-    one, other = machines
+    machine, other = machines
     for number in range(MAX_KEPT + 3):
-        one.keep(f"Fact {number} of one.")
-        one.sync()
+        machine.keep(f"Fact {number} of one.")
+        machine.sync()
         other.keep(f"Fact {number} of the other.")
         before = other.head()
-        done = other.sync()
-        assert other.git("rev-parse", str(done.rounds[0].rescue)).strip() == before
-        one.sync()
+        result = other.sync()
+        assert other.git("rev-parse", str(result.rounds[0].rescue)).strip() == before
+        machine.sync()
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/clawmem").split()
     assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == MAX_KEPT
     assert "refs/clawmem/joined" not in refs and "refs/clawmem/outgoing" not in refs
 
 
 def test_equal_facts_become_one_that_leads_to_both_sources(machines: list[Machine]) -> None:
-    one, other = machines
-    (first,) = one.keep("Jane has a cat.", entity=JANE, tags=["home"])
+    machine, other = machines
+    (first,) = machine.keep("Jane has a cat.", entity=JANE, tags=["home"])
     (second,) = other.keep("Jane has a cat", entity=JANE, tags=["pets"])
-    meet(one, other)
-    facts = one.facts()
+    meet(machine, other)
+    facts = machine.facts()
     (kept,) = [fact for fact in facts.values() if fact.is_current and "cat" in fact.fact]
     (gone,) = [facts[key] for key in (first.id, second.id) if key != kept.id]
     assert (gone.status, gone.superseded_by) == ("superseded", kept.id)
@@ -144,25 +144,25 @@ def test_uses_on_two_machines_add_up(machines: list[Machine]) -> None:
     from clawmem.memory.facts.access import fold_accesses
     from clawmem.vault.state.journal import record_access
 
-    one, other = machines
-    (jane,) = one.facts()
-    for machine, times in ((one, 3), (other, 4)):
+    other_machine, other = machines
+    (jane,) = other_machine.facts()
+    for machine, times in ((other_machine, 3), (other, 4)):
         for minute in range(times):
             record_access(machine.vault, f"2026-11-21T08:0{minute}:00Z", [jane])
         fold_accesses(machine.vault, machine.caller)
-    meet(one, other)
+    meet(other_machine, other)
     for machine in machines:
         shown = peek(machine.vault, jane).fact
         assert (shown.access_count, shown.last_accessed) == (7, "2026-11-21T08:03:00Z")
 
 
 def test_two_successors_stand_until_a_person_decides(machines: list[Machine]) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    lyon = replace(one, jane, "Jane lives in Lyon.", since=None)
+    machine, other = machines
+    (jane,) = machine.facts()
+    lyon = replace(machine, jane, "Jane lives in Lyon.", since=None)
     bergen = replace(other, jane, "Jane lives in Bergen.")
-    meet(one, other)
-    facts = one.facts()
+    meet(machine, other)
+    facts = machine.facts()
     assert facts[jane].superseded_by == min(lyon, bergen)
     assert facts[lyon].is_current and facts[bergen].is_current
     (asked,) = read_proposals(other.vault).open
@@ -173,41 +173,41 @@ def test_two_successors_stand_until_a_person_decides(machines: list[Machine]) ->
 
 @pytest.mark.parametrize("policy", ["newest", "ours", "theirs"])
 def test_two_successors_become_one_chain_by_policy(machines: list[Machine], policy: str) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    lyon, bergen = replace(one, jane, "Jane lives in Lyon."), replace(other, jane, "Jane lives in Bergen.")
-    one.sync()
-    done = other.sync(SyncOptions(conflict=policy))
+    machine, other = machines
+    (jane,) = machine.facts()
+    lyon, bergen = replace(machine, jane, "Jane lives in Lyon."), replace(other, jane, "Jane lives in Bergen.")
+    machine.sync()
+    result = other.sync(SyncOptions(conflict=policy))
     winner = {"newest": max(lyon, bergen), "ours": bergen, "theirs": lyon}[policy]
     loser = ({lyon, bergen} - {winner}).pop()
     facts = other.facts()
     assert facts[winner].is_current and facts[loser].superseded_by == winner
-    assert [one.kind for one in done.conflicts] == ["successors"] and not done.proposals
+    assert [conflict.kind for conflict in result.conflicts] == ["successors"] and not result.proposals
     assert chain.chain_of(jane, facts)[-1].id == winner
-    one.sync()
-    assert_alike(one, other)
+    machine.sync()
+    assert_alike(machine, other)
 
 
 def test_a_policy_never_lets_the_web_replace_what_a_user_said(machines: list[Machine]) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    lyon = replace(one, jane, "Jane lives in Lyon.")
+    machine, other = machines
+    (jane,) = machine.facts()
+    lyon = replace(machine, jane, "Jane lives in Lyon.")
     web = replace(other, jane, "Jane lives on the moon.")
     items = f"life/{JANE}/items.json"
     facts = [fact._replace(trust="external") if fact.id == web else fact for fact in other.facts().values()]
     other.write(items, render_items(facts).decode())
-    one.sync()
-    done = other.sync(SyncOptions(conflict="ours"))
+    machine.sync()
+    result = other.sync(SyncOptions(conflict="ours"))
     assert other.facts()[lyon].is_current and other.facts()[web].is_current
-    assert len(done.proposals) == 1
+    assert len(result.proposals) == 1
 
 
 def test_fail_changes_nothing(machines: list[Machine]) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    replace(one, jane, "Jane lives in Lyon.")
+    machine, other = machines
+    (jane,) = machine.facts()
+    replace(machine, jane, "Jane lives in Lyon.")
     replace(other, jane, "Jane lives in Bergen.")
-    one.sync()
+    machine.sync()
     before = other.head()
     with pytest.raises(NeedsDecision, match="was replaced by"):
         other.sync(SyncOptions(conflict="fail"))
@@ -218,87 +218,90 @@ def test_fail_changes_nothing(machines: list[Machine]) -> None:
 
 
 def test_the_same_id_for_two_facts(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, other = make_machines(tmp_path, environment)
+    machine, other = make_machines(tmp_path, environment)
     twin = Machine(other.root, environment, 77)
-    one = Machine(one.root, environment, 77)
-    (first,) = one.keep("The boat is red.", entity="projects/boat")
+    machine = Machine(machine.root, environment, 77)
+    (first,) = machine.keep("The boat is red.", entity="projects/boat")
     (second,) = twin.keep("The lamp is green.", entity="projects/lamp")
     assert first.id == second.id
     newer = replace(twin, second.id, "The lamp is yellow.")
-    replace(one, first.id, "The boat is blue.")
-    meet(one, twin)
-    said = {fact.fact: fact for fact in one.facts().values()}
+    replace(machine, first.id, "The boat is blue.")
+    meet(machine, twin)
+    record = {fact.fact: fact for fact in machine.facts().values()}
     for old, new in (("The boat is red.", "The boat is blue."), ("The lamp is green.", "The lamp is yellow.")):
-        assert said[old].superseded_by == said[new].id
-        assert [link.to for link in said[new].links] == [said[old].id]
-    assert len({fact.id for fact in said.values()}) == 5
-    assert any(len(fact.id) > len(newer) for fact in said.values())
+        assert record[old].superseded_by == record[new].id
+        assert [link.to for link in record[new].links] == [record[old].id]
+    assert len({fact.id for fact in record.values()}) == 5
+    assert any(len(fact.id) > len(newer) for fact in record.values())
 
 
 def test_an_entity_that_moves_takes_along_what_others_wrote(machines: list[Machine]) -> None:
-    one, other = machines
-    move_entity(one.vault, JANE, "archives/jane", one.caller)
+    machine, other = machines
+    move_entity(machine.vault, JANE, "archives/jane", machine.caller)
     (new,) = other.keep("Jane has a cat.", entity=JANE)
     page = other.read(f"life/{JANE}/summary.md")
     other.write(f"life/{JANE}/summary.md", page.replace("# Jane\n", "# Jane\n\nA friend of ours.\n"))
-    meet(one, other)
-    assert not (one.root / f"life/{JANE}").exists()
-    assert new.id in one.read("life/archives/jane/items.json")
-    assert "A friend of ours." in one.read("life/archives/jane/summary.md")
+    meet(machine, other)
+    assert not (machine.root / f"life/{JANE}").exists()
+    assert new.id in machine.read("life/archives/jane/items.json")
+    assert "A friend of ours." in machine.read("life/archives/jane/summary.md")
 
 
 def test_undone_here_and_built_on_there(machines: list[Machine]) -> None:
-    one, other = machines
-    (boat,) = one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    (boat,) = machine.keep("The boat is red.")
+    machine.sync()
     other.sync()
-    undo(one.vault, boat.id, one.caller)
+    undo(machine.vault, boat.id, machine.caller)
     retract(other.vault, boat.id, other.caller)
-    meet(one, other)
-    assert one.facts()[boat.id].status == "retracted"
-    (lamp,) = one.keep("The lamp is green.")
-    meet(one, other)
-    undo(one.vault, lamp.id, one.caller)
-    meet(one, other)
+    meet(machine, other)
+    assert machine.facts()[boat.id].status == "retracted"
+    (lamp,) = machine.keep("The lamp is green.")
+    meet(machine, other)
+    undo(machine.vault, lamp.id, machine.caller)
+    meet(machine, other)
     assert lamp.id not in other.facts()
 
 
 def test_prose_notes_and_settings(machines: list[Machine]) -> None:
-    one, other = machines
+    other_machine, other = machines
     path = f"life/{JANE}/summary.md"
-    for machine, words in ((one, "Written at home."), (other, "Written at work.")):
+    for machine, words in ((other_machine, "Written at home."), (other, "Written at work.")):
         machine.write(path, machine.read(path).replace("# Jane\n", f"# Jane\n\n{words}\n"))
         machine.write("daily/2026-11-21.md", f"# 2026-11-21\n\n- 0{len(words) % 8}:30 {words}\n")
-    change_setting(one.vault, one.caller, "defaults.limit", "7")
+    change_setting(other_machine.vault, other_machine.caller, "defaults.limit", "7")
     change_setting(other.vault, other.caller, "context.budget", "900")
-    meet(one, other)
-    assert "Written at home." in one.read(path) and "Written at work." in one.read(path)
-    assert one.read("daily/2026-11-21.md").count("\n- 0") == 2
-    assert one.vault.settings.whole("defaults.limit") == 7 and one.vault.settings.whole("context.budget") == 900
+    meet(other_machine, other)
+    assert "Written at home." in other_machine.read(path) and "Written at work." in other_machine.read(path)
+    assert other_machine.read("daily/2026-11-21.md").count("\n- 0") == 2
+    assert (
+        other_machine.vault.settings.whole("defaults.limit") == 7
+        and other_machine.vault.settings.whole("context.budget") == 900
+    )
 
 
 def test_one_setting_changed_twice_keeps_the_other_value_as_a_comment(machines: list[Machine]) -> None:
-    one, other = machines
-    change_setting(one.vault, one.caller, "defaults.limit", "7")
+    machine, other = machines
+    change_setting(machine.vault, machine.caller, "defaults.limit", "7")
     change_setting(other.vault, other.caller, "defaults.limit", "8")
-    one.sync()
-    done = other.sync()
-    assert [one.kind for one in done.conflicts] == ["setting"]
+    machine.sync()
+    result = other.sync()
+    assert [conflict.kind for conflict in result.conflicts] == ["setting"]
     assert other.vault.settings.whole("defaults.limit") == 8
     assert "# another machine had: limit: 7" in other.read("clawmem.yaml")
-    one.sync()
-    assert_alike(one, other)
+    machine.sync()
+    assert_alike(machine, other)
 
 
 def test_edits_by_hand_are_taken_in_first(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
     other.write("wiki/ropes.md", "# Ropes\n\nA bowline holds.\n")
     assert any("by hand" in notice for notice in other.sync().notices)
-    one.sync()
-    assert one.read("wiki/ropes.md") == "# Ropes\n\nA bowline holds.\n"
-    assert_alike(one, other)
+    machine.sync()
+    assert machine.read("wiki/ropes.md") == "# Ropes\n\nA bowline holds.\n"
+    assert_alike(machine, other)
 
 
 def assert_index_followed(machine: Machine) -> None:
@@ -309,32 +312,32 @@ def assert_index_followed(machine: Machine) -> None:
 
 
 def test_the_index_has_followed_whatever_came_in(machines: list[Machine]) -> None:
-    one, other = machines
-    (boat,) = one.keep("The boat is red.", entity="projects/boat")
-    one.write("daily/2026-11-20.md", "# 2026-11-20\n\n- 09:30 We sailed.\n")
-    assert one.sync().pushed
+    machine, other = machines
+    (boat,) = machine.keep("The boat is red.", entity="projects/boat")
+    machine.write("daily/2026-11-20.md", "# 2026-11-20\n\n- 09:30 We sailed.\n")
+    assert machine.sync().pushed
     assert [taken.how for taken in other.sync().rounds] == ["fast-forward"]
     assert_index_followed(other)
-    move_entity(one.vault, JANE, "archives/jane", one.caller)
-    replace(one, boat.id, "The boat is blue.")
-    one.sync()
+    move_entity(machine.vault, JANE, "archives/jane", machine.caller)
+    replace(machine, boat.id, "The boat is blue.")
+    machine.sync()
     other.keep("Jane has a cat.", entity=JANE)
     # An edit by hand, and an index that does not know of it: git tells it what changed.
     other.write("wiki/ropes.md", "# Ropes\n\nA bowline holds.\n")
     assert [taken.how for taken in other.sync().rounds] == ["merge"]
     assert_index_followed(other)
     index_path(other.vault).write_bytes(b"nonsense")
-    one.sync()
-    one.keep("The lamp is green.")
-    one.sync()
+    machine.sync()
+    machine.keep("The lamp is green.")
+    machine.sync()
     other.sync()
     assert_index_followed(other)
 
 
 def test_an_unreadable_edit_stops_only_a_merge_that_would_overwrite_it(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("Jane has a cat.", entity=JANE)
-    one.sync()
+    machine, other = machines
+    machine.keep("Jane has a cat.", entity=JANE)
+    machine.sync()
     items = f"life/{JANE}/items.json"
     broken = other.read(items).replace("]", "")
     other.write(items, broken)
@@ -347,8 +350,8 @@ def test_an_unreadable_edit_stops_only_a_merge_that_would_overwrite_it(machines:
 
 
 def test_files_that_are_not_clawmems(machines: list[Machine]) -> None:
-    one, other = machines
-    for machine, words in ((one, "red"), (other, "blue")):
+    other_machine, other = machines
+    for machine, words in ((other_machine, "red"), (other, "blue")):
         machine.write("tool.sh", f"#!/bin/sh\necho {words}\n")
         (machine.root / "tool.sh").chmod(0o755)
         machine.write(f"{words}.txt", f"{words}\n")
@@ -357,31 +360,31 @@ def test_files_that_are_not_clawmems(machines: list[Machine]) -> None:
         machine.git("commit", "-qm", words)
     for machine in (*machines, *machines):
         machine.sync()
-    assert one.head() == other.head()
-    assert one.git("status", "--porcelain") == other.git("status", "--porcelain") == ""
-    assert {one.read(path.name) for path in one.root.glob("tool.sh*")} == {
+    assert other_machine.head() == other.head()
+    assert other_machine.git("status", "--porcelain") == other.git("status", "--porcelain") == ""
+    assert {other_machine.read(path.name) for path in other_machine.root.glob("tool.sh*")} == {
         "#!/bin/sh\necho red\n",
         "#!/bin/sh\necho blue\n",
     }
-    assert (one.root / "blue.link").is_symlink() and one.read("blue.link") == "blue\n"
+    assert (other_machine.root / "blue.link").is_symlink() and other_machine.read("blue.link") == "blue\n"
 
 
 def test_a_dry_run_says_it_all_and_changes_nothing(machines: list[Machine]) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    replace(one, jane, "Jane lives in Lyon.")
+    machine, other = machines
+    (jane,) = machine.facts()
+    replace(machine, jane, "Jane lives in Lyon.")
     replace(other, jane, "Jane lives in Bergen.")
-    one.sync()
+    machine.sync()
     before = other.head(), other.git("status", "--porcelain"), other.git("for-each-ref", "refs/clawmem/rescue")
-    done = other.sync(SyncOptions(dry_run=True))
-    assert (done.received, done.sent, done.pushed) == (1, 1, False)
-    assert [one.kind for one in done.conflicts] == ["successors"] and len(done.proposals) == 1
+    result = other.sync(SyncOptions(dry_run=True))
+    assert (result.received, result.sent, result.pushed) == (1, 1, False)
+    assert [conflict.kind for conflict in result.conflicts] == ["successors"] and len(result.proposals) == 1
     after = other.head(), other.git("status", "--porcelain"), other.git("for-each-ref", "refs/clawmem/rescue")
     assert after == before
 
 
 def test_vaults_begun_separately(tmp_path: Path, environment: dict[str, str]) -> None:
-    one, _ = make_machines(tmp_path, environment)
+    machine, _ = make_machines(tmp_path, environment)
     later = NOW + timedelta(hours=1)
     stranger = Machine(create_vault(tmp_path / "stranger", environment, later).root, environment, 9)
     stranger.keep("Jane likes tea.", entity=JANE)
@@ -391,81 +394,81 @@ def test_vaults_begun_separately(tmp_path: Path, environment: dict[str, str]) ->
         stranger.sync()
     assert "--allow-unrelated" in refused.value.hint and stranger.head() == before
     stranger.sync(SyncOptions(allow_unrelated=True))
-    one.sync()
-    assert_alike(one, stranger)
-    assert one.standing() == ["Jane likes tea.", "Jane lives in Oslo."]
+    machine.sync()
+    assert_alike(machine, stranger)
+    assert machine.standing() == ["Jane likes tea.", "Jane lives in Oslo."]
 
 
 def test_without_a_remote_or_with_another_one(vault_root: Path, machines: list[Machine]) -> None:
-    one, other = machines
-    alone = Machine(vault_root, one.environment, 5)
+    machine, other = machines
+    alone = Machine(vault_root, machine.environment, 5)
     with pytest.raises(NotFound, match="git has none configured here") as nobody:
         alone.sync()
     assert "remote add origin URL" in nobody.value.hint
     with pytest.raises(NotFound, match="no remote 'backup' here; it has origin"):
-        one.sync(SyncOptions(remote="backup"))
+        machine.sync(SyncOptions(remote="backup"))
     with pytest.raises(NotFound, match="no remote"):
-        one.sync(SyncOptions(remote="ext::sh -c date"))
+        machine.sync(SyncOptions(remote="ext::sh -c date"))
     with pytest.raises(InvalidInput, match="not a valid branch name"):
-        one.sync(SyncOptions(branch="main:refs/heads/other"))
-    one.git("remote", "rename", "origin", "hub")
-    accept(one.vault.git_dir, one.environment)
-    change_setting(one.vault, one.caller, "sync.remote", "hub")
-    change_setting(one.vault, one.caller, "sync.branch", "shared")
-    assert one.sync().pushed
-    assert "refs/heads/shared" in git(one.root.parent / "hub.git", one.environment, "for-each-ref")
+        machine.sync(SyncOptions(branch="main:refs/heads/other"))
+    machine.git("remote", "rename", "origin", "hub")
+    accept(machine.vault.git_dir, machine.environment)
+    change_setting(machine.vault, machine.caller, "sync.remote", "hub")
+    change_setting(machine.vault, machine.caller, "sync.branch", "shared")
+    assert machine.sync().pushed
+    assert "refs/heads/shared" in git(machine.root.parent / "hub.git", machine.environment, "for-each-ref")
     assert other.sync().received == 0
 
 
 def test_a_remote_that_cannot_be_reached(machines: list[Machine]) -> None:
-    one, _ = machines
-    one.keep("The boat is red.")
-    before = one.head()
-    one.git("remote", "set-url", "origin", str(one.root.parent / "nowhere.git"))
+    machine, _ = machines
+    machine.keep("The boat is red.")
+    before = machine.head()
+    machine.git("remote", "set-url", "origin", str(machine.root.parent / "nowhere.git"))
     with pytest.raises(RemoteFailed, match="origin could not be fetched from"):
-        one.sync()
-    one.git("remote", "set-url", "origin", "https://127.0.0.1:1/vault.git")
+        machine.sync()
+    machine.git("remote", "set-url", "origin", "https://127.0.0.1:1/vault.git")
     with pytest.raises(RemoteFailed):
-        one.sync()
-    assert one.head() == before
-    assert_whole(one.root, one.environment)
+        machine.sync()
+    assert machine.head() == before
+    assert_whole(machine.root, machine.environment)
 
 
 def test_a_remote_that_gives_but_does_not_take(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
     other.keep("The lamp is green.")
     accept(other.vault.git_dir, other.environment)
-    hook = one.root.parent / "hub.git/hooks/pre-receive"
+    hook = machine.root.parent / "hub.git/hooks/pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho 'this branch is protected' >&2\nexit 1\n")
     hook.chmod(0o755)
-    done = other.sync()
-    assert done.received == 1 and not done.pushed and done.sent == 2
-    assert done.problem is not None and done.problem.code == "remote"
-    assert done.problem.message == (
+    result = other.sync()
+    assert result.received == 1 and not result.pushed and result.sent == 2
+    assert result.problem is not None and result.problem.code == "remote"
+    assert result.problem.message == (
         "origin refused the push to main (pre-receive hook declined): this branch is protected."
     )
     assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
     hook.unlink()
-    other.git("config", "--file", str(one.root.parent / "hub.git/config"), "core.bare", "false")
+    other.git("config", "--file", str(machine.root.parent / "hub.git/config"), "core.bare", "false")
     refused = other.sync().problem
     assert refused is not None and "(branch is currently checked out)" in refused.message
     assert "a bare repository" in refused.hint
-    other.git("config", "--file", str(one.root.parent / "hub.git/config"), "core.bare", "true")
+    other.git("config", "--file", str(machine.root.parent / "hub.git/config"), "core.bare", "true")
     assert other.sync().pushed
 
 
 def test_others_are_faster_every_time(machines: list[Machine]) -> None:
-    one, other = machines
-    change_setting(one.vault, one.caller, "sync.attempts", "3")
-    one.sync()
+    machine, other = machines
+    change_setting(machine.vault, machine.caller, "sync.attempts", "3")
+    machine.sync()
     other.sync()
     other.keep("The lamp is green.")
     # Whenever somebody is about to push, another commit lands first.
     accept(other.vault.git_dir, other.environment)
-    hook = one.root.parent / "hub.git/hooks/pre-receive"
+    hook = machine.root.parent / "hub.git/hooks/pre-receive"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(
         "#!/bin/sh\nunset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY\n"
@@ -481,13 +484,13 @@ def test_others_are_faster_every_time(machines: list[Machine]) -> None:
 
 
 def test_a_rewritten_history_is_not_brought_back_by_itself(machines: list[Machine]) -> None:
-    one, other = machines
-    one.keep("The password is secret.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The password is secret.")
+    machine.sync()
     other.sync()
-    one.git("reset", "-q", "--hard", "HEAD~1")
-    one.keep("The boat is red.")
-    one.git("push", "-q", "--force", "origin", "main")
+    machine.git("reset", "-q", "--hard", "HEAD~1")
+    machine.keep("The boat is red.")
+    machine.git("push", "-q", "--force", "origin", "main")
     before = other.head()
     with pytest.raises(NeedsDecision, match="rewritten"):
         other.sync()
@@ -500,28 +503,28 @@ def test_a_rewritten_history_is_not_brought_back_by_itself(machines: list[Machin
 
 @pytest.mark.parametrize("setting", ["fetch.showForcedUpdates=false", "fetch.output=compact"])
 def test_a_rewritten_history_is_seen_whatever_a_persons_own_git_is_told(machines: list[Machine], setting: str) -> None:
-    one, other = machines
-    one.keep("The password is secret.")
-    one.sync()
+    machine, other = machines
+    machine.keep("The password is secret.")
+    machine.sync()
     other.sync()
-    one.git("reset", "-q", "--hard", "HEAD~1")
-    one.git("push", "-q", "--force", "origin", "main")
+    machine.git("reset", "-q", "--hard", "HEAD~1")
+    machine.git("push", "-q", "--force", "origin", "main")
     other.git("config", "--global", *setting.split("="))
     with pytest.raises(HistoryRewritten, match="no longer has commits"):
         other.sync()
 
 
 def test_unusual_states_of_the_clone(machines: list[Machine]) -> None:
-    one, other = machines
-    one.git("checkout", "-q", "--detach")
+    other_machine, other = machines
+    other_machine.git("checkout", "-q", "--detach")
     with pytest.raises(Refused, match="detached"):
-        one.sync()
-    one.git("switch", "-q", "main")
-    one.write("MEMORY.md", "# Mine\n")
+        other_machine.sync()
+    other_machine.git("switch", "-q", "main")
+    other_machine.write("MEMORY.md", "# Mine\n")
     other.write("MEMORY.md", "# Yours\n")
     for machine in machines:
         machine.git("commit", "-qam", "memory")
-    one.git("push", "-q", "origin", "main")
+    other_machine.git("push", "-q", "origin", "main")
     other.git("fetch", "-q")
     subprocess.run(["git", "merge", "-q", "origin/main"], cwd=other.root, env=other.environment, check=False)
     with pytest.raises(NeedsDecision, match="merge is unfinished"):
@@ -529,10 +532,10 @@ def test_unusual_states_of_the_clone(machines: list[Machine]) -> None:
 
 
 def test_the_command(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    one.keep("The boat is red.")
-    done = clawmem("sync", cwd=one.root)
-    assert (done.code, done.out, done.err) == (0, "sent: 1 change to origin/main\n", "")
+    machine, other = machines
+    machine.keep("The boat is red.")
+    result = clawmem("sync", cwd=machine.root)
+    assert (result.code, result.out, result.err) == (0, "sent: 1 change to origin/main\n", "")
     other.keep("The lamp is green.")
     shown = clawmem("sync", "--dry-run", cwd=other.root)
     assert shown.out == "would be received: 1 change from origin/main\nwould be sent: 1 change to origin/main\n"
@@ -542,7 +545,7 @@ def test_the_command(machines: list[Machine], clawmem: Command) -> None:
     assert clawmem("sync", cwd=other.root).out == "nothing to do: origin/main and this vault have the same contents\n"
     assert clawmem("sync", "--conflict", "mine").code == 2
     assert clawmem("sync").code == 1
-    assert clawmem("sync", "--continue", cwd=one.root).code == 1
+    assert clawmem("sync", "--continue", cwd=machine.root).code == 1
 
 
 def learn(machine: Machine, place: str, **more: object) -> str:
@@ -553,67 +556,67 @@ def learn(machine: Machine, place: str, **more: object) -> str:
 
 
 def test_two_values_of_one_relation_stand_until_a_person_decides(machines: list[Machine]) -> None:
-    one, other = machines
-    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
-    one.sync()
-    done = other.sync()
-    assert [conflict.kind for conflict in done.conflicts] == ["values"] and len(done.proposals) == 1
-    meet(one, other)
-    assert one.facts()[lyon].is_current and one.facts()[bergen].is_current
-    (asked,) = read_proposals(one.vault).open
+    machine, other = machines
+    lyon, bergen = learn(machine, "Lyon"), learn(other, "Bergen")
+    machine.sync()
+    result = other.sync()
+    assert [conflict.kind for conflict in result.conflicts] == ["values"] and len(result.proposals) == 1
+    meet(machine, other)
+    assert machine.facts()[lyon].is_current and machine.facts()[bergen].is_current
+    (asked,) = read_proposals(machine.vault).open
     assert (asked.kind, {target.id for target in asked.targets}) == ("conflict", {lyon, bergen})
     assert asked.id in other.git("log", "-3", "--format=%B")
 
 
 def test_a_question_about_values_can_be_answered(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    both = {learn(one, "Lyon"), learn(other, "Bergen")}
-    one.sync()
+    machine, other = machines
+    both = {learn(machine, "Lyon"), learn(other, "Bergen")}
+    machine.sync()
     (asked,) = other.sync().proposals
-    done = clawmem("review", "approve", asked, "--json", cwd=other.root)
-    assert (done.code, done.data["outcome"]) == (0, ["updated", "updated"]), done.err
+    result = clawmem("review", "approve", asked, "--json", cwd=other.root)
+    assert (result.code, result.data["outcome"]) == (0, ["updated", "updated"]), result.err
     born = {key: fact for key, fact in other.facts().items() if "born" in fact.fact}
     assert born.keys() == both, "the one that stood takes the place of the other; no third one is made"
     (winner,) = [key for key, fact in born.items() if fact.is_current]
     (loser,) = both - {winner}
     assert born[loser].superseded_by == winner
     assert [(link.type, link.to) for link in born[winner].links] == [("supersedes", loser), ("contradicts", loser)]
-    assert [fact["id"] for fact in done.data["facts"]] == [winner, loser]
+    assert [fact["id"] for fact in result.data["facts"]] == [winner, loser]
     assert other.git("log", "-1", "--format=%(trailers:key=Supersedes,valueonly)").strip() == loser
-    meet(one, other)
+    meet(machine, other)
 
 
 def test_a_question_about_values_answered_alike_on_both_sides(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    both = {learn(one, "Lyon"), learn(other, "Bergen")}
-    one.sync()
+    other_machine, other = machines
+    both = {learn(other_machine, "Lyon"), learn(other, "Bergen")}
+    other_machine.sync()
     (asked,) = other.sync().proposals
-    meet(one, other)
+    meet(other_machine, other)
     for machine in machines:
         assert clawmem("review", "approve", asked, cwd=machine.root).code == 0
-    meet(one, other)
-    assert {key for key, fact in one.facts().items() if "born" in fact.fact} == both
-    assert len([fact for fact in one.facts().values() if fact.is_current and "born" in fact.fact]) == 1
-    assert not read_proposals(one.vault).open
+    meet(other_machine, other)
+    assert {key for key, fact in other_machine.facts().items() if "born" in fact.fact} == both
+    assert len([fact for fact in other_machine.facts().values() if fact.is_current and "born" in fact.fact]) == 1
+    assert not read_proposals(other_machine.vault).open
 
 
 def test_successors_in_question_become_one_chain_and_may_stand_beside_each_other(
     machines: list[Machine], clawmem: Command
 ) -> None:
-    one, other = machines
-    (jane,) = one.facts()
-    both = {replace(one, jane, "Jane lives in Lyon."), replace(other, jane, "Jane lives in Bergen.")}
-    meet(one, other)
-    (asked,) = read_proposals(one.vault).open
-    known = one.facts().keys()
-    done = clawmem("review", "approve", asked.id, "--json", cwd=one.root)
-    assert one.facts().keys() == known
-    assert len([fact for fact in one.facts().values() if fact.is_current]) == 1
-    assert clawmem("undo", done.data["commit"], cwd=one.root).code == 0
-    beside = clawmem("review", "approve", asked.id, "--beside", "--json", cwd=one.root)
+    machine, other = machines
+    (jane,) = machine.facts()
+    both = {replace(machine, jane, "Jane lives in Lyon."), replace(other, jane, "Jane lives in Bergen.")}
+    meet(machine, other)
+    (asked,) = read_proposals(machine.vault).open
+    known = machine.facts().keys()
+    result = clawmem("review", "approve", asked.id, "--json", cwd=machine.root)
+    assert machine.facts().keys() == known
+    assert len([fact for fact in machine.facts().values() if fact.is_current]) == 1
+    assert clawmem("undo", result.data["commit"], cwd=machine.root).code == 0
+    beside = clawmem("review", "approve", asked.id, "--beside", "--json", cwd=machine.root)
     assert (beside.code, beside.data["outcome"]) == (0, ["updated"])
-    assert one.facts().keys() == known
-    assert {key for key, fact in one.facts().items() if fact.is_current} == both
+    assert machine.facts().keys() == known
+    assert {key for key, fact in machine.facts().items() if fact.is_current} == both
 
 
 def test_a_third_value_widens_the_question(tmp_path: Path, environment: dict[str, str]) -> None:
@@ -628,25 +631,25 @@ def test_a_third_value_widens_the_question(tmp_path: Path, environment: dict[str
 
 @pytest.mark.parametrize("policy", ["newest", "ours", "theirs"])
 def test_one_of_two_values_stands_by_policy(machines: list[Machine], policy: str) -> None:
-    one, other = machines
-    lyon, bergen = learn(one, "Lyon"), learn(other, "Bergen")
-    one.sync()
-    done = other.sync(SyncOptions(conflict=policy))
+    machine, other = machines
+    lyon, bergen = learn(machine, "Lyon"), learn(other, "Bergen")
+    machine.sync()
+    result = other.sync(SyncOptions(conflict=policy))
     winner = {"newest": max(lyon, bergen), "ours": bergen, "theirs": lyon}[policy]
     (loser,) = {lyon, bergen} - {winner}
     assert other.facts()[winner].is_current and other.facts()[loser].superseded_by == winner
-    assert [conflict.kind for conflict in done.conflicts] == ["values"] and not done.proposals
-    meet(one, other)
+    assert [conflict.kind for conflict in result.conflicts] == ["values"] and not result.proposals
+    meet(machine, other)
 
 
 def test_two_values_and_the_policy_to_fail(machines: list[Machine], clawmem: Command) -> None:
-    one, other = machines
-    learn(one, "Lyon")
+    machine, other = machines
+    learn(machine, "Lyon")
     learn(other, "Bergen")
-    one.sync()
+    machine.sync()
     before = other.head()
-    done = clawmem("sync", "--conflict", "fail", cwd=other.root)
-    assert done.code == 12 and "several values of born_in" in done.err
+    result = clawmem("sync", "--conflict", "fail", cwd=other.root)
+    assert result.code == 12 and "several values of born_in" in result.err
     assert other.head() == before
     assert_whole(other.root, other.environment)
 
@@ -659,9 +662,9 @@ def test_a_bare_repository_of_another_default_branch_can_be_cloned_after_the_fir
     git(tmp_path, environment, "init", "-q", "--bare", "-b", "master", str(hub))
     alone = Machine(create_vault(tmp_path / "alone", environment, NOW).root, environment, 1)
     alone.git("remote", "add", "origin", spelling.format(hub=hub))
-    told = clawmem("sync", "--json", cwd=alone.root)
-    assert told.code == 0
-    assert told.json["notices"] == [
+    result = clawmem("sync", "--json", cwd=alone.root)
+    assert result.code == 0
+    assert result.json["notices"] == [
         "HEAD of origin named a branch that does not exist; it now names main, so that clones check it out"
     ]
     git(tmp_path, environment, "clone", "-q", str(hub), "clone")

@@ -38,7 +38,7 @@ LEFT_OUT = (
 
 @pytest.mark.parametrize("sentence", PRECISE)
 def test_a_precise_sentence_is_a_claim(sentence: str) -> None:
-    assert [one.text for one in choose_claims(sentence)] == [sentence]
+    assert [choose_claim.text for choose_claim in choose_claims(sentence)] == [sentence]
 
 
 @pytest.mark.parametrize("sentence", LEFT_OUT)
@@ -48,12 +48,14 @@ def test_what_needs_context_or_says_little_is_none(sentence: str) -> None:
 
 def test_after_a_list_of_changes_the_text_goes_on() -> None:
     text = f"# Crane\n\n## Changelog\n\n### 2.0\n\n- The rope is 40 m long.\n\n## Use\n\n{PRECISE[0]}\n"
-    assert [one.text for one in choose_claims(text)] == [PRECISE[0]]
+    assert [choose_claim.text for choose_claim in choose_claims(text)] == [PRECISE[0]]
 
 
 def test_a_claim_is_without_markup() -> None:
     text = "The **pilot** station `listens <https://example.org/a>`__ on [VHF\nchannel][1] <b>12</b>."
-    assert [one.text for one in choose_claims(text)] == ["The pilot station listens on VHF channel 12."]
+    assert [choose_claim.text for choose_claim in choose_claims(text)] == [
+        "The pilot station listens on VHF channel 12."
+    ]
 
 
 def test_two_thousand_words_give_five_claims_at_most() -> None:
@@ -63,16 +65,16 @@ def test_two_thousand_words_give_five_claims_at_most() -> None:
 
 def test_the_address_of_a_link_is_no_part_of_a_claim() -> None:
     text = "A [job](queue.md#job) must be finished within 90 seconds ([004](004.md), [005](005.md))."
-    (one,) = choose_claims(text)
-    assert one.text == "A job must be finished within 90 seconds."
-    assert text[one.start : one.end] == text
+    (sentence,) = choose_claims(text)
+    assert sentence.text == "A job must be finished within 90 seconds."
+    assert text[sentence.start : sentence.end] == text
 
 
 @given(st.text(alphabet="Abc 1.\n-#|>`?!\t", max_size=300))
 def test_a_claim_is_a_range_of_its_text(text: str) -> None:
-    for one in choose_claims(text):
-        assert 0 <= one.start < one.end <= len(text)
-        assert one.text
+    for choose_claim in choose_claims(text):
+        assert 0 <= choose_claim.start < choose_claim.end <= len(text)
+        assert choose_claim.text
 
 
 @pytest.mark.parametrize(

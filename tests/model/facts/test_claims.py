@@ -10,16 +10,16 @@ MARCH = "2026-03-02T10:00:00Z"
 LATER = "2026-03-09T10:00:00Z"
 
 
-def rivals(one: str, other: str, title: str) -> bool:
+def rivals(text: str, other: str, title: str) -> bool:
     """Whether two statements about an entity contradict each other, whichever comes first."""
-    ours, theirs = claims_of(one, title, MARCH), claims_of(other, title, LATER)
+    ours, theirs = claims_of(text, title, MARCH), claims_of(other, title, LATER)
     found = [contradict(claim, against) for claim in ours for against in theirs]
     assert found == [contradict(against, claim) for claim in ours for against in theirs]
     return any(found)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "title"),
+    ("text", "other", "title"),
     [
         ("Ben Ott runs the shop; his desk extension is 412.", "Ben's desk extension is 421.", "Ben Ott"),
         ("The launch of Mill 2.0 is planned for 18 March 2026.", "The launch of Mill 2.0 is on 25 March.", "Mill"),
@@ -30,12 +30,12 @@ def rivals(one: str, other: str, title: str) -> bool:
         ("Ada is vegetarian.", "Ada is not vegetarian any more.", "Ada"),
     ],
 )
-def test_what_cannot_both_be_true(one: str, other: str, title: str) -> None:
-    assert rivals(one, other, title)
+def test_what_cannot_both_be_true(text: str, other: str, title: str) -> None:
+    assert rivals(text, other, title)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "title"),
+    ("text", "other", "title"),
     [
         ("Ada eats meat.", "Ada does not eat meat on Fridays.", "Ada"),
         ("Ada drinks coffee in the morning.", "Ada no longer drinks tea.", "Ada"),
@@ -48,5 +48,5 @@ def test_what_cannot_both_be_true(one: str, other: str, title: str) -> None:
         ("Ben's extension is 412.", "Ida's extension is 421.", "Mill"),
     ],
 )
-def test_what_may_both_be_true(one: str, other: str, title: str) -> None:
-    assert not rivals(one, other, title)
+def test_what_may_both_be_true(text: str, other: str, title: str) -> None:
+    assert not rivals(text, other, title)

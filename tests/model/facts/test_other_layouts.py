@@ -95,23 +95,23 @@ def test_a_program_gets_the_facts_of_an_answer_and_those_always_told(clawmem: Co
     keep = ("remember", "-e", "projects/tidemark", "--subject", "Tidemark", "--object")
     for number, spelling in enumerate(("has_deadline", "has deadline", "hasDeadline", "due date")):
         name = f"Tide{number}"
-        said = f"The {name} one is for June {number + 2}."
+        text = f"The {name} one is for June {number + 2}."
         record = ("--subject", name, "--predicate", spelling, "--object", f"June {number + 2}")
-        assert clawmem("remember", said, "-e", f"projects/{name.lower()}", *record).code == 0
+        assert clawmem("remember", text, "-e", f"projects/{name.lower()}", *record).code == 0
         (first, *_) = clawmem("recall", f"what is the deadline of {name}?", "--json").data["facts"]
-        assert first["fact"] == said and "predicate" in first["channels"], spelling
+        assert first["fact"] == text and "predicate" in first["channels"], spelling
     old = clawmem("remember", "Tidemark ends in May.", *keep[1:], "May", "--predicate", "has_deadline", "--json").data
     assert clawmem("supersede", old["facts"][0]["id"], "Tidemark ends in June.", "--reason", "slip").code == 0
     assert clawmem("remember", "Priya is allergic to penicillin.", "--importance", "0.95").code == 0
     assert clawmem("heartbeat", "--only", "tokens").code == 0
     data = clawmem("recall", "when does Tidemark end?", "--json").data
-    told = data["answer_facts"][0]
-    assert (told["predicate"], told["object_text"], told["source"]) == (
+    message = data["answer_facts"][0]
+    assert (message["predicate"], message["object_text"], message["source"]) == (
         "has_deadline",
         "June",
         "correction",
     )
-    assert {"tier", "confidence", "source_text", "entity", "id"} <= told.keys()
+    assert {"tier", "confidence", "source_text", "entity", "id"} <= message.keys()
     (hot,) = data["hot_facts"]
     assert (hot["fact"], hot["source"]) == ("Priya is allergic to penicillin.", "user_stated")
     prompt = data["llm_context"]
@@ -126,7 +126,7 @@ def test_show_gives_the_record_of_another_program_which_is_read_again(clawmem: C
     now = clawmem("supersede", fact, "Jane lives in Bergen.", "--reason", "a job", "--json").data
     record = json.loads(clawmem("show", fact, "--format", "claiv").out)
     assert (record["fact_id"], record["kind"], record["object_text"], record["tier"]) == (fact, "fact", "Oslo", "cold")
-    new = next(one["id"] for one in clawmem("list", "--json").data["facts"])
+    new = next(other_fact["id"] for other_fact in clawmem("list", "--json").data["facts"])
     assert {"edge_type": "superseded_by", "target_id": new} in record["temporal_edges"], now
     edges = clawmem("show", new, "--format", "claiv", "--json").data["record"]["temporal_edges"]
     assert {"edge_type": "supersedes", "target_id": fact, "reason": "a job"}.items() <= edges[0].items()

@@ -30,7 +30,7 @@ from clawmem.model.facts.propositional import conclusion_of, named_premises
     ],
 )
 def test_brackets_behind_a_reason_are_premises(statement: str, expected: list[str]) -> None:
-    assert [one.words for one in named_premises(statement)] == expected
+    assert [named_premise.words for named_premise in named_premises(statement)] == expected
 
 
 @pytest.mark.parametrize(
@@ -45,14 +45,14 @@ def test_brackets_behind_a_reason_are_premises(statement: str, expected: list[st
     ],
 )
 def test_the_conclusion_has_no_words_of_a_known_premise(statement: str, expected: str) -> None:
-    assert conclusion_of(statement, lambda one: "A" if one.words == "a" else None) == expected
+    assert conclusion_of(statement, lambda premise: "A" if premise.words == "a" else None) == expected
 
 
 @given(st.text(alphabet="since [],and\\xab. ", max_size=200))
 def test_any_text_is_read(statement: str) -> None:
-    for one in named_premises(statement):
-        assert statement[one.start : one.end].strip("[]").strip() == one.words
-    assert "\\[[" not in conclusion_of(statement, lambda one: None)
+    for named_premise in named_premises(statement):
+        assert statement[named_premise.start : named_premise.end].strip("[]").strip() == named_premise.words
+    assert "\\[[" not in conclusion_of(statement, lambda other: None)
 
 
 @pytest.mark.soak

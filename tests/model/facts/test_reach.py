@@ -47,7 +47,7 @@ def test_who_sees_what(scope: str | None, workflow: str | None, project: str | N
 
 def _seen(vault: Vault, reach: Reach) -> set[str]:
     found = run_query(vault, lambda index: all_passing(index, FactFilter(reach=reach)))
-    return {one.fact.fact for one in found}
+    return {placed.fact.fact for placed in found}
 
 
 def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> None:
@@ -57,13 +57,13 @@ def test_the_index_filters_as_the_rule_says(vault: Vault, caller: Caller) -> Non
             (scope, of, project) for scope in (None, *SCOPES) for of in WORKFLOWS for project in PROJECTS
         )
     ]
-    remember(vault, [Draft(one) for one in every], caller)
+    remember(vault, [Draft(fact) for fact in every], caller)
     for workflow in WORKFLOWS[:3]:
         for project in PROJECTS:
             for scope in SCOPES:
                 reach = Reach(workflow, project, scope)
                 seen = _seen(vault, reach)
-                assert seen == {one.fact for one in every if reach.sees(realm_of(one))}, reach
+                assert seen == {fact.fact for fact in every if reach.sees(realm_of(fact))}, reach
 
 
 def test_a_query_in_a_repository_hides_the_facts_of_other_projects_alone(vault: Vault, caller: Caller) -> None:
@@ -74,18 +74,18 @@ def test_a_query_in_a_repository_hides_the_facts_of_other_projects_alone(vault: 
             (scope, of, project) for scope in (None, *SCOPES) for of in WORKFLOWS for project in PROJECTS
         )
     ]
-    remember(vault, [Draft(one) for one in every], caller)
+    remember(vault, [Draft(fact) for fact in every], caller)
     wide = ("team", "framework", "organisation")
-    wanted = {one.fact for one in every if one.scope in wide or one.project in (None, own.project)}
-    assert _seen(vault, own) == wanted == {one.fact for one in every if own.sees(realm_of(one))}
+    wanted = {fact.fact for fact in every if fact.scope in wide or fact.project in (None, own.project)}
+    assert _seen(vault, own) == wanted == {fact.fact for fact in every if own.sees(realm_of(fact))}
 
 
 def test_the_same_words_in_two_scopes_are_two_facts(vault: Vault, caller: Caller) -> None:
     drafts = [
-        Draft(Fact("new", "Run the tests first.", "lesson", "", "test", scope="team", workflow=one))
-        for one in ("software", "research", "software")
+        Draft(Fact("new", "Run the tests first.", "lesson", "", "test", scope="team", workflow=text))
+        for text in ("software", "research", "software")
     ]
-    assert [one.outcome for one in remember(vault, drafts, caller).facts] == ["added", "added", "noop"]
+    assert [fact.outcome for fact in remember(vault, drafts, caller).facts] == ["added", "added", "noop"]
 
 
 @pytest.mark.parametrize(("scope", "missing"), [("team", "workflow"), ("project", "project"), ("planet", "scope")])

@@ -72,7 +72,7 @@ def test_a_triple_counts_before_the_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "rivals"),
+    ("text", "other", "rivals"),
     [
         ("Jane lives in Lisbon now.", "Jane lives in Porto.", True),
         ("Jane lives in Leeds, England.", "Jane lives in Leeds.", False),
@@ -82,8 +82,8 @@ def test_a_triple_counts_before_the_words() -> None:
         ("Jane lives in Oslo.", "Jane works for Acme.", False),
     ],
 )
-def test_what_cannot_both_be_true(one: str, other: str, rivals: bool) -> None:
-    first, second = stated(one), stated(other)
+def test_what_cannot_both_be_true(text: str, other: str, rivals: bool) -> None:
+    first, second = stated(text), stated(other)
     assert first and second
     assert are_rivals(first, second) is are_rivals(second, first) is rivals
 

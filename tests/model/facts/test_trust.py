@@ -38,5 +38,7 @@ def test_a_category_counts_like_the_words() -> None:
 @pytest.mark.parametrize(("trust", "importance"), [("user", 0.9), ("tool", 0.5)])
 def test_what_is_learned_has_at_least_the_importance_of_what_is_typed(trust: str, importance: float) -> None:
     event = Event("evt_1", "2026-11-21T09:30:00Z", "user", "Jane is allergic to peanuts.")
-    said = Proposition(event.text, event.id, (0, len(event.text)), event.text, importance=0.5, trust=trust)
-    assert learned_fact(said, event, "fact_1a2b3c4d", event.timestamp, "heartbeat/model").importance == importance
+    proposition = Proposition(event.text, event.id, (0, len(event.text)), event.text, importance=0.5, trust=trust)
+    assert (
+        learned_fact(proposition, event, "fact_1a2b3c4d", event.timestamp, "heartbeat/model").importance == importance
+    )

@@ -49,9 +49,9 @@ def test_the_moment_of_a_year(valid_from: str | None, valid_to: str | None, mome
 
 @given(_TIMES, _TIMES, st.sampled_from(_DAYS), st.sampled_from(_DAYS))
 def test_the_fact_holds_at_it_and_there_is_none_only_where_it_holds_nowhere(
-    valid_from: str | None, valid_to: str | None, one: str, other: str
+    valid_from: str | None, valid_to: str | None, text: str, other: str
 ) -> None:
-    first, last = sorted((one, other))
+    first, last = sorted((text, other))
     moment = last_moment_within(_replaced(valid_from, valid_to), first, last)
     days = [day for day in _DAYS if first <= day <= last]
     instants = [f"{day}T{hour:02}:{minute:02}:00Z" for day in days for hour in range(24) for minute in (0, 30)]

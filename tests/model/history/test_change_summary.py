@@ -15,11 +15,11 @@ def fact(key: str, words: str = "", **fields: object) -> Fact:
 
 
 def state(*facts: Fact) -> FactsById:
-    return {one.id: (one, "projects/x") for one in facts}
+    return {fact.id: (fact, "projects/x") for fact in facts}
 
 
 def said(before: FactsById, after: FactsById) -> list[str]:
-    return [one.sentence for one in change_sentences(differences(before, after))]
+    return [change_sentence.sentence for change_sentence in change_sentences(differences(before, after))]
 
 
 def replaced(old: Fact, by: str) -> Fact:
@@ -35,16 +35,16 @@ def test_learned_corrected_and_forgotten_are_sentences_in_that_order() -> None:
         fact("e", "It costs 6.", links=(FactLink("supersedes", "fact_a", "the menu changed"),)),
         fact("f", "The shop is open."),
     )
-    told = change_sentences(differences(state(price, moon, dusty, gone), after))
-    assert [one.sentence for one in told] == [
+    items = change_sentences(differences(state(price, moon, dusty, gone), after))
+    assert [change_sentence.sentence for change_sentence in items] == [
         'Learned: "The shop is open."',
         'Corrected: "It costs 5." was replaced by "It costs 6.", because: the menu changed.',
         'Forgotten: "The moon is cheese." was withdrawn, because: a joke.',
         'Forgotten: "About c." was archived because it was not used.',
         'Forgotten: "About d." was removed from the vault.',
     ]
-    assert summary(told) == "learned 1 fact, corrected 1 and forgot 3"
-    assert summary(told[:1]) == "learned 1 fact"
+    assert summary(items) == "learned 1 fact, corrected 1 and forgot 3"
+    assert summary(items[:1]) == "learned 1 fact"
     assert summary(()) == "learned, corrected and forgot nothing"
 
 
@@ -87,13 +87,15 @@ def test_nothing_that_differs_goes_untold() -> None:
     chance = random.Random(7)
     for _ in range(2000):
         before, after = (_some_state(chance) for _ in range(2))
-        told = change_sentences(differences(before, after))
-        words = " ".join(one.sentence for one in told)
-        assert [GROUPS.index(one.group) for one in told] == sorted(GROUPS.index(one.group) for one in told)
-        for key, (one, _) in after.items():
+        items = change_sentences(differences(before, after))
+        words = " ".join(change_sentence.sentence for change_sentence in items)
+        assert [GROUPS.index(sentence.group) for sentence in items] == sorted(
+            GROUPS.index(sentence.group) for sentence in items
+        )
+        for key, (fact, _) in after.items():
             old = before[key][0] if key in before else None
-            if old != one and not _points_in_a_circle(key, after):
-                assert one.fact in words
+            if old != fact and not _points_in_a_circle(key, after):
+                assert fact.fact in words
 
 
 def _some_state(chance: random.Random) -> FactsById:

@@ -13,11 +13,11 @@ def fact(key: str, words: str = "", **fields: object) -> Fact:
 
 
 def state(*facts: Fact, entity: str = "projects/x") -> FactsById:
-    return {one.id: (one, entity) for one in facts}
+    return {fact.id: (fact, entity) for fact in facts}
 
 
 def kinds(before: FactsById, after: FactsById) -> list[tuple[str, str]]:
-    return [(one.kind, one.fact.id) for one in differences(before, after)]
+    return [(difference.kind, difference.fact.id) for difference in differences(before, after)]
 
 
 def test_each_kind_of_change_is_told() -> None:
@@ -43,8 +43,8 @@ def test_a_correction_is_told_once_with_what_stood_before() -> None:
     old = fact("a", "Jane lives in Paris")
     gone = old._replace(status=SUPERSEDED, superseded_by="fact_b")
     new = fact("b", "Jane lives in Lisbon", links=(FactLink("supersedes", "fact_a"),))
-    (one,) = differences(state(old), state(gone, new))
-    assert (one.kind, one.fact, one.before) == ("corrected", new, old)
+    (difference,) = differences(state(old), state(gone, new))
+    assert (difference.kind, difference.fact, difference.before) == ("corrected", new, old)
 
 
 def test_a_correction_by_a_fact_that_stood_already_is_told_once() -> None:
@@ -60,7 +60,9 @@ def test_a_chain_that_grew_by_two_is_told_link_by_link() -> None:
         a._replace(status=SUPERSEDED, superseded_by="fact_b"), b._replace(status=SUPERSEDED, superseded_by="fact_c"), c
     )
     found = differences(state(a), after)
-    assert [(one.kind, one.fact.id, one.before and one.before.id) for one in found] == [
+    assert [
+        (difference.kind, difference.fact.id, difference.before and difference.before.id) for difference in found
+    ] == [
         ("corrected", "fact_b", "fact_a"),
         ("corrected", "fact_c", "fact_b"),
     ]
@@ -82,10 +84,10 @@ def test_one_record_is_found_by_its_own_id_only() -> None:
 
 
 def test_a_fact_points_at_its_successor_its_links_and_what_a_decision_used() -> None:
-    one = fact(
+    other_fact = fact(
         "a",
         superseded_by="fact_b",
         links=(FactLink("derived_from", "fact_c"),),
         details={"used": ["fact_d", "not an id"], "deep": {"fact": "fact_e"}},
     )
-    assert points_at(one) == {"fact_b", "fact_c", "fact_d", "fact_e"}
+    assert points_at(other_fact) == {"fact_b", "fact_c", "fact_d", "fact_e"}

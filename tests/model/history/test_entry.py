@@ -12,7 +12,7 @@ from clawmem.model.records.change import Change, commit_message, trailers
 
 
 def test_an_entry_says_what_the_commit_said() -> None:
-    said = trailers(
+    items = trailers(
         "supersede",
         facts=["fact_b", "fact_a"],
         entities=["areas/people/jane"],
@@ -23,7 +23,7 @@ def test_an_entry_says_what_the_commit_said() -> None:
         events=["evt_1"],
     )
     text = commit_message(
-        Change("supersede(areas/people/jane): x", {}, (*said, ("Undoes", "c0ffee")), body="A body: here")
+        Change("supersede(areas/people/jane): x", {}, (*items, ("Undoes", "c0ffee")), body="A body: here")
     )
     entry = entry_of("abc", "2026-11-21T09:30:00Z", "finance", "finance@agents.clawmem", text, ["p1"])
     assert entry.op == "supersede"

@@ -19,14 +19,14 @@ def fact(key: str, words: str = "x", count: int = 0) -> Fact:
 
 
 def everything(*groups: list[Fact]) -> set[str]:
-    return {one.id for group in groups for one in group}
+    return {fact.id for group in groups for fact in group}
 
 
 @given(states, states)
 def test_right_after_the_operation_undo_gives_exactly_what_was(before: list[Fact], after: list[Fact]) -> None:
     back = facts_back(before, after, after, everything(before, after))
     assert back.blocked == ()
-    assert dict(back.records) == {one.id: one for one in before}
+    assert dict(back.records) == {fact.id: fact for fact in before}
 
 
 @given(states, states)
@@ -34,7 +34,7 @@ def test_undoing_the_undo_gives_back_what_the_operation_did(before: list[Fact], 
     ids = everything(before, after)
     undone = list(facts_back(before, after, after, ids).records.values())
     again = facts_back(after, undone, undone, ids)
-    assert dict(again.records) == {one.id: one for one in after}
+    assert dict(again.records) == {fact.id: fact for fact in after}
 
 
 @given(states, states)
@@ -47,8 +47,8 @@ def test_a_second_undo_finds_everything_as_before(before: list[Fact], after: lis
 @given(states, states, states)
 def test_nothing_but_the_named_facts_is_touched(before: list[Fact], after: list[Fact], now: list[Fact]) -> None:
     back = facts_back(before, after, now, {"fact_a"})
-    others = {key: one for key, one in back.records.items() if key != "fact_a"}
-    assert others == {one.id: one for one in now if one.id != "fact_a"}
+    others = {key: record for key, record in back.records.items() if key != "fact_a"}
+    assert others == {fact.id: fact for fact in now if fact.id != "fact_a"}
 
 
 def test_accesses_counted_since_are_kept_and_are_no_change() -> None:
@@ -71,9 +71,9 @@ def test_a_fact_comes_back_where_it_stood() -> None:
 
 
 def test_ledger_lines_keep_their_bytes() -> None:
-    one, two = b'{"id":  "e1"}', b'{"id": "e2"}'
-    back = lines_back({"e1": one}, {"e1": one, "e2": two}, {"e1": one, "e2": two})
-    assert (back.records, back.removed) == ({"e1": one}, ("e2",))
+    data, two = b'{"id":  "e1"}', b'{"id": "e2"}'
+    back = lines_back({"e1": data}, {"e1": data, "e2": two}, {"e1": data, "e2": two})
+    assert (back.records, back.removed) == ({"e1": data}, ("e2",))
 
 
 def test_the_facts_of_one_operation_that_hang_together() -> None:

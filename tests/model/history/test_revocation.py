@@ -24,38 +24,38 @@ def chain(*names: str) -> dict[str, Fact]:
     for day, name in enumerate(names, 1):
         new = fact(name, valid_from=f"2026-11-{day:02}")
         if last:
-            done = succeed(new, [last], "supersedes", "newer", AT, AT)
-            new = done.new
-            known[last.id] = done.closed[0]
+            succession = succeed(new, [last], "supersedes", "newer", AT, AT)
+            new = succession.new
+            known[last.id] = succession.closed[0]
         known[new.id] = last = new
     return known
 
 
-def after(known: dict[str, Fact], done: Revocation) -> dict[str, Fact]:
-    return {**known, **{one.id: one for one in (*done.retracted, *done.restored, *done.relinked)}}
+def after(known: dict[str, Fact], revocation: Revocation) -> dict[str, Fact]:
+    return {**known, **{fact.id: fact for fact in (*revocation.retracted, *revocation.restored, *revocation.relinked)}}
 
 
 def revoked(known: dict[str, Fact], *names: str) -> tuple[Revocation, dict[str, Fact]]:
-    done = plan_revocation(known, {f"fact_{name}" for name in names}, {}, AT, "revoked: test")
-    return done, after(known, done)
+    revocation = plan_revocation(known, {f"fact_{name}" for name in names}, {}, AT, "revoked: test")
+    return revocation, after(known, revocation)
 
 
 def test_the_predecessor_stands_again_as_it_was() -> None:
     known = chain("a", "b")
     assert known["fact_a"].valid_to == "2026-11-02"
-    done, now = revoked(known, "b")
+    revocation, now = revoked(known, "b")
     assert now["fact_a"] == fact("a", valid_from="2026-11-01")
     assert now["fact_b"].status == RETRACTED
     assert (now["fact_b"].metadata or {})["retracted"] == {"at": AT, "reason": "revoked: test", "revoked": True}
-    assert (len(done.retracted), len(done.restored), done.relinked) == (1, 1, ())
+    assert (len(revocation.retracted), len(revocation.restored), revocation.relinked) == (1, 1, ())
 
 
 def test_what_history_tells_of_the_predecessor_is_believed() -> None:
     known = chain("a", "b")
     was = fact("a", valid_from="2026-11-01", valid_to="2027-01-01", status="archived", access_count=1)
     known["fact_a"] = known["fact_a"]._replace(access_count=7)
-    done = plan_revocation(known, {"fact_b"}, {"fact_a": was}, AT, "why")
-    assert done.restored == (was._replace(access_count=7),)
+    revocation = plan_revocation(known, {"fact_b"}, {"fact_a": was}, AT, "why")
+    assert revocation.restored == (was._replace(access_count=7),)
 
 
 def test_out_of_the_middle_the_chain_closes_up() -> None:
@@ -69,23 +69,23 @@ def test_out_of_the_middle_the_chain_closes_up() -> None:
 
 def test_the_end_of_a_chain_goes_back_to_the_last_that_stays() -> None:
     _, now = revoked(chain("a", "b", "c", "d"), "c", "d")
-    assert [one.id for one in now.values() if one.is_current] == ["fact_b"]
+    assert [fact.id for fact in now.values() if fact.is_current] == ["fact_b"]
     assert now["fact_a"].superseded_by == "fact_b"
 
 
 def test_a_merge_that_goes_gives_both_parts_back() -> None:
     parts = [fact("a"), fact("b")]
-    done = succeed(fact("m"), parts, "merges", "one", AT, AT)
-    known = {one.id: one for one in (done.new, *done.closed)}
+    succession = succeed(fact("m"), parts, "merges", "one", AT, AT)
+    known = {other_fact.id: other_fact for other_fact in (succession.new, *succession.closed)}
     _, now = revoked(known, "m")
-    assert {one.id for one in now.values() if one.is_current} == {"fact_a", "fact_b"}
+    assert {other_fact.id for other_fact in now.values() if other_fact.is_current} == {"fact_a", "fact_b"}
 
 
 def test_dependents_are_told_and_stay() -> None:
     base = fact("a")
     known = {
-        one.id: one
-        for one in (
+        other_fact.id: other_fact
+        for other_fact in (
             base,
             fact("b", links=(FactLink("derived_from", base.id),)),
             fact("c", links=(FactLink("relates_to", base.id),)),
@@ -93,8 +93,8 @@ def test_dependents_are_told_and_stay() -> None:
             fact("e", links=(FactLink("supports", base.id),), status=RETRACTED),
         )
     }
-    done, now = revoked(known, "a")
-    assert [(one.fact.id, one.relation, one.of) for one in done.dependents] == [
+    revocation, now = revoked(known, "a")
+    assert [(dependent.fact.id, dependent.relation, dependent.of) for dependent in revocation.dependents] == [
         ("fact_b", "derived_from", "fact_a"),
         ("fact_d", "details", "fact_a"),
     ]
@@ -109,6 +109,6 @@ def test_whatever_goes_from_a_chain_it_stays_whole(length: int, data: st.DataObj
     _, now = revoked(known, *gone)
     assert chain_problems(now.values()) == ()
     stays = [name for name in names if name not in gone]
-    assert [one.id for one in now.values() if one.is_current] == ([f"fact_{stays[-1]}"] if stays else [])
+    assert [fact.id for fact in now.values() if fact.is_current] == ([f"fact_{stays[-1]}"] if stays else [])
     again, _ = revoked(now, *gone)
     assert again.retracted == () and again.restored == () and again.relinked == ()

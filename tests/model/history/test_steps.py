@@ -14,16 +14,16 @@ def histories(draw: st.DrawFn) -> list[CommitInfo]:
     count = draw(st.integers(1, 14))
     made: list[CommitInfo] = []
     for number in range(count):
-        known = [one.commit for one in made]
+        known = [info.commit for info in made]
         parents = draw(st.lists(st.sampled_from(known), min_size=1, max_size=2, unique=True)) if known else []
         made.append(CommitInfo(f"c{number}", tuple(parents), "Ada <a@b>", number, ""))
     wanted = ancestors(made, f"c{count - 1}")
-    return [one for one in made if one.commit in wanted]
+    return [info for info in made if info.commit in wanted]
 
 
 def ancestors(commits: list[CommitInfo], of: str) -> set[str]:
     """A commit and all before it."""
-    known = {one.commit: one for one in commits}
+    known = {commit_info.commit: commit_info for commit_info in commits}
     found: set[str] = set()
     waiting = [of]
     while waiting:
@@ -39,17 +39,17 @@ def ancestors(commits: list[CommitInfo], of: str) -> set[str]:
 def test_each_commit_is_in_one_step_and_each_step_contains_the_one_before(
     commits: list[CommitInfo], data: st.DataObject
 ) -> None:
-    old = data.draw(st.sampled_from([None, *(one.commit for one in commits)]))
+    old = data.draw(st.sampled_from([None, *(commit_info.commit for commit_info in commits)]))
     known = ancestors(commits, old) if old else set()
-    new = [one for one in commits if one.commit not in known]
+    new = [commit_info for commit_info in commits if commit_info.commit not in known]
     steps = steps_between(old, new)
-    taken = [one.commit for step in steps for one in (*step.merged, step.commit)]
-    assert sorted(taken) == sorted(one.commit for one in new)
+    taken = [info.commit for step in steps for info in (*step.merged, step.commit)]
+    assert sorted(taken) == sorted(info.commit for info in new)
     reached, before = set(known), old
     for step in steps:
         assert step.before == before
         assert before is None or before in step.commit.parents
-        reached |= {one.commit for one in (*step.merged, step.commit)}
+        reached |= {info.commit for info in (*step.merged, step.commit)}
         assert reached == ancestors(commits, step.commit.commit)
         before = step.commit.commit
     if new:

@@ -66,6 +66,6 @@ def test_other_words_are_no_dates(words: str) -> None:
 
 
 @given(st.text(max_size=200), st.dates())
-def test_any_text_and_day_is_safe(text: str, said: date) -> None:
-    for found in find_dates(text, said):
+def test_any_text_and_day_is_safe(text: str, day: date) -> None:
+    for found in find_dates(text, day):
         assert 0 <= found.start < found.end <= len(text)

@@ -141,8 +141,8 @@ def test_a_question_without_a_time_compiles_no_date_patterns() -> None:
         "import sys; from datetime import datetime; from clawmem.model.language.question import time_asked\n"
         "time_asked('where does Jane live?', datetime.now()); print('clawmem.model.language.date_words' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert process.stdout == "False\n"
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_controls_and_overrides_are_shown_as_escapes() -> None:
 @given(st.text())
 def test_nothing_that_moves_the_cursor_is_left(text: str) -> None:
     shown = visible(text)
-    assert not [one for one in shown if unicodedata.category(one) == "Cc" and one not in "\n\t"]
+    assert not [name for name in shown if unicodedata.category(name) == "Cc" and name not in "\n\t"]
     assert not set(shown) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
     assert visible(shown) == shown
 
@@ -63,7 +63,7 @@ def test_a_word_gets_its_article() -> None:
 
 
 @given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
-def test_the_common_start_is_the_longest(start: bytes, one: bytes, other: bytes) -> None:
-    both = common_start(start + one, start + other)
-    assert both >= len(start) and (start + one)[:both] == (start + other)[:both]
-    assert both == min(len(start + one), len(start + other)) or (start + one)[both] != (start + other)[both]
+def test_the_common_start_is_the_longest(start: bytes, data: bytes, other: bytes) -> None:
+    both = common_start(start + data, start + other)
+    assert both >= len(start) and (start + data)[:both] == (start + other)[:both]
+    assert both == min(len(start + data), len(start + other)) or (start + data)[both] != (start + other)[both]

@@ -33,7 +33,7 @@ def test_words_are_cut_into_the_longest_known_pieces(word: str, pieces: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "items"),
     [
         ("Ünïcödé Café", ["unicode", "cafe"]),
         ("50% of $3.50", ["50", "%", "of", "$", "3", ".", "50"]),
@@ -46,8 +46,8 @@ def test_words_are_cut_into_the_longest_known_pieces(word: str, pieces: tuple[st
         ("👍🏽 ok", ["👍", "🏽", "ok"]),
     ],
 )
-def test_texts_are_taken_apart_without_case_and_accents(text: str, told: list[str]) -> None:
-    assert parts(text) == told
+def test_texts_are_taken_apart_without_case_and_accents(text: str, items: list[str]) -> None:
+    assert parts(text) == items
 
 
 def test_words_are_the_parts_that_are_no_marks() -> None:
@@ -56,8 +56,8 @@ def test_words_are_the_parts_that_are_no_marks() -> None:
 
 @given(st.text(max_size=60))
 def test_words_are_among_the_parts_in_their_order(text: str) -> None:
-    told = iter(parts(text))
-    assert all(word in told for word in words(text))
+    items = iter(parts(text))
+    assert all(word in items for word in words(text))
     assert not [part for part in parts(text) if part.isspace() or not part]
 
 
@@ -91,7 +91,7 @@ def test_a_lookup_of_all_candidates_at_once_cuts_alike(word: str) -> None:
     def longest(candidates: object) -> str | None:
         assert isinstance(candidates, list)
         asked.append(len(candidates))
-        return max((one for one in candidates if one in KNOWN), key=len, default=None)
+        return max((candidate for candidate in candidates if candidate in KNOWN), key=len, default=None)
 
     assert cut_by(word, longest) == cut(word, KNOWN)
     assert asked[0] == len(word)

@@ -15,14 +15,14 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "joint"), CASES)
-def test_one_minus_the_product_of_the_doubts(given: tuple[float | None, ...], joint: float | None) -> None:
-    assert joint_confidence(*given) == joint
+@pytest.mark.parametrize(("items", "joint"), CASES)
+def test_one_minus_the_product_of_the_doubts(items: tuple[float | None, ...], joint: float | None) -> None:
+    assert joint_confidence(*items) == joint
 
 
 @given(SHARES, SHARES)
-def test_a_merge_is_never_less_sure(one: float | None, other: float | None) -> None:
-    joint = joint_confidence(one, other)
-    assert joint == joint_confidence(other, one)
-    for each in (one, other):
+def test_a_merge_is_never_less_sure(value: float | None, other: float | None) -> None:
+    joint = joint_confidence(value, other)
+    assert joint == joint_confidence(other, value)
+    for each in (value, other):
         assert each is None or (joint is not None and each <= joint <= 1)

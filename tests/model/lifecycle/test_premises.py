@@ -36,7 +36,7 @@ def _graphs(draw: st.DrawFn) -> dict[str, Fact]:
     facts = {}
     for number in range(size):
         targets = draw(st.lists(st.integers(0, size - 1), max_size=3))
-        links = tuple(FactLink(draw(_KINDS), f"fact_{one:08x}") for one in targets)
+        links = tuple(FactLink(draw(_KINDS), f"fact_{target:08x}") for target in targets)
         facts[f"fact_{number:08x}"] = _fact(number, links)
     return facts
 
@@ -49,9 +49,9 @@ def _affected(facts: dict[str, Fact], changed: str) -> set[str]:
     reached, level = {changed}, {changed}
     while level:
         level = {
-            one.id
-            for one in facts.values()
-            if one.superseded_by in level or any(target in level for target, _ in premise_links(one))
+            fact.id
+            for fact in facts.values()
+            if fact.superseded_by in level or any(target in level for target, _ in premise_links(fact))
         } - reached
         reached |= level
     return reached
@@ -79,14 +79,18 @@ def test_a_record_kept_step_by_step_is_that_of_all(facts: dict[str, Fact], steps
             facts[fact.id] = confirmed(fact, TODAY)
         facts = {**facts, **recomputed(_affected(facts, fact.id), facts.get, TODAY)}
         assert facts == _all(facts)
-        bare = {one.id: one._replace(metadata={k: v for k, v in (one.metadata or {}).items() if k != CHANGED} or None)
-                for one in facts.values()}  # fmt: skip
+        bare = {
+            other_fact.id: other_fact._replace(
+                metadata={k: v for k, v in (other_fact.metadata or {}).items() if k != CHANGED} or None
+            )
+            for other_fact in facts.values()
+        }
         assert _all(bare) == facts
 
 
 def test_a_confirmation_holds_for_the_change_that_was_confirmed() -> None:
     premise, new = _fact(1, status=SUPERSEDED, superseded_by="fact_00000002"), _fact(2)
-    facts = {one.id: one for one in (premise, new, _fact(3, (FactLink("depends_on", premise.id),)))}
+    facts = {fact.id: fact for fact in (premise, new, _fact(3, (FactLink("depends_on", premise.id),)))}
     facts = _all(facts)
     resting = facts["fact_00000003"]
     assert premise_changes(resting) == (PremiseChange(premise.id, "superseded", new.id),)
@@ -99,6 +103,6 @@ def test_a_confirmation_holds_for_the_change_that_was_confirmed() -> None:
 
 
 def test_a_malformed_record_counts_as_none() -> None:
-    for held in ("x", 3, [3], [{"premise": 1, "why": "stale"}], [{"premise": "fact_1"}], {"premise": "fact_1"}):
-        assert premise_changes(_fact(1, metadata={CHANGED: held})) == ()
-        assert not in_doubt(_fact(1, metadata={CHANGED: held}))
+    for other in ("x", 3, [3], [{"premise": 1, "why": "stale"}], [{"premise": "fact_1"}], {"premise": "fact_1"}):
+        assert premise_changes(_fact(1, metadata={CHANGED: other})) == ()
+        assert not in_doubt(_fact(1, metadata={CHANGED: other}))

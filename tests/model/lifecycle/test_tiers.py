@@ -193,13 +193,13 @@ def test_one_more_access_never_cools(fact: Fact) -> None:
 
 @given(FACTS)
 def test_the_explanation_is_json_and_says_what_the_verdict_says(fact: Fact) -> None:
-    told = json.loads(json.dumps(explain(fact, NOW)))
+    message = json.loads(json.dumps(explain(fact, NOW)))
     verdict = effective_tier(fact, NOW)
-    assert told["tier"] == verdict.tier
-    assert told["reason"] == verdict.reason
-    assert told["recency"]["tier"] == verdict.recency
-    assert told["score"]["tier"] == verdict.score_tier
-    assert told["archive"]["due"] is should_archive(fact, NOW)
+    assert message["tier"] == verdict.tier
+    assert message["reason"] == verdict.reason
+    assert message["recency"]["tier"] == verdict.recency
+    assert message["score"]["tier"] == verdict.score_tier
+    assert message["archive"]["due"] is should_archive(fact, NOW)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.lifecycle.week import days_after, iso_week, last_full_week, night_of, week_began, week_named
 from clawmem.model.settings.settings import WEEKDAYS
 
-MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda one: one.replace(tzinfo=UTC))
+MOMENTS = st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1)).map(lambda moment: moment.replace(tzinfo=UTC))
 
 
 @given(MOMENTS, st.sampled_from(WEEKDAYS), st.integers(0, 23))

@@ -80,9 +80,9 @@ class Life:
         """Write facts to their files; add new facts to the first file, or to any file."""
         for fact in facts:
             path = self.place_of(fact.id) or self.place_of(facts[-1].id) or self.chance.choice(self.paths())
-            held = {one.id: one for one in parse_items(self.files[path], path)}
-            held[fact.id] = fact
-            self.files[path] = render_items(held.values())
+            record = {item.id: item for item in parse_items(self.files[path], path)}
+            record[fact.id] = fact
+            self.files[path] = render_items(record.values())
 
     def place_of(self, fact_id: str) -> str | None:
         """The file of a fact."""
@@ -105,15 +105,17 @@ def first_vault() -> Files:
 
 def _add(life: Life) -> None:
     words, path = life.words(), life.chance.choice(life.paths())
-    same = [one for one in parse_items(life.files[path], path) if one.is_current and normal(one.fact) == normal(words)]
+    same = [
+        item for item in parse_items(life.files[path], path) if item.is_current and normal(item.fact) == normal(words)
+    ]
     fact = Fact(life.new_id(), words, "fact", life.now(), "user", tags=(life.chance.choice(WORDS),), confidence=0.5)
     _, verb, thing = words.rstrip(".").split(" ", 2)
     fact = fact._replace(subject="Jane", predicate=verb, object=thing)
     if same:
         life.put(reinforce(same[0], fact))
         return
-    held = parse_items(life.files[path], path)
-    life.files[path] = render_items([*held, fact])
+    items = parse_items(life.files[path], path)
+    life.files[path] = render_items([*items, fact])
 
 
 def _supersede(life: Life) -> None:
@@ -122,16 +124,16 @@ def _supersede(life: Life) -> None:
         return
     at = life.now()
     new = Fact(life.new_id(), f"{life.words()} ({life.chance.randrange(1000)})", "fact", at, "user")
-    done = succeed(new, [old], "supersedes", "it changed", at, at)
-    life.put(done.new, *done.closed)
+    succession = succeed(new, [old], "supersedes", "it changed", at, at)
+    life.put(succession.new, *succession.closed)
 
 
 def _supersede_by_known(life: Life) -> None:
     old, new = life.standing(), life.standing()
     if old is None or new is None or old.id == new.id:
         return
-    done = succeed(new, [old], "supersedes", "known", life.now(), old.timestamp)
-    life.put(done.new, *done.closed)
+    succession = succeed(new, [old], "supersedes", "known", life.now(), old.timestamp)
+    life.put(succession.new, *succession.closed)
 
 
 def _retract(life: Life) -> None:
@@ -141,9 +143,9 @@ def _retract(life: Life) -> None:
 
 
 def _link(life: Life) -> None:
-    one, other = life.standing(), life.standing()
-    if one and other and one.id != other.id:
-        life.put(one._replace(links=(*one.links, FactLink("depends_on", other.id, None, life.now()))))
+    fact, other = life.standing(), life.standing()
+    if fact and other and fact.id != other.id:
+        life.put(fact._replace(links=(*fact.links, FactLink("depends_on", other.id, None, life.now()))))
 
 
 def _use(life: Life) -> None:
@@ -174,10 +176,10 @@ def _reword(life: Life) -> None:
 def _take_out(life: Life) -> None:
     """Undo of the latest fact that nothing points at."""
     text = b"".join(life.files.values())
-    loose = [one for one in life.facts() if text.count(one.id.encode()) == 1 and not one.links]
+    loose = [fact for fact in life.facts() if text.count(fact.id.encode()) == 1 and not fact.links]
     if loose:
         path = life.place_of(loose[-1].id) or ""
-        life.files[path] = render_items(one for one in parse_items(life.files[path], path) if one.id != loose[-1].id)
+        life.files[path] = render_items(item for item in parse_items(life.files[path], path) if item.id != loose[-1].id)
 
 
 def _move(life: Life) -> None:

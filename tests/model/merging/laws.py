@@ -68,8 +68,8 @@ def events(files: Files) -> list[str]:
 
 def assert_sound(files: Files) -> None:
     """Check that all files parse, all chains are valid and no conflict markers are left."""
-    held = [fact for fact, _ in facts(files).values()]
-    assert chain.chain_problems(held) == ()
+    items = [fact for fact, _ in facts(files).values()]
+    assert chain.chain_problems(items) == ()
     for path, data in there(files).items():
         assert is_owned(path)
         assert b"<<<<<<<" not in data and b">>>>>>>" not in data
@@ -82,14 +82,14 @@ def assert_sound(files: Files) -> None:
 def assert_nothing_lost(base: Files, sides: list[Files], result: MergedTree) -> None:
     """Every fact and event of every side is there, unless a side took out what no other one touched."""
     after = facts(result.files)
-    new_names = {(one.side, one.old): one.new for one in result.renamed}
+    new_names = {(other_id.side, other_id.old): other_id.new for other_id in result.renamed}
     taken_out = {key for side in sides for key in facts(base).keys() - facts(side).keys()}
     for name, side in zip(("ours", "theirs"), sides, strict=False):
         for fact_id, (fact, _) in facts(side).items():
             key = new_names.get((name, fact_id), fact_id)
             assert key in after or fact_id in taken_out, f"{fact_id} ({fact.fact}) of {name} is lost"
             if fact_id not in taken_out:
-                texts = {one.fact for one, _ in after.values()}
+                texts = {other_fact.fact for other_fact, _ in after.values()}
                 before = facts(base).get(fact_id)
                 assert fact.fact in texts or (before and before[0].fact == fact.fact), fact.fact
     assert set(events(result.files)) == {event for side in sides for event in events(side)}
@@ -108,22 +108,22 @@ def assert_nothing_lost(base: Files, sides: list[Files], result: MergedTree) -> 
 
 def either_side_may_be_named_first(seed: int, few_ids: bool) -> None:
     """The merge is the same whichever side is ours, and loses nothing of either."""
-    base, (one, other) = lives(seed, 2, ANYTHING, few_ids)
-    first, second = merged(base, one, other), merged(base, other, one)
+    base, (record, other) = lives(seed, 2, ANYTHING, few_ids)
+    first, second = merged(base, record, other), merged(base, other, record)
     assert first.files == second.files
     assert sorted(first.conflicts) == sorted(second.conflicts)
     assert_sound(first.files)
-    assert_nothing_lost(base, [one, other], first)
+    assert_nothing_lost(base, [record, other], first)
 
 
 def once_is_enough(seed: int) -> None:
     """What is merged with itself, with its past, or a second time, stays as it is."""
-    base, (one, other) = lives(seed, 2)
-    assert there(merged(base, one, one).files) == there(one)
-    assert there(merged(base, one, base).files) == there(one)
-    both = merged(base, one, other).files
+    base, (record, other) = lives(seed, 2)
+    assert there(merged(base, record, record).files) == there(record)
+    assert there(merged(base, record, base).files) == there(record)
+    both = merged(base, record, other).files
     # What was merged once and comes back from elsewhere is not merged again.
-    assert there(merged(one, both, one).files) == there(both)
+    assert there(merged(record, both, record).files) == there(both)
     assert there(merged(both, both, both).files) == there(both)
 
 
@@ -152,14 +152,14 @@ def machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
         shared = there(merged(known[me], mine, shared).files)
         assert_sound(shared)
         known[me] = shared
-    met = [merged(one, one, shared).files for one in known]
-    assert all(there(one) == there(shared) for one in met)
+    met = [merged(record, record, shared).files for record in known]
+    assert all(there(record) == there(shared) for record in met)
 
 
 def every_policy_is_safe(seed: int, name: str, newer: str) -> None:
     """Under every conflict policy, every fact is kept and every chain is valid."""
-    base, (one, other) = lives(seed, 2)
-    result = merged(base, one, other, MergePolicy(name, newer, SINGLE))
+    base, (record, other) = lives(seed, 2)
+    result = merged(base, record, other, MergePolicy(name, newer, SINGLE))
     assert_sound(result.files)
-    missing = {*facts(one), *facts(other)} - facts(result.files).keys()
+    missing = {*facts(record), *facts(other)} - facts(result.files).keys()
     assert all(key in facts(base) for key in missing)

@@ -75,7 +75,7 @@ def asked(files: Files) -> list[tuple[str, set[str]]]:
     """The questions in a vault: their status, and the facts that they are about."""
     found = [(path, data) for path, data in laws.there(files).items() if file_kind(path) is PROPOSAL_FILE]
     proposals = [parse_proposal(data, path) for path, data in found]
-    return [(one.status, {target.id for target in one.targets}) for one in proposals]
+    return [(proposal.status, {target.id for target in proposal.targets}) for proposal in proposals]
 
 
 def test_a_question_about_three_values_takes_the_place_of_the_one_about_two() -> None:
@@ -102,5 +102,5 @@ def test_the_bytes_of_the_side_that_changed_a_file_stay() -> None:
     for ours in (base.replace(b'": ', b'":'), base.replace(b'": ', b'":  ')):
         assert ours != base
         for sides in ((ours, base), (base, ours)):
-            one, other = ({JANE: side} for side in sides)
-            assert laws.merged({JANE: base}, one, other).files[JANE] == ours
+            record, other = ({JANE: side} for side in sides)
+            assert laws.merged({JANE: base}, record, other).files[JANE] == ours

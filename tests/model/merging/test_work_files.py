@@ -12,22 +12,22 @@ PATH = "agents/main/sessions/ses_1.json"
 
 
 def _session(state: str, *notes: str) -> bytes:
-    held = [{"id": one, "at": f"2026-11-20T0{at}:00:00Z", "text": one} for at, one in enumerate(notes)]
-    return json.dumps({"id": "ses_1", "state": state, "notes": held}).encode()
+    items = [{"id": note, "at": f"2026-11-20T0{at}:00:00Z", "text": note} for at, note in enumerate(notes)]
+    return json.dumps({"id": "ses_1", "state": state, "notes": items}).encode()
 
 
 def test_notes_of_both_sides_stay_and_an_end_wins() -> None:
     base, ours, theirs = _session("open", "a"), _session("ended", "a", "b"), _session("open", "a", "c")
-    for one, other in ((ours, theirs), (theirs, ours)):
-        merged = json.loads(merge_file(PATH, base, one, other).content or b"")
+    for data, other in ((ours, theirs), (theirs, ours)):
+        merged = json.loads(merge_file(PATH, base, data, other).content or b"")
         assert merged["state"] == "ended"
         assert [note["id"] for note in merged["notes"]] == ["a", "b", "c"]
 
 
 def test_the_queue_keeps_the_further_phase() -> None:
     def queue(**phases: str) -> bytes:
-        held = {key: {"title": key, "added": "", "phase": phase} for key, phase in phases.items()}
-        return json.dumps(held).encode()
+        record = {key: {"title": key, "added": "", "phase": phase} for key, phase in phases.items()}
+        return json.dumps(record).encode()
 
     ours, theirs = queue(one="verify", two="reduce"), queue(one="reflect", three="done")
     merged = json.loads(merge_file("ledger/digestion.json", b"{}", ours, theirs).content or b"")
@@ -41,4 +41,4 @@ def test_equal_words_in_two_scopes_are_not_joined() -> None:
 
     path = "life/projects/boat/items.json"
     merged = merge_file(path, b"[]\n", items("fact_00000001", "software"), items("fact_00000002", "research")).content
-    assert [one.status for one in parse_items(merged or b"", path)] == ["active", "active"]
+    assert [item.status for item in parse_items(merged or b"", path)] == ["active", "active"]

@@ -37,7 +37,7 @@ def test_the_frame_of_every_section_is_exact(count: Callable[[str], int]) -> Non
         parts += [frame.remark(name, 12345, f"clawmem list --tier {tier}") for name in TITLES]
     parts += [
         frame.remark(frame.SUMMARIES, 12345, "clawmem entity show NAME"),
-        *(frame.total_remark(7, one) for one in DEFAULT_HINT),
+        *(frame.total_remark(7, text) for text in DEFAULT_HINT),
         frame.total_remark(7, DEFAULT_HINT.others, limit=1234),
     ]
     for part in parts:

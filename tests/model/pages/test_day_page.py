@@ -26,8 +26,12 @@ def test_what_a_day_taught_corrected_decided_and_who_talked() -> None:
         Event("evt_2", f"{DAY}T10:05:00Z", "assistant", "Hello", None, "s1", source="chat.jsonl"),
         Event("evt_3", f"{DAY}T12:00:00Z", "note", "my own words", source=f"daily/{DAY}.md"),
     ]
-    told = [DayFact(FACT, NORA), DayFact(moved, NORA, ("Nora lives in Porto.",)), DayFact(decision, "projects/billing")]
-    assert day_block(told, [DayFact(gone, NORA)], events, ["Tom likes tea.", "We use Postgres."]) == "\n".join(
+    items = [
+        DayFact(FACT, NORA),
+        DayFact(moved, NORA, ("Nora lives in Porto.",)),
+        DayFact(decision, "projects/billing"),
+    ]
+    assert day_block(items, [DayFact(gone, NORA)], events, ["Tom likes tea.", "We use Postgres."]) == "\n".join(
         (
             "## Learned",
             "",
@@ -62,10 +66,10 @@ def test_a_day_without_anything_has_no_generated_part() -> None:
 
 @given(LINES, st.booleans())
 def test_mentions_survive_synthesis_any_number_of_times(mentions: list[str], learned: bool) -> None:
-    told = [DayFact(FACT, NORA)] if learned else []
-    once = with_day_block("# d\n", DAY, day_block(told, [], [], mentions))
+    items = [DayFact(FACT, NORA)] if learned else []
+    once = with_day_block("# d\n", DAY, day_block(items, [], [], mentions))
     assert list(mentions_of(once)) == mentions
-    assert with_day_block(once, DAY, day_block(told, [], [], mentions_of(once))) == once
+    assert with_day_block(once, DAY, day_block(items, [], [], mentions_of(once))) == once
 
 
 def test_mentions_that_learning_put_after_a_finished_block_are_found() -> None:

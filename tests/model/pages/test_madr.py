@@ -41,12 +41,12 @@ def structure(text: str) -> list[tuple[int, str]]:
     assert set(yaml.safe_load(front)) <= KEYS
     headings = [(len(marks), name) for marks, name in re.findall(r"^(#+) (.*)$", body, re.MULTILINE)]
     assert [level for level, _ in headings].count(1) == 1 and headings[0][0] == 1
-    known = [one for one in headings if one in ORDER]
+    known = [heading for heading in headings if heading in ORDER]
     assert known == sorted(known, key=ORDER.index)
     pros = (
         headings.index((2, "Pros and Cons of the Options")) if (2, "Pros and Cons of the Options") in headings else None
     )
-    assert all(one in ORDER or (pros is not None and at > pros) for at, one in enumerate(headings[1:], 1))
+    assert all(heading in ORDER or (pros is not None and at > pros) for at, heading in enumerate(headings[1:], 1))
     # What markdownlint asks for: blank lines around headings and lists, one at the end, no marks after a heading.
     lines = text.split("\n")
     for at, line in enumerate(lines):
@@ -59,11 +59,11 @@ def structure(text: str) -> list[tuple[int, str]]:
 
 
 def test_pages_are_numbered_and_point_at_each_other() -> None:
-    facts = {one.id: one for one in (BUFFER, STREAM, PREMISE)}
+    facts = {fact.id: fact for fact in (BUFFER, STREAM, PREMISE)}
     pages = madr_pages([(STREAM, "projects/upload"), (BUFFER, "projects/upload")], facts)
-    assert [one.name for one in pages] == ["0001-buffer-the-uploads.md", "0002-stream-the-uploads.md"]
+    assert [page.name for page in pages] == ["0001-buffer-the-uploads.md", "0002-stream-the-uploads.md"]
     assert pages == madr_pages([(BUFFER, "projects/upload"), (STREAM, "projects/upload")], facts)
-    old, new = (one.text for one in pages)
+    old, new = (page.text for page in pages)
     assert yaml.safe_load(old.split("---\n")[1])["status"] == "superseded by ADR-0002"
     assert structure(new)[0] == (1, "Stream the uploads")
     assert 'Chosen option: "Stream the uploads", because Memory grew with the file.' in new
@@ -94,7 +94,7 @@ WORDS = some.text(
 
 @given(WORDS, WORDS, some.lists(WORDS, max_size=3))
 def test_any_words_keep_the_structure_and_read_back(decided: str, why: str, options: list[str]) -> None:
-    details = {"why": why, "alternatives": [{"option": one, "why": "no"} for one in options]}
+    details = {"why": why, "alternatives": [{"option": option, "why": "no"} for option in options]}
     (page,) = madr_pages([(STREAM._replace(fact=decided, details=details), "projects/upload")], {})
     structure(page.text)
     found = read_madr(page.text)
@@ -142,7 +142,7 @@ def test_a_page_of_somebody_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("", "has no title"),
         ("---\nstatus: x\n# T\n", "Line 1: the front matter does not end"),
@@ -151,6 +151,6 @@ def test_a_page_of_somebody_else() -> None:
         ('# T\n\n## Decision Outcome\n\nChosen option: "x"\n', "Line 3: the decision has no reason"),
     ],
 )
-def test_what_is_wrong_is_named(text: str, said: str) -> None:
-    with pytest.raises(InvalidInput, match=re.escape(said)):
+def test_what_is_wrong_is_named(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=re.escape(message)):
         read_madr(text)

@@ -76,8 +76,8 @@ def test_a_share_leaves_room_and_turns_decide_who_is_first() -> None:
 
 
 def test_a_fact_that_stands_in_another_unit_counts_where_it_belongs_and_is_not_repeated() -> None:
-    told = _section(SUMMARIES, [_unit(1, 10, 2)], turn=0)
-    packed = pack(DAY, [told, _section(HOT_FACTS, [_unit(2, 10), _unit(3, 10)], turn=1, total=4)], 400)
+    section = _section(SUMMARIES, [_unit(1, 10, 2)], turn=0)
+    packed = pack(DAY, [section, _section(HOT_FACTS, [_unit(2, 10), _unit(3, 10)], turn=1, total=4)], 400)
     assert [[unit.key for unit in part.units] for part in packed.sections] == [[1], [3]]
     assert packed.sections[1].left_out == 1
     assert packed.remarks[0].text == "(left out of Fresh in use: 1; `clawmem list` shows them)\n"
@@ -92,7 +92,7 @@ def test_what_is_left_out_is_counted_where_it_is_offered_first() -> None:
         _section(TIMELINE, [asked, late], turn=7),
     ]
     packed = pack(DAY, sections, 100)
-    assert [one.left_out for one in packed.sections] == [2, 1, 4, 0]
+    assert [section.left_out for section in packed.sections] == [2, 1, 4, 0]
     assert [part.text for part in packed.remarks] == ["(left out: 7; `clawmem list` shows them)\n"]
 
 
@@ -104,10 +104,10 @@ def test_what_leads_has_a_line_in_whatever_its_share_and_is_named_where_it_lacks
         return pack(DAY, [leading, _section(HOT_FACTS, rest, turn=6)], budget)
 
     shown = packed(23 + 17 + 33, 30)
-    assert [len(one.units) for one in shown.sections] == [1, 0]
+    assert [len(section.units) for section in shown.sections] == [1, 0]
     assert [part.text for part in shown.remarks] == ["(left out: 31; `clawmem list` shows them)\n"]
     shown = packed(23 + 24 + 33, 30, 30)
-    assert [[unit.key for unit in one.units] for one in shown.sections] == [[0], []]
+    assert [[unit.key for unit in section.units] for section in shown.sections] == [[0], []]
     assert [part.text for part in shown.remarks] == ["(left out: 32, of Always 1; `clawmem list` shows them)\n"]
     shown = packed(23 + 24 + 20, 30)
     assert [part.text for part in shown.remarks] == ["(left out: 31, of Always 1; `clawmem list` shows them)\n"]
@@ -144,10 +144,10 @@ def test_little_room_gives_one_remark_for_all_and_less_than_that_is_refused() ->
         pack(DAY, sections, least - 1)
 
 
-@pytest.mark.parametrize(("exact", "told"), [([True, True], True), ([True, False], None), ([False, False], False)])
-def test_how_it_was_counted_is_told(exact: list[bool], told: bool | None) -> None:
+@pytest.mark.parametrize(("exact", "flag"), [([True, True], True), ([True, False], None), ([False, False], False)])
+def test_how_it_was_counted_is_told(exact: list[bool], flag: bool | None) -> None:
     units = [Unit(at, 5, each, "- x\n") for at, each in enumerate(exact)]
-    assert pack(DAY, [_section(HOT_FACTS, units)], 400).exact is told
+    assert pack(DAY, [_section(HOT_FACTS, units)], 400).exact is flag
 
 
 @given(_SECTIONS, st.lists(_UNIT, min_size=1, max_size=4, unique_by=lambda unit: unit.key), st.integers(0, 200))
@@ -193,7 +193,7 @@ def test_room_that_is_left_goes_to_a_longer_fact_of_the_second_half() -> None:
     def kept(*units: Unit) -> list[int | str]:
         offered = [*units, _unit(9, 35), _unit(10, 900)]
         # The frame takes 23 tokens, the remark 17, the title 5, and 20 are left.
-        packed = pack(DAY, [_section(HOT_FACTS, offered)], 23 + 17 + 5 + sum(one.tokens for one in units) + 20)
+        packed = pack(DAY, [_section(HOT_FACTS, offered)], 23 + 17 + 5 + sum(unit.tokens for unit in units) + 20)
         return [unit.key for unit in packed.sections[0].units]
 
     first = [_unit(1, 15), _unit(2, 20)]

@@ -117,9 +117,9 @@ def test_a_long_turn_is_cut() -> None:
 
 
 def test_what_an_outsider_said_is_marked_like_a_fact_of_his() -> None:
-    said = Event("evt_1", "2026-11-21T09:30:00Z", "note", "Mia lives in Moscow.", source="web:evil.example")
-    assert event_line(said) == "- note: Mia lives in Moscow. (2026-11-21, from outside, unverified)\n"
-    assert event_line(said._replace(source="chat")) == "- note: Mia lives in Moscow. (2026-11-21)\n"
+    event = Event("evt_1", "2026-11-21T09:30:00Z", "note", "Mia lives in Moscow.", source="web:evil.example")
+    assert event_line(event) == "- note: Mia lives in Moscow. (2026-11-21, from outside, unverified)\n"
+    assert event_line(event._replace(source="chat")) == "- note: Mia lives in Moscow. (2026-11-21)\n"
 
 
 @settings(max_examples=200, deadline=None)
@@ -149,16 +149,16 @@ def test_only_a_day_takes_the_place_of_a_day(recorded: str, day: str) -> None:
 
 def test_a_line_with_the_day_it_was_said_takes_as_many_tokens(exact: Callable[[str], int]) -> None:
     fact = _fact()
-    said = with_said_day(fact, "1999-01-02")
-    assert context_line(said) == "- Jane likes tea (1999-01-02)\n"
-    assert exact(context_line(said)) == exact(context_line(fact))
-    assert line_tokens(said) == line_tokens(fact)
+    message = with_said_day(fact, "1999-01-02")
+    assert context_line(message) == "- Jane likes tea (1999-01-02)\n"
+    assert exact(context_line(message)) == exact(context_line(fact))
+    assert line_tokens(message) == line_tokens(fact)
 
 
 def test_of_a_long_event_the_part_with_the_words_is_shown() -> None:
-    said = Event("evt_1", "2026-01-01T00:00:00Z", "assistant", "Filler goes on. " * 60 + "The boiler costs 900 euros.")
-    assert "boiler" not in event_line(said)
-    shown = event_line(said, ("boiler", "cost"))
+    event = Event("evt_1", "2026-01-01T00:00:00Z", "assistant", "Filler goes on. " * 60 + "The boiler costs 900 euros.")
+    assert "boiler" not in event_line(event)
+    shown = event_line(event, ("boiler", "cost"))
     assert "The boiler costs 900 euros. (2026-01-01)" in shown and len(shown) < 350
-    short = said._replace(text="The boiler costs 900 euros.")
+    short = event._replace(text="The boiler costs 900 euros.")
     assert event_line(short, ("boiler",)) == event_line(short)

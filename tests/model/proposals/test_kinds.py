@@ -14,7 +14,7 @@ def test_names_are_unique() -> None:
     assert len(BY_KIND) == len(PROPOSAL_KINDS)
 
 
-@pytest.mark.parametrize("kind", PROPOSAL_KINDS, ids=lambda one: one.name)
+@pytest.mark.parametrize("kind", PROPOSAL_KINDS, ids=lambda other: other.name)
 def test_what_a_row_calls_takes_the_write_the_proposal_and_the_facts(kind: ProposalKind) -> None:
     assert kind.name.isalpha() and kind.name.islower() and kind.about
     if kind.on_decision:

@@ -73,8 +73,8 @@ def test_a_score_is_a_share(fact: Fact) -> None:
 
 
 @given(FACTS, SHARES, SHARES)
-def test_what_matters_more_scores_no_less(fact: Fact, one: float, other: float) -> None:
-    low, high = sorted((one, other))
+def test_what_matters_more_scores_no_less(fact: Fact, other_value: float, other: float) -> None:
+    low, high = sorted((other_value, other))
     for name in ("importance", "confidence"):
         less, more = (score_fact(fact._replace(**{name: value}), NORA, DAY) for value in (low, high))  # type: ignore[arg-type]
         assert less.score <= more.score
@@ -96,9 +96,9 @@ def test_what_does_not_hold_is_refused_with_the_reason() -> None:
 def test_at_most_so_many_and_the_best_of_them() -> None:
     facts = [ALLERGY._replace(id=f"fact_{number:08x}", importance=0.5 + number / 100) for number in range(12)]
     verdicts = decide([ScoredFact(fact, NORA, score_fact(fact, NORA, DAY)) for fact in facts], PromotionTerms(WORTH, 8))
-    kept = [one.candidate.fact.id for one in verdicts if one.promoted]
+    kept = [verdict.candidate.fact.id for verdict in verdicts if verdict.promoted]
     assert kept == [f"fact_{number:08x}" for number in range(11, 3, -1)]
-    assert {one.reason for one in verdicts if not one.promoted} == {
+    assert {verdict.reason for verdict in verdicts if not verdict.promoted} == {
         "its score is high enough, but the limit is 8 a day"
     }
 
@@ -121,8 +121,11 @@ def test_what_is_just_under_the_score_or_doubtful_waits_for_a_person() -> None:
     terms = PromotionTerms(0.6, 8, margin=0.05, most_asked=3)
     scores = (0.6, 0.599, 0.55, 0.549)
     rows = [*(candidate(number, score) for number, score in enumerate(scores, 1)), candidate(5, 0.9, doubt="x")]
-    told = {one.candidate.fact.id[-1]: (one.promoted, one.waits, one.reason) for one in decide(rows, terms)}
-    assert told == {
+    record = {
+        verdict.candidate.fact.id[-1]: (verdict.promoted, verdict.waits, verdict.reason)
+        for verdict in decide(rows, terms)
+    }
+    assert record == {
         "1": (True, False, "its score is 0.60, and 0.60 is needed: health lasts"),
         "2": (False, True, "its score is 0.60, just below the 0.60 needed"),
         "3": (False, True, "its score is 0.55, just below the 0.60 needed"),
@@ -136,12 +139,14 @@ def test_a_person_is_asked_only_so_often_about_the_best_and_never_twice() -> Non
     rows = [candidate(number, number / 10) for number in range(1, 6)]
     settled = candidate(6, 0.9, proposal="prop_1", settled="it was turned down in review, as prop_1")
     verdicts = decide([*rows, settled], terms)
-    assert [one.candidate.fact.id[-1] for one in verdicts if one.waits] == ["5", "4"]
+    assert [verdict.candidate.fact.id[-1] for verdict in verdicts if verdict.waits] == ["5", "4"]
     assert (verdicts[0].reason, verdicts[0].proposal) == ("it was turned down in review, as prop_1", "prop_1")
     assert (
         verdicts[3].reason == "its score is 0.30, just below the 0.60 needed; a person is asked at most 3 times a day"
     )
-    assert not any(one.waits for one in decide(rows, terms._replace(most=0))), "promotion is off: nobody is asked"
+    assert not any(verdict.waits for verdict in decide(rows, terms._replace(most=0))), (
+        "promotion is off: nobody is asked"
+    )
 
 
 ROWS = st.lists(
@@ -160,18 +165,20 @@ def test_whatever_comes_the_limits_hold_and_each_has_one_verdict(
         for number, (score, doubt, settled, no) in enumerate(rows)
     ]  # fmt: skip
     verdicts = decide(candidates, PromotionTerms(worth, most, before, margin, asked, asked_before))
-    assert sorted(one.candidate.fact.id for one in verdicts) == sorted(one.fact.id for one in candidates)
-    assert sum(one.promoted for one in verdicts) <= max(0, most - before)
-    assert sum(one.waits for one in verdicts) <= max(0, asked - asked_before)
-    for one in verdicts:
-        told = one.candidate
-        assert one.reason
-        assert not (one.promoted and one.waits)
-        if one.promoted or one.waits:
-            assert (told.settled, told.judgement.refusal) == (None, None)
-        assert not one.promoted or (told.doubt is None and told.judgement.score >= worth)
-        assert not one.waits or told.judgement.score >= worth - margin - 0.001
-        assert not one.waits or told.doubt or told.judgement.score < worth
+    assert sorted(verdict.candidate.fact.id for verdict in verdicts) == sorted(
+        candidate.fact.id for candidate in candidates
+    )
+    assert sum(verdict.promoted for verdict in verdicts) <= max(0, most - before)
+    assert sum(verdict.waits for verdict in verdicts) <= max(0, asked - asked_before)
+    for verdict in verdicts:
+        fact = verdict.candidate
+        assert verdict.reason
+        assert not (verdict.promoted and verdict.waits)
+        if verdict.promoted or verdict.waits:
+            assert (fact.settled, fact.judgement.refusal) == (None, None)
+        assert not verdict.promoted or (fact.doubt is None and fact.judgement.score >= worth)
+        assert not verdict.waits or fact.judgement.score >= worth - margin - 0.001
+        assert not verdict.waits or fact.doubt or fact.judgement.score < worth
 
 
 def test_a_promotion_that_a_person_approved_names_the_proposal() -> None:

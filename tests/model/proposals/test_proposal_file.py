@@ -69,7 +69,7 @@ EVERY = (
 PATH = "review/prop_00000001.json"
 
 
-@pytest.mark.parametrize("proposal", EVERY, ids=lambda one: f"{one.kind}-{one.status}-{one.does}")
+@pytest.mark.parametrize("proposal", EVERY, ids=lambda other: f"{other.kind}-{other.status}-{other.does}")
 def test_a_round_trip_loses_nothing(proposal: Proposal) -> None:
     data = render_proposal(proposal)
     assert parse_proposal(data, PATH) == proposal
@@ -91,7 +91,7 @@ def damaged(**changes: Any) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "text"),
     [
         (b"{", "not JSON"),
         (b"[]", "not a JSON object"),
@@ -115,10 +115,10 @@ def damaged(**changes: Any) -> bytes:
         (damaged(does="predicate", entry={"name": "Bad Name", "description": "x"}), "lower-case"),
     ],
 )
-def test_what_is_wrong_is_told(data: bytes, told: str) -> None:
+def test_what_is_wrong_is_told(data: bytes, text: str) -> None:
     with pytest.raises(Unreadable) as raised:
         parse_proposal(data, PATH)
-    assert told in raised.value.message
+    assert text in raised.value.message
     assert PATH in raised.value.message
 
 

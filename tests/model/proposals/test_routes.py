@@ -63,7 +63,7 @@ def test_globs(pattern: str, entity: str | None, fits: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("* a@b; kind:whim a@b", "line 2: 'whim' is not a kind of proposal"),
         ("ada@example.org", "line 1: 'ada@example.org' is no pattern"),
@@ -72,14 +72,14 @@ def test_globs(pattern: str, entity: str | None, fits: bool) -> None:
         ('* "Ada', "line 1: no closing quotation"),
     ],
 )
-def test_a_wrong_line_is_named(text: str, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said) as found:
+def test_a_wrong_line_is_named(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as found:
         read_routes(text)
-    assert found.value.message.startswith(said)
+    assert found.value.message.startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("kind:guardrail bot Ada", "never delegated"),
         ("areas/* bot Ada", "names a kind"),
@@ -87,15 +87,15 @@ def test_a_wrong_line_is_named(text: str, said: str) -> None:
         ("kind:fact bot Ada; kind:fact", "line 2: .* has 1 word$"),
     ],
 )
-def test_a_wrong_delegation_is_named(text: str, said: str) -> None:
-    with pytest.raises(InvalidInput, match=said):
+def test_a_wrong_delegation_is_named(text: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
         read_delegations(text)
 
 
 def test_people_are_known_by_address_or_name() -> None:
     who = ("Ada Lovelace", "ada@example.org")
-    assert all(is_named([one], *who) for one in ("ADA@example.org", "ada lovelace", "*@example.org"))
-    assert not any(is_named([one], *who) for one in ("ada", "ada@example.orgs", "a.a@example.org"))
+    assert all(is_named([text], *who) for text in ("ADA@example.org", "ada lovelace", "*@example.org"))
+    assert not any(is_named([text], *who) for text in ("ada", "ada@example.orgs", "a.a@example.org"))
 
 
 WORD = some.text(some.characters(blacklist_characters=";\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\0"), min_size=1)

@@ -30,10 +30,10 @@ def test_a_merge_knows_no_sides_and_loses_no_count(
     assert merged == merged_accesses(base, theirs, ours)
     assert merged.keys() == ours.keys() | theirs.keys()
     none = Accesses(0, "")
-    for fact_id, one in merged.items():
+    for fact_id, accesses in merged.items():
         known = [side.get(fact_id, none).number for side in (base, ours, theirs)]
-        assert one.number >= max(known)
-        assert one.number - known[0] == sum(max(0, side - known[0]) for side in known[1:])
+        assert accesses.number >= max(known)
+        assert accesses.number - known[0] == sum(max(0, side - known[0]) for side in known[1:])
 
 
 @given(COUNTS, COUNTS)

@@ -38,7 +38,7 @@ def path(what: str, project: str | None = "boat") -> Claim:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "meet"),
+    ("claim", "other", "meet"),
     [
         (path("src/auth"), path("src/auth/login.py"), True),
         (path("src/auth"), path("src/authors"), False),
@@ -58,9 +58,9 @@ def path(what: str, project: str | None = "boat") -> Claim:
         (Claim(TASK, "paint"), Claim(ENTITY, "projects/boat"), False),
     ],
 )
-def test_claims_overlap_where_both_contain_something(one: Claim, other: Claim, meet: bool) -> None:
-    assert overlap(one, other) is meet
-    assert overlap(other, one) is meet
+def test_claims_overlap_where_both_contain_something(claim: Claim, other: Claim, meet: bool) -> None:
+    assert overlap(claim, other) is meet
+    assert overlap(other, claim) is meet
 
 
 def test_an_entity_covers_its_files() -> None:
@@ -74,9 +74,9 @@ PARTS = st.lists(st.sampled_from(["a", "b", "a*", "*", "**", "c.py"]), min_size=
 
 
 @given(PARTS, PARTS)
-def test_overlap_is_symmetric_and_everything_overlaps_itself(one: str, other: str) -> None:
-    assert overlap(path(one), path(other)) == overlap(path(other), path(one))
-    assert overlap(path(one), path(one))
+def test_overlap_is_symmetric_and_everything_overlaps_itself(text: str, other: str) -> None:
+    assert overlap(path(text), path(other)) == overlap(path(other), path(text))
+    assert overlap(path(text), path(text))
 
 
 def test_each_sign_of_life_renews_a_lease_and_a_gap_ends_it() -> None:
@@ -88,11 +88,11 @@ def test_each_sign_of_life_renews_a_lease_and_a_gap_ends_it() -> None:
 @given(st.lists(st.integers(0, 200)), st.integers(1, 60))
 def test_a_lease_ends_at_the_first_gap(signs: list[int], lease: int) -> None:
     last = 0
-    for one in sorted(signs):
-        if one > last + lease:
+    for sign in sorted(signs):
+        if sign > last + lease:
             break
-        last = one
-    assert stamp(alive_until(at(0), [at(one) for one in signs], lease)) == at(last + lease)
+        last = sign
+    assert stamp(alive_until(at(0), [at(sign) for sign in signs], lease)) == at(last + lease)
 
 
 def test_a_collision_names_the_one_that_came_first_in_front() -> None:
@@ -103,8 +103,8 @@ def test_a_collision_names_the_one_that_came_first_in_front() -> None:
 
 
 def test_claims_are_written_and_read() -> None:
-    held = (SessionClaims("s1", "ann", at(0), (Claim(TASK, "paint", since=at(0)), path("src"))),)
-    assert parse_claims(render_claims(held), "agents/ann/claims.json", parse_yaml) == held
+    pair = (SessionClaims("s1", "ann", at(0), (Claim(TASK, "paint", since=at(0)), path("src"))),)
+    assert parse_claims(render_claims(pair), "agents/ann/claims.json", parse_yaml) == pair
     assert parse_claims(b"{}\n", "agents/ann/claims.json", parse_yaml) == ()
     for wrong in (b'{"s1": 3}', b'{"s1": {"seen": "soon", "claims": []}}'):
         with pytest.raises(Unreadable, match="'s1"):

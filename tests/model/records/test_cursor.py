@@ -17,7 +17,7 @@ from clawmem.model.records.event import Event
 
 
 def _events(*ids: str) -> list[Event]:
-    return [Event(one, "2026-11-02T10:00:00Z", "user", "text") for one in ids]
+    return [Event(identifier, "2026-11-02T10:00:00Z", "user", "text") for identifier in ids]
 
 
 def test_only_what_came_after_is_unread() -> None:
@@ -40,7 +40,7 @@ def test_the_unread_events_are_counted_one_by_one_as_they_are_listed(
     ids: list[str], reached: DayProgress | None
 ) -> None:
     day = _events(*ids)
-    wanted = sum(one.id != "c" for one in events_after(day, reached))
+    wanted = sum(event.id != "c" for event in events_after(day, reached))
     assert number_after(iter(day), reached, lambda event: event.id != "c") == wanted
 
 

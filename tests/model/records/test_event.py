@@ -8,7 +8,7 @@ from clawmem.model.records.event import Event, is_speech
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "flag"),
     [
         ("The boiler is new", True),
         ("File created successfully at: /tmp/x.md", False),
@@ -21,12 +21,12 @@ from clawmem.model.records.event import Event, is_speech
         ("The file was created by Ada, successfully", True),
     ],
 )
-def test_the_words_of_programs_are_not_speech(text: str, said: bool) -> None:
-    assert is_speech(Event("e", "2026-01-01T00:00:00Z", "user", text)) is said
+def test_the_words_of_programs_are_not_speech(text: str, flag: bool) -> None:
+    assert is_speech(Event("e", "2026-01-01T00:00:00Z", "user", text)) is flag
 
 
 @pytest.mark.parametrize(
-    ("role", "kind", "text", "said"),
+    ("role", "kind", "text", "flag"),
     [
         ("assistant", "message", "The boiler is new", True),
         ("note", "note", "The boiler is new", True),
@@ -39,5 +39,5 @@ def test_the_words_of_programs_are_not_speech(text: str, said: bool) -> None:
         ("system", "app", "opened boiler.md", False),
     ],
 )
-def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: str, text: str, said: bool) -> None:
-    assert is_speech(Event("e", "2026-01-01T00:00:00Z", role, text, kind=kind)) is said
+def test_of_tools_only_prose_is_shown_and_of_systems_nothing(role: str, kind: str, text: str, flag: bool) -> None:
+    assert is_speech(Event("e", "2026-01-01T00:00:00Z", role, text, kind=kind)) is flag

@@ -34,8 +34,8 @@ def modes(text: str) -> dict[str, FailureMode]:
 def test_the_template_defines_each_built_in_mode_with_signs_actions_and_a_guardrail() -> None:
     found = built_in_modes()
     assert tuple(found) == BUILT_IN
-    for one in found.values():
-        assert one.about and one.signs and len(one.actions) > 1 and one.guardrail
+    for mode in found.values():
+        assert mode.about and mode.signs and len(mode.actions) > 1 and mode.guardrail
     assert found["loop"].mast == ("FM-1.3", "FM-1.5")
     assert found["verification-divergence"].mast == ("FM-3.2", "FM-3.3")
     assert len(MAST) == 14
@@ -92,8 +92,8 @@ def test_a_wrong_line_of_the_log_is_refused_with_its_number(text: str, line: int
 
 RECORDS = st.builds(
     FailureRecord,
-    st.uuids().map(lambda one: f"fail_{one.hex[:8]}"),
-    st.datetimes().map(lambda one: f"{one:2026-%m-%dT%H:%M:%SZ}"),
+    st.uuids().map(lambda d: f"fail_{d.hex[:8]}"),
+    st.datetimes().map(lambda moment: f"{moment:2026-%m-%dT%H:%M:%SZ}"),
     st.sampled_from(BUILT_IN),
     st.sampled_from(["coder", None]),
     note=st.one_of(st.none(), st.text(st.characters(codec="utf-8"), max_size=9)),
@@ -104,11 +104,11 @@ RECORDS = st.builds(
 def test_merging_keeps_each_failure_of_both_sides_once(
     base: list[FailureRecord], ours: list[FailureRecord], theirs: list[FailureRecord]
 ) -> None:
-    before, one, other = render_lines(base), render_lines([*base, *ours]), render_lines([*base, *theirs])
-    done = merge_file(LOG_PATH, before, one, other)
-    assert merge_file(LOG_PATH, before, other, one) == done
-    assert not done.conflicts
-    found = parse_failures(done.content or b"", LOG_PATH, parse_yaml)
+    before, data, other = render_lines(base), render_lines([*base, *ours]), render_lines([*base, *theirs])
+    merged = merge_file(LOG_PATH, before, data, other)
+    assert merge_file(LOG_PATH, before, other, data) == merged
+    assert not merged.conflicts
+    found = parse_failures(merged.content or b"", LOG_PATH, parse_yaml)
     assert sorted(found, key=repr) == sorted({*base, *ours, *theirs}, key=repr)
 
 

@@ -39,8 +39,8 @@ def test_the_schemas_are_schemas_and_the_example_fits() -> None:
 
 def _without_null(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_null(one) for key, one in value.items() if one is not None}
-    return [_without_null(one) for one in value] if isinstance(value, list) else value
+        return {key: _without_null(other) for key, other in value.items() if other is not None}
+    return [_without_null(other) for other in value] if isinstance(value, list) else value
 
 
 @given(_DOCUMENTS)
@@ -54,7 +54,7 @@ def test_what_the_schema_refuses_is_refused(document: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         ({"summary": None}, "summary: is missing"),
         ({"summary": "  "}, "summary: is empty"),
@@ -69,12 +69,12 @@ def test_what_the_schema_refuses_is_refused(document: dict[str, Any]) -> None:
         ({"decision": [{}], "decisions": None}, "decision: is unknown; did you mean 'decisions'"),
     ],
 )
-def test_an_error_names_the_field(change: dict[str, Any], said: str | None) -> None:
+def test_an_error_names_the_field(change: dict[str, Any], text: str | None) -> None:
     document = {key: value for key, value in {**EXAMPLE, **change}.items() if value is not None}
-    if said is None:
+    if text is None:
         assert check_handover(document).notices == ("lesson was ignored: the schema has no such key",)
         return
-    with pytest.raises(InvalidInput, match=said):
+    with pytest.raises(InvalidInput, match=text):
         check_handover(document)
 
 

@@ -116,8 +116,8 @@ def test_a_changed_key_leaves_every_other_line_alone() -> None:
 
 
 def test_what_does_not_fit_together_is_named() -> None:
-    told = list(task_warnings(read(PAGE.replace("holder: coder\n", "verdict: reject\n"))))
-    assert told == [
+    items = list(task_warnings(read(PAGE.replace("holder: coder\n", "verdict: reject\n"))))
+    assert items == [
         (5, "The task is in work, and the key 'holder' names nobody."),
         (6, "The verdict is reject, and the state is working."),
     ]
@@ -133,7 +133,7 @@ def test_what_is_written_is_read_again(title: str, state: str, priority: int, wi
     task = read(with_keys(page, {"state": state, "holder": title}))
     assert (task.title, task.holder) == (" ".join(title.split()), " ".join(title.split()))
     assert (task.state, task.priority) == (state, priority)
-    assert [(one.text, one.checked) for one in task.acceptance] == [("One thing.", False), ("Another thing.", True)]
+    assert [(item.text, item.checked) for item in task.acceptance] == [("One thing.", False), ("Another thing.", True)]
 
 
 def test_a_front_matter_that_does_not_end_is_named() -> None:

@@ -31,20 +31,20 @@ def test_the_usual_way() -> None:
     assert (taken.state, taken.holder, taken.since) == ("working", "bob", AT)
     handed = moved(taken, SUBMIT, BOB)
     assert (handed.state, handed.holder) == ("review", "bob")
-    done = moved(handed, CLOSE, ANN, "It is blue.")
-    assert (done.state, done.verdict, done.decided, done.decided_by, done.reason) == (
+    result = moved(handed, CLOSE, ANN, "It is blue.")
+    assert (result.state, result.verdict, result.decided, result.decided_by, result.reason) == (
         "done", "pass", AT, "Ann <ann@example.org>", "It is blue.",
     )  # fmt: skip
-    again = moved(done, REOPEN, ANN)
+    again = moved(result, REOPEN, ANN)
     assert (again.state, again.holder, again.verdict, again.decided_by, again.reason) == ("open", None) + (None,) * 3
 
 
 def test_a_task_that_another_holds_is_not_taken_unless_it_is_gone_or_a_person_decides() -> None:
-    held = task(state="working", holder="eve", since=AT)
+    value = task(state="working", holder="eve", since=AT)
     with pytest.raises(Refused, match="held by eve"):
-        moved(held, TAKE, BOB)
-    assert moved(held, TAKE, BOB, gone=True).holder == "bob"
-    assert moved(held, TAKE, ANN).holder == "Ann"
+        moved(value, TAKE, BOB)
+    assert moved(value, TAKE, BOB, gone=True).holder == "bob"
+    assert moved(value, TAKE, ANN).holder == "Ann"
     with pytest.raises(Refused, match="in review"):
         moved(task(state="review", holder="eve"), TAKE, BOB, gone=True)
     assert moved(task(state="review", holder="bob"), TAKE, BOB).state == "working"

@@ -87,9 +87,9 @@ def test_no_score_depends_on_a_worse_hit(scores: dict[str, float], worse: float)
 def test_normalising_keeps_the_order(scores: dict[str, float]) -> None:
     spread = normalized(scores)
     assert all(0 <= value <= 1.0 for value in spread.values())
-    for one in scores:
+    for score in scores:
         for other in scores:
-            assert scores[one] < scores[other] or spread[one] >= spread[other]
+            assert scores[score] < scores[other] or spread[score] >= spread[other]
 
 
 def test_an_exact_triple_outweighs_words_and_both_outweigh_one() -> None:
@@ -107,10 +107,10 @@ def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> Non
     assert event_weights(0.0) == EVENT_WEIGHTS
     channels = {"keyword": {1: 6.0, 2: 3.0, 3: 1.0}, "vector": {2: 0.5, 3: 0.3, 1: 0.2}}
     fused = [fuse(channels, event_weights(part)) for part in (1.0, 0.7, 0.4, 0.1)]
-    assert [one.order[0] for one in fused] == [1, 1, 2, 2]
-    for one in fused:
-        assert [sum(one.channels(n).values()) for n in one.order] == [one.scores[n] for n in one.order]
-        assert list(one.channels(1)) == ["keyword", "vector"]
+    assert [hits.order[0] for hits in fused] == [1, 1, 2, 2]
+    for hits in fused:
+        assert [sum(hits.channels(n).values()) for n in hits.order] == [hits.scores[n] for n in hits.order]
+        assert list(hits.channels(1)) == ["keyword", "vector"]
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:
@@ -163,10 +163,10 @@ def test_what_is_over_comes_behind_what_matches_about_as_well_and_before_what_ma
         "other": RankingFeatures("other", "hot"),
     }
     scores = {"keyword": {"over": 5.0, "holds": 4.0, "other": 1.0}}
-    assert [one.id for one in rank(scores, features)] == ["holds", "over", "other"]
+    assert [fact.id for fact in rank(scores, features)] == ["holds", "over", "other"]
     before = {**features, "over": features["over"]._replace(over=False)}
-    assert [one.id for one in rank(scores, before)] == ["over", "holds", "other"]
-    assert [one.id for one in ordered(features.values())] == ["other", "holds", "over"]
+    assert [fact.id for fact in rank(scores, before)] == ["over", "holds", "other"]
+    assert [other_features.id for other_features in ordered(features.values())] == ["other", "holds", "over"]
 
 
 def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_whatever_its_words() -> None:
@@ -175,9 +175,9 @@ def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_w
         RankingFeatures("holds", "cold"),
         RankingFeatures("other", "hot"),
     )
-    features = {one.id: one for one in (over, holds, other)}
+    features = {other_features.id: other_features for other_features in (over, holds, other)}
     words = {"keyword": {"over": 9.0, "holds": 1.0, "other": 2.0}, "vector": {"over": 0.9}}
-    assert [one.id for one in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, features)][:2] == [
+    assert [fact.id for fact in rank({"predicate": {"over": 4.0, "holds": 4.0}, **words}, features)][:2] == [
         "holds",
         "over",
     ]
@@ -188,15 +188,15 @@ def test_what_is_over_stands_behind_what_holds_and_says_exactly_what_was_asked_w
 
 
 def test_a_fact_about_the_named_person_is_ahead_unless_it_has_only_the_name() -> None:
-    features = {one: RankingFeatures(one, "warm") for one in ("named", "other")}
+    features = {text: RankingFeatures(text, "warm") for text in ("named", "other")}
     asked = AskedOf({"named"}, {"other"})
 
     def ranked(share: float) -> list[str]:
         words = {"named": share * 10, "other": 10.0}
         parts = {"keyword": {"named": share, "other": 1.0}}
         found = rank({"keyword": words}, features, shares=parts, asked=asked)
-        assert (next(one.score for one in found if one.id == "named") < NAME_ONLY) == (share < 0.05)
-        return [one.id for one in found]
+        assert (next(fact.score for fact in found if fact.id == "named") < NAME_ONLY) == (share < 0.05)
+        return [fact.id for fact in found]
 
     assert ranked(0.3) == ["named", "other"]
     assert ranked(0.01) == ["other", "named"]
@@ -259,16 +259,16 @@ def test_what_a_prior_adds(fact: RankingFeatures, more: float) -> None:
 def test_what_a_question_does_not_name_keeps_a_part_of_its_score() -> None:
     features = {name: RankingFeatures(name, "cold") for name in ("named", "unnamed", "other")}
     channels = {"keyword": {"unnamed": 10.0, "named": 5.0, "other": 10.0}}
-    plain = {one.id: one.score for one in rank(channels, features)}
+    plain = {fact.id: fact.score for fact in rank(channels, features)}
     assert plain == pytest.approx({"unnamed": 1.0, "named": 0.5, "other": 1.0})
     found = rank(channels, features, asked=AskedOf({"named"}, {"other"}))
-    assert {one.id: one.score for one in found} == pytest.approx(
+    assert {fact.id: fact.score for fact in found} == pytest.approx(
         {"unnamed": 0.8, "named": 0.5, "other": 0.5 * OTHERS_SHARE}
     )
-    assert [sum(one.channels.values()) + one.prior for one in found] == pytest.approx([one.score for one in found])
+    assert [sum(fact.channels.values()) + fact.prior for fact in found] == pytest.approx([fact.score for fact in found])
     # Nothing is put behind a fact with hardly more than the name.
     weak = rank({"keyword": {"named": 0.5, "other": 10.0}}, features, asked=AskedOf({"named"}, {"other"}))
-    assert {one.id: one.score for one in weak} == pytest.approx({"other": 0.8, "named": 0.05})
+    assert {fact.id: fact.score for fact in weak} == pytest.approx({"other": 0.8, "named": 0.05})
     edge = rank({"keyword": {"named": NAME_ONLY, "other": 1.0}}, features, asked=AskedOf({"named"}, {"other"}))
     assert edge[0].id == "named"
 
@@ -276,10 +276,10 @@ def test_what_a_question_does_not_name_keeps_a_part_of_its_score() -> None:
 def test_what_is_over_keeps_a_part_of_what_it_scores() -> None:
     features = {"over": RankingFeatures("over", "cold", over=True), "holds": RankingFeatures("holds", "cold")}
     found = rank({"keyword": {"over": 4.0, "holds": 4.0}}, features)
-    assert {one.id: one.score for one in found} == pytest.approx({"holds": 1.0, "over": 0.6})
+    assert {fact.id: fact.score for fact in found} == pytest.approx({"holds": 1.0, "over": 0.6})
     shares = {"keyword": {"over": 1.0, "holds": 1.0}}
     found = rank({"keyword": {"over": 4.0, "holds": 4.0}}, features, shares=shares)
-    assert {one.id: one.score for one in found} == pytest.approx({"holds": 1.0, "over": 0.3 * 0.6 + 0.7 * 0.6})
+    assert {fact.id: fact.score for fact in found} == pytest.approx({"holds": 1.0, "over": 0.3 * 0.6 + 0.7 * 0.6})
     assert rank({"keyword": {"over": -4.0, "holds": -2.0}}, features)[0].id == "holds"
     # Both say exactly what was asked: the one that is over is at most as good, and then behind.
     exact = {"predicate": {"over": 4.0, "holds": 4.0}, "keyword": {"over": 9.0, "holds": 1.0}}
@@ -311,5 +311,5 @@ def test_what_is_over_is_at_most_as_good_as_the_best_that_holds() -> None:
     free = rank(channels, {**features, "over": RankingFeatures("over", "cold")})
     assert free[0].id == "over" and free[0].score == pytest.approx(1.0)
     ranked = rank(channels, features)
-    assert [one.id for one in ranked] == ["best", "over", "worse"]
+    assert [fact.id for fact in ranked] == ["best", "over", "worse"]
     assert ranked[1].score == pytest.approx(ranked[0].score) and ranked[2].score < ranked[0].score

@@ -24,8 +24,8 @@ NUMBERS = st.lists(st.floats(-1e3, 1e3, width=32), min_size=1, max_size=40)
 LARGE = st.lists(st.floats(-1, 1).filter(lambda number: number == 0 or abs(number) > 1e-3), min_size=1, max_size=40)
 
 
-def cosine(one: list[float], other: list[float]) -> float:
-    return sum(a * b for a, b in zip(normalize_vector(one), normalize_vector(other), strict=True))
+def cosine(items: list[float], other: list[float]) -> float:
+    return sum(a * b for a, b in zip(normalize_vector(items), normalize_vector(other), strict=True))
 
 
 @given(NUMBERS)
@@ -100,8 +100,8 @@ def test_the_expected_closeness_goes_with_the_angle() -> None:
 
 
 def test_signs_estimate_the_angle_of_many_numbers() -> None:
-    one = [((at * 7919) % 2003) / 2003 - 0.5 for at in range(2000)]
-    other = [number + ((at * 104729) % 1999) / 1999 - 0.5 for at, number in enumerate(one)]
-    (apart,) = hamming_distances(sign_bits(other), sign_bits(one))
-    assert abs(apart / 2000 - acos(cosine(one, other)) / pi) < 0.05
-    assert abs(expected_cosine(apart, 2000) - cosine(one, other)) < 0.12
+    items = [((at * 7919) % 2003) / 2003 - 0.5 for at in range(2000)]
+    other = [number + ((at * 104729) % 1999) / 1999 - 0.5 for at, number in enumerate(items)]
+    (apart,) = hamming_distances(sign_bits(other), sign_bits(items))
+    assert abs(apart / 2000 - acos(cosine(items, other)) / pi) < 0.05
+    assert abs(expected_cosine(apart, 2000) - cosine(items, other)) < 0.12

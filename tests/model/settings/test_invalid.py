@@ -23,17 +23,17 @@ def test_a_wrong_value_stops_only_what_needs_it() -> None:
     assert settings.whole("defaults.limit") == 7
     with pytest.raises(InvalidInput, match=r"sync\.conflict is 'banana'"):
         settings.words("sync.conflict")
-    (told,) = invalid_messages(settings)
-    assert told.startswith("clawmem.yaml: The setting sync.conflict is 'banana'")
-    assert told.endswith("Until it is repaired, everything that needs sync.conflict is refused.")
+    (text,) = invalid_messages(settings)
+    assert text.startswith("clawmem.yaml: The setting sync.conflict is 'banana'")
+    assert text.endswith("Until it is repaired, everything that needs sync.conflict is refused.")
 
 
 @pytest.mark.parametrize("key", sorted(HARMLESS))
 def test_where_nothing_that_stays_hangs_on_it_the_default_will_do(key: str) -> None:
     settings = read_tolerantly({key: ["banana"]})
     assert settings.get(key) == BY_KEY[key].default
-    (told,) = invalid_messages(settings)
-    assert told.endswith(f"Until it is repaired, {key} has its default, {BY_KEY[key].default}.")
+    (text,) = invalid_messages(settings)
+    assert text.endswith(f"Until it is repaired, {key} has its default, {BY_KEY[key].default}.")
 
 
 def test_one_value_in_place_of_a_whole_group_makes_all_of_it_wrong() -> None:

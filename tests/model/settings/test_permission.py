@@ -23,9 +23,9 @@ def settings(**agents: Any) -> Settings:
     return settings_from_mapping({"agents": agents})
 
 
-def writes(given: Settings, agent: str = "finance", purpose: str = "remember") -> set[str]:
+def writes(settings: Settings, agent: str = "finance", purpose: str = "remember") -> set[str]:
     """The paths that the agent may write."""
-    rights = rights_of(given, agent)
+    rights = rights_of(settings, agent)
     return {path for path in PATHS if forbidden(agent, rights, [path], purpose) is None}
 
 
@@ -56,10 +56,10 @@ def test_places_of_an_agent(places: str | list[str], more: set[str]) -> None:
 
 
 def test_an_own_entry_beats_that_of_every_agent() -> None:
-    given = settings(default={"read_only": True}, finance={"read_only": False})
-    assert writes(given) == writes(DEFAULTS)
-    assert writes(given, "legal") == set()
-    assert allowed(rights_of(given, "legal")) == "nothing"
+    value = settings(default={"read_only": True}, finance={"read_only": False})
+    assert writes(value) == writes(DEFAULTS)
+    assert writes(value, "legal") == set()
+    assert allowed(rights_of(value, "legal")) == "nothing"
 
 
 def test_what_is_done_for_the_vault_goes_anywhere_but_not_by_a_reader() -> None:

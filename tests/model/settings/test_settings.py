@@ -45,7 +45,7 @@ def some_value(setting: Setting) -> st.SearchStrategy[Any]:
     return names.map(lambda name: f"projects/{name}") if setting.kind == "entity" else names
 
 
-ANY_SETTINGS = st.fixed_dictionaries({}, optional={one.key: some_value(one) for one in SETTINGS})
+ANY_SETTINGS = st.fixed_dictionaries({}, optional={setting.key: some_value(setting) for setting in SETTINGS})
 
 
 def nested(flat: dict[str, Any]) -> dict[str, Any]:
@@ -93,9 +93,13 @@ def test_settings_survive_json_and_yaml(flat: dict[str, Any]) -> None:
     assert all(settings.suggested.get(key, settings.get(key)) == value for key, value in kept.items())
 
 
-@given(st.sampled_from(SETTINGS).flatmap(lambda one: st.tuples(st.just(one), some_value(one))))
-def test_what_is_typed_reads_back(given: tuple[Setting, Any]) -> None:
-    setting, value = given
+@given(
+    st.sampled_from(SETTINGS).flatmap(
+        lambda other_setting: st.tuples(st.just(other_setting), some_value(other_setting))
+    )
+)
+def test_what_is_typed_reads_back(pair: tuple[Setting, Any]) -> None:
+    setting, value = pair
     assert parse_value(setting.key, str(value)) == value
 
 

@@ -51,11 +51,11 @@ def test_a_chat_as_a_document_and_as_a_line(indent: int | None) -> None:
 
 def test_an_array_of_messages() -> None:
     found = taken(json.dumps(CHAT["messages"]), "jsonl", by_line=False)
-    assert [one.text for one in found if isinstance(one, Message)] == [one.text for one in EVENTS]
+    assert [message.text for message in found if isinstance(message, Message)] == [event.text for event in EVENTS]
 
 
 def lines(*records: Any) -> str:
-    return "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in records)
+    return "".join((record if isinstance(record, str) else json.dumps(record)) + "\n" for record in records)
 
 
 def test_own_lines() -> None:

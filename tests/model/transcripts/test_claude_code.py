@@ -72,7 +72,7 @@ def test_what_the_program_wrote_is_marked() -> None:
         line("assistant", [{"type": "text", "text": "No response requested."}], "u4")
         | {"message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response requested."}]}},
     )
-    assert [one.recalled for one in found if isinstance(one, Message)] == [False, True, True, True]
+    assert [message.recalled for message in found if isinstance(message, Message)] == [False, True, True, True]
 
 
 def test_a_result_that_repeats_a_boot_file_is_marked() -> None:
@@ -127,5 +127,5 @@ def test_records_of_the_program_are_quiet_and_not_said() -> None:
         {"type": "something-of-tomorrow", "sessionId": "s1", "message": {"role": "user", "content": injected}},
         {"type": "cost-state", "sessionId": "s1", "totalCostUSD": 0.0},
     )  # fmt: skip
-    assert [one.text for one in found if isinstance(one, Message)] == ["Hello."]
-    assert not [one for one in found if isinstance(one, SkippedLine)]
+    assert [message.text for message in found if isinstance(message, Message)] == ["Hello."]
+    assert not [other_line for other_line in found if isinstance(other_line, SkippedLine)]

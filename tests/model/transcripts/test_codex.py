@@ -74,7 +74,7 @@ def test_a_file_of_an_older_release() -> None:
         message("user", "<environment_context>\n  <cwd>/srv/site</cwd>\n</environment_context>"),
         message("user", "Count the hives."),
     )
-    assert [one.text for one in found if isinstance(one, Message)] == ["Count the hives."]
+    assert [other_message.text for other_message in found if isinstance(other_message, Message)] == ["Count the hives."]
 
 
 def test_a_result_of_the_memory_is_marked() -> None:
@@ -85,11 +85,11 @@ def test_a_result_of_the_memory_is_marked() -> None:
         ),
         line("response_item", type="function_call_output", call_id="c1", output="fact_1a2b  Ada keeps bees."),
     )
-    assert [one.recalled for one in found if isinstance(one, Message)] == [False, True]
+    assert [message.recalled for message in found if isinstance(message, Message)] == [False, True]
 
 
 def test_wrong_lines_are_named() -> None:
     broken = {**message("user", "Hi.", ["user.text"]), "timestamp": "soon"}
     odd = message("moon", "Hi.")
     found = taken(HEADER, message("user", "Hi.", ["user.text"]), broken, odd, {**HEADER, "payload": 3})
-    assert [one.line for one in found if isinstance(one, SkippedLine)] == [3, 4, 5]
+    assert [skipped_line.line for skipped_line in found if isinstance(skipped_line, SkippedLine)] == [3, 4, 5]

@@ -63,7 +63,7 @@ def test_the_branch_last_shown_is_read() -> None:
 
 def test_where_no_node_is_current_the_last_child_is_followed() -> None:
     chat = [{key: value for key, value in CHATGPT[0].items() if key != "current_node"}]
-    assert [one.text for one in taken(chat, "chatgpt") if isinstance(one, Message)][-1] == "Tulip."
+    assert [message.text for message in taken(chat, "chatgpt") if isinstance(message, Message)][-1] == "Tulip."
 
 
 def test_a_circle_of_nodes_ends() -> None:
@@ -72,7 +72,7 @@ def test_a_circle_of_nodes_ends() -> None:
         "b": node("b", "a", ["a"], message("mb", "user", "Two.")),
     }
     found = taken([{"id": "r", "current_node": "b", "mapping": ring}], "chatgpt")
-    assert [one.text for one in found if isinstance(one, Message)] == ["One.", "Two."]
+    assert [other_message.text for other_message in found if isinstance(other_message, Message)] == ["One.", "Two."]
 
 
 def test_what_chatgpt_remembers_is_marked() -> None:
@@ -86,7 +86,11 @@ def test_what_chatgpt_remembers_is_marked() -> None:
         "b": node("b", "a", [], message("mb", "user", "Hi.", create_time=None)),
     }
     found = taken([{"id": "r", "create_time": 1772445600, "current_node": "b", "mapping": mapping}], "chatgpt")
-    assert [(one.text, one.recalled, one.timestamp) for one in found if isinstance(one, Message)] == [
+    assert [
+        (other_message.text, other_message.recalled, other_message.timestamp)
+        for other_message in found
+        if isinstance(other_message, Message)
+    ] == [
         ("I live in Rome.\nBe brief.", True, "2026-03-02T10:00:00Z"),
         ("Hi.", False, "2026-03-02T10:00:00Z"),
     ]
@@ -102,12 +106,12 @@ def test_a_claude_export_old_and_new() -> None:
 
 def test_the_line_is_where_the_conversation_begins() -> None:
     found = taken(CLAUDE * 2, "claude", indent=1)
-    assert {one.line for one in found} == {2, 2 + json.dumps(CLAUDE[0], indent=1).count("\n") + 1}
+    assert {other.line for other in found} == {2, 2 + json.dumps(CLAUDE[0], indent=1).count("\n") + 1}
 
 
 def test_a_broken_end_keeps_what_stands_before() -> None:
     data = json.dumps(CLAUDE).encode()[:-1] + b', {"uuid": "c2", "chat_mess'
     found = list(read(shape_of(data, "x"), [data], "x"))
-    assert sum(isinstance(one, Message) for one in found) == 2
+    assert sum(isinstance(other, Message) for other in found) == 2
     assert isinstance(found[-1], SkippedLine)
     assert "from here on it is not JSON" in found[-1].reason

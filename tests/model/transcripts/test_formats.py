@@ -55,7 +55,7 @@ def test_a_broken_first_line_does_not_hide_the_format() -> None:
     data = b'broken\n{"role": "user", "content": "Hi."}\n'
     shape = shape_of(data, "thing")
     assert shape == FileFormat("jsonl")
-    assert [one.line for one in read(shape, data.splitlines(keepends=True), "thing")] == [1, 2]
+    assert [other.line for other in read(shape, data.splitlines(keepends=True), "thing")] == [1, 2]
 
 
 def test_a_brace_at_the_beginning_of_a_line_is_no_record() -> None:
@@ -77,4 +77,4 @@ def test_a_first_record_longer_than_what_is_looked_at() -> None:
     shape = shape_of(data[:HEAD_BYTES], "conversations.json")
     assert shape == FileFormat("claude", by_line=False)
     blocks = (data[at : at + 100_000] for at in range(0, len(data), 100_000))
-    assert sum(isinstance(one, Message) for one in read(shape, blocks, "conversations.json")) == 2
+    assert sum(isinstance(other, Message) for other in read(shape, blocks, "conversations.json")) == 2

@@ -45,13 +45,17 @@ def test_a_session() -> None:
         said("m3", "info", "Update available."),
         said("m2", "gemini", "There are two.", toolCalls=[call], tokens={"input": 1}),
     )
-    assert [(one.role, one.kind, one.text, one.recalled) for one in found if isinstance(one, Message)] == [
+    assert [
+        (message.role, message.kind, message.text, message.recalled)
+        for message in found
+        if isinstance(message, Message)
+    ] == [
         ("user", "message", "How many hives?", False),
         ("assistant", "message", "There are two.", False),
         ("assistant", "tool_call", '{"name": "mcp_clawmem_recall", "arguments": {"question": "hives"}}', False),
         ("tool", "tool_result", "Two hives.", True),
     ]
-    assert {one.session for one in found if isinstance(one, Message)} == {"s1"}
+    assert {message.session for message in found if isinstance(message, Message)} == {"s1"}
 
 
 def test_a_whole_session_in_one_document() -> None:
@@ -61,7 +65,7 @@ def test_a_whole_session_in_one_document() -> None:
     shape = shape_of(data, "session.json")
     assert shape.format == "gemini"
     found = list(read(shape, [data], "session.json"))
-    assert [one.text for one in found if isinstance(one, Message)] == ["Hello.", "Hi."]
+    assert [message.text for message in found if isinstance(message, Message)] == ["Hello.", "Hi."]
 
 
 def test_a_wrong_time_is_named() -> None:

@@ -10,7 +10,7 @@ from clawmem.model.transcripts.message import role_of, sound, time_of, word
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [
         ("2026-03-02T10:00:00.250Z", "2026-03-02T10:00:00Z"),
         ("2026-03-02T12:00:00+02:00", "2026-03-02T10:00:00Z"),
@@ -23,24 +23,24 @@ from clawmem.model.transcripts.message import role_of, sound, time_of, word
         (None, None),
     ],
 )
-def test_times_become_utc(given: object, expected: str | None) -> None:
-    assert time_of(given) == expected
+def test_times_become_utc(value: object, expected: str | None) -> None:
+    assert time_of(value) == expected
 
 
 @pytest.mark.parametrize(
-    "given", ["soon", "", True, float("nan"), float("inf"), 10**30, "0001-01-01T00:00:00Z", {}, []]
+    "value", ["soon", "", True, float("nan"), float("inf"), 10**30, "0001-01-01T00:00:00Z", {}, []]
 )
-def test_what_is_no_time_is_said(given: object) -> None:
+def test_what_is_no_time_is_said(value: object) -> None:
     with pytest.raises(ValueError, match="is not a time"):
-        time_of(given)
+        time_of(value)
 
 
 @pytest.mark.parametrize(
-    ("given", "expected"),
+    ("value", "expected"),
     [("human", "user"), ("Assistant", "assistant"), ("toolResult", "tool"), ("developer", "system")],
 )
-def test_roles_have_one_name(given: str, expected: str) -> None:
-    assert role_of(given) == expected
+def test_roles_have_one_name(value: str, expected: str) -> None:
+    assert role_of(value) == expected
 
 
 def test_an_unknown_role_is_said() -> None:

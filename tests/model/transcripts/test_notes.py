@@ -49,10 +49,14 @@ def taken(text: str, name: str, expected: str, role: str = "note") -> list[tuple
     shape = shape_of(text.encode(), name, role=role)
     assert shape == FileFormat(expected)
     found = [
-        one for one in read(shape, text.encode().splitlines(keepends=True), name, role) if isinstance(one, Message)
+        message
+        for message in read(shape, text.encode().splitlines(keepends=True), name, role)
+        if isinstance(message, Message)
     ]
-    assert all(one.role == role and one.kind == ("note" if role == "note" else "message") for one in found)
-    return [(one.line, one.text, one.timestamp, (one.metadata or {}).get("heading")) for one in found]
+    assert all(message.role == role and message.kind == ("note" if role == "note" else "message") for message in found)
+    return [
+        (message.line, message.text, message.timestamp, (message.metadata or {}).get("heading")) for message in found
+    ]
 
 
 def test_a_page_of_markdown() -> None:
@@ -95,7 +99,7 @@ def test_plain_text_by_paragraph() -> None:
 
 def test_recalled_context_is_one_block() -> None:
     text = f"Mine.\n\n{wrap_context('# Facts' + chr(10) * 2 + '- I live in Rome.')}\n\n- also mine"
-    assert [one[1] for one in taken(text, "x.md", "markdown")] == [
+    assert [pair[1] for pair in taken(text, "x.md", "markdown")] == [
         "Mine.",
         wrap_context("# Facts\n\n- I live in Rome."),
         "- also mine",

@@ -63,7 +63,7 @@ def test_what_was_summed_up_or_laid_before_the_model_is_marked() -> None:
         },
         entry("k3", "compactionSummary", None, summary="They talked about bees."),
     )
-    marked = [(one.role, one.recalled) for one in found if isinstance(one, Message)]
+    marked = [(message.role, message.recalled) for message in found if isinstance(message, Message)]
     assert marked == [("user", False), ("system", True), ("system", True), ("system", True)]
 
 

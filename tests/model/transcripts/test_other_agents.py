@@ -48,7 +48,7 @@ def test_opencode() -> None:
 def test_opencode_with_messages_that_are_wrong() -> None:
     session = {"info": {"id": "s1"}, "messages": [of_opencode("moon", {"type": "text", "text": "x"}),
                {"info": [], "parts": []}, of_opencode("user", {"type": "text", "text": "Hi."})]}  # fmt: skip
-    kinds = [type(one) for one in taken("opencode", json.dumps(session).encode())]
+    kinds = [type(other) for other in taken("opencode", json.dumps(session).encode())]
     assert kinds == [SkippedLine, SkippedLine, Message]
 
 
@@ -76,8 +76,8 @@ def test_openclaw_trajectory() -> None:
         ),
         of_openclaw("model.completed", 6, text="One."),
     ]
-    found = taken("openclaw-trajectory", b"".join(json.dumps(one).encode() + b"\n" for one in events))
-    assert [(one.role, one.text, one.trust) for one in found if isinstance(one, Message)] == [
+    found = taken("openclaw-trajectory", b"".join(json.dumps(event).encode() + b"\n" for event in events))
+    assert [(message.role, message.text, message.trust) for message in found if isinstance(message, Message)] == [
         ("user", "Count.", None), ("user", "Me.", "external"), ("assistant", "One.", None),
     ]  # fmt: skip
 
@@ -89,7 +89,7 @@ def test_cursor() -> None:
         {"role": "assistant", "message": {"content": [{"type": "text", "text": "Two."}]}},
         {"role": "moon", "message": {"content": "x"}},
     ]
-    found = taken("cursor", b"".join(json.dumps(one).encode() + b"\n" for one in lines))
+    found = taken("cursor", b"".join(json.dumps(line).encode() + b"\n" for line in lines))
     assert found == [
         Message(1, "user", "Count the hives."),
         Message(2, "assistant", "Two."),

@@ -32,7 +32,7 @@ def before(finding: WikiFinding, filed: Proposal, names: dict[str, str]) -> Prop
 
 
 def claims(*facts: Fact) -> list[tuple[str, ...]]:
-    return [one.about for one in duplicate_claims((JANE, fact) for fact in facts)]
+    return [duplicate_claim.about for duplicate_claim in duplicate_claims((JANE, fact) for fact in facts)]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +51,11 @@ def test_claims_with_the_same_words(other: Fact, same: bool) -> None:
 
 
 def test_claims_with_the_same_value() -> None:
-    told = TEA._replace(subject="Jane", predicate="likes", object="tea")
-    again = told._replace(id="fact_00000002", fact="Tea is what Jane likes.", object="Tea")
-    assert claims(told, again) == [("fact_00000001", "fact_00000002")]
-    assert claims(told, again._replace(object="coffee", fact="Coffee!")) == []
-    (found,) = duplicate_claims((JANE, one) for one in (told._replace(trust="agent"), again))
+    message = TEA._replace(subject="Jane", predicate="likes", object="tea")
+    again = message._replace(id="fact_00000002", fact="Tea is what Jane likes.", object="Tea")
+    assert claims(message, again) == [("fact_00000001", "fact_00000002")]
+    assert claims(message, again._replace(object="coffee", fact="Coffee!")) == []
+    (found,) = duplicate_claims((JANE, fact) for fact in (message._replace(trust="agent"), again))
     assert found.fact is not None and found.fact.fact == again.fact  # of a person rather than of an agent
 
 
@@ -81,11 +81,11 @@ def test_stale_facts_are_confirmed_withdrawn_or_left_to_their_check() -> None:
     important = TEA._replace(id="fact_00000002", importance=0.9)
     stale = [StaleClaim(TEA, JANE, reasons[0]), StaleClaim(important, JANE, reasons[1])]
     found = stale_findings([*stale, StaleClaim(TEA._replace(id="fact_00000003"), JANE, reasons[2])])
-    assert [(one.about[0], one.does, one.action.get("action")) for one in found] == [
+    assert [(finding.about[0], finding.does, finding.action.get("action")) for finding in found] == [
         ("fact_00000002", "retract", None),
         ("fact_00000001", "decide", "confirm"),
     ]
-    assert all(reason in one.why for reason, one in zip(reversed(reasons[:2]), found, strict=True))
+    assert all(reason in finding.why for reason, finding in zip(reversed(reasons[:2]), found, strict=True))
 
 
 def test_pages_that_say_the_same_and_orphans() -> None:
@@ -98,7 +98,7 @@ def test_pages_that_say_the_same_and_orphans() -> None:
         WrittenPage("wiki/projects/old.md", "Old", "Mine.", 10, "wiki/projects/boat.md"),
     ]
     found = page_findings(pages, ("wiki/a.md", "wiki/b.md"), {"wiki/projects/boat.md": "Boat"})
-    assert [(one.rule, one.about) for one in found] == [
+    assert [(finding.rule, finding.about) for finding in found] == [
         ("duplicate-page", ("wiki/b.md", "wiki/a.md")),
         ("duplicate-page", ("wiki/c.md", "wiki/projects/boat.md")),
         ("duplicate-page", ("wiki/projects/old.md", "wiki/projects/boat.md")),
@@ -111,7 +111,7 @@ def test_long_pages() -> None:
     compiled = WrittenPage("wiki/projects/boat.md", "Boat", "", 200)
     assert long_page(compiled, 200, "projects/boat", facts) is None
     found = long_page(compiled, 150, "projects/boat", facts)
-    assert found is not None and found.action["facts"] == [one.id for one in facts[:3]]
+    assert found is not None and found.action["facts"] == [fact.id for fact in facts[:3]]
     written = WrittenPage("wiki/n.md", "N", "Intro\n\n## One\n\na b\n\n## Two\n\nc d e f\n### Deeper\ng\n# End\nx\n")
     found = long_page(written, 5, None, ())
     assert found is not None and found.action == {"action": "split", "page": "wiki/n.md", "heading": "Two"}
@@ -143,7 +143,7 @@ def test_a_rejection_holds_after_an_entity_was_renamed() -> None:
 
 def test_proposals_are_read_back() -> None:
     facts = (TEA, TEA._replace(id="fact_00000002", fact="Jane prefers tea"))
-    (found,) = duplicate_claims((JANE, one) for one in facts)
+    (found,) = duplicate_claims((JANE, fact) for fact in facts)
     made = proposal_of(found, AT, None, ())
     read = parse_proposal(render_proposal(made), proposal_path(made.id))
     assert read.details == made.details and read.targets == made.targets and read.does == "merge"

@@ -14,14 +14,16 @@ JANE = GateEvidence("areas/people/jane", cited=True)
 
 
 def failed(fact: Fact, evidence: GateEvidence = JANE) -> list[str]:
-    return [one.gate for one in gate_results(fact, evidence, GateLimits(), NOW) if not one.passed]
+    return [
+        gate_result.gate for gate_result in gate_results(fact, evidence, GateLimits(), NOW) if not gate_result.passed
+    ]
 
 
 def test_what_a_person_stated_passes() -> None:
     results = gate_results(STATED, GateEvidence("areas/people/jane"), GateLimits(), NOW)
     assert passes(results)
-    assert tuple(one.gate for one in results) == GATES
-    assert all(one.reason for one in results)
+    assert tuple(result.gate for result in results) == GATES
+    assert all(result.reason for result in results)
 
 
 def test_what_an_agent_learned_needs_a_second_source() -> None:
@@ -35,7 +37,10 @@ def test_a_confirmation_has_a_source_of_its_own() -> None:
     def event(event_id: str, session: str | None) -> Event:
         return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session)
 
-    events = {one.id: one for one in (event("evt_1", "s1"), event("evt_2", "s1"), event("evt_3", "s2"))}
+    events = {
+        other_event.id: other_event
+        for other_event in (event("evt_1", "s1"), event("evt_2", "s1"), event("evt_3", "s2"))
+    }
     same_session = LEARNED._replace(id="fact_2", source_event="evt_2")
     other_session = LEARNED._replace(id="fact_3", source_event="evt_3")
     again = other_session._replace(id="fact_4")
@@ -51,16 +56,16 @@ def test_a_repetition_in_another_session_confirms() -> None:
     def event(event_id: str, session: str, **more: object) -> Event:
         return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session, metadata=more)
 
-    said = [
+    items = [
         event("evt_1", "s1"),
         event("evt_2", "s1"),
         event("evt_3", "s2"),
         event("evt_4", "s3", revoked="2026-11-21"),
     ]
     known = LEARNED
-    for one in said[1:]:
-        known = reinforce(known, LEARNED._replace(id="fact_2", source_event=one.id))
-    assert confirming(known, (), {one.id: one for one in said}) == ("evt_3",)
+    for other_event in items[1:]:
+        known = reinforce(known, LEARNED._replace(id="fact_2", source_event=other_event.id))
+    assert confirming(known, (), {other_event.id: other_event for other_event in items}) == ("evt_3",)
     assert confirming(known, (), {}) == ()
     assert reinforce(STATED, LEARNED).metadata is None
 

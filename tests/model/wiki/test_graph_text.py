@@ -38,6 +38,6 @@ def check(text: str) -> None:
     root = ElementTree.fromstring("\n".join(graphml_lines(graph_of(text))).encode())
     assert [node.get("id") for node in root.iter(f"{_SPACE}node")] == ["wiki/a.md", "fact_1"]
     assert len(list(root.iter(f"{_SPACE}edge"))) == 1
-    assert not {one.tag for one in root.iter()} - {
+    assert not {element.tag for element in root.iter()} - {
         f"{_SPACE}{tag}" for tag in "graphml key graph node data edge".split()
     }

@@ -28,7 +28,7 @@ def test_what_obsidian_follows_is_not_dead() -> None:
     pages = {"wiki/areas/people/jane.md": "", "wiki/notes.md": text, "wiki/my notes.md": "[[notes]]"}
     others = ("wiki/photo.png", "wiki/Boat plan.pdf", "daily/2026-11-20.md")
     assert check_links(pages, others).dead == ()
-    assert {one.target for one in check_links(pages).dead} == {"photo.png", "Boat plan.pdf", "daily/2026-11-20"}
+    assert {link.target for link in check_links(pages).dead} == {"photo.png", "Boat plan.pdf", "daily/2026-11-20"}
 
 
 def test_targets_are_replaced_and_everything_else_stays() -> None:

@@ -15,8 +15,8 @@ JANE, BOAT = "wiki/areas/people/jane.md", "wiki/projects/boat.md"
 
 
 def fact(fact_id: str, **keys: object) -> Fact:
-    given = Fact(fact_id, f"Statement {fact_id}.", "fact", "2026-11-20T09:00:00Z", "user")
-    return given._replace(**keys)  # type: ignore[arg-type]
+    value = Fact(fact_id, f"Statement {fact_id}.", "fact", "2026-11-20T09:00:00Z", "user")
+    return value._replace(**keys)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -68,6 +68,6 @@ def test_every_entity_has_a_place_of_its_own_and_room_around_it() -> None:
     sizes = {f"page {number}": number for number in range(1, 60)}
     places = middles(sizes)
     assert places == middles(dict(reversed(sizes.items()))) and places["page 59"] == (0.0, 0.0)
-    for one, (x, y) in places.items():
-        nearest = min(math.dist((x, y), place) for other, place in places.items() if other != one)
-        assert nearest > math.sqrt(sizes[one])
+    for text, (x, y) in places.items():
+        nearest = min(math.dist((x, y), place) for other, place in places.items() if other != text)
+        assert nearest > math.sqrt(sizes[text])

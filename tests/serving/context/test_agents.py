@@ -18,7 +18,7 @@ from clawmem.vault.vault import Vault
 @pytest.fixture
 def office(vault: Vault, caller: Caller) -> Vault:
     create_agent(vault, "finance", caller)
-    given = [
+    items = [
         ("The budget of May is 900", "projects/budget", 0.5),
         ("The bicycle is green", "resources/bike", 0.5),
         ("The user is allergic to peanuts", "areas/people/user", 0.9),
@@ -26,7 +26,7 @@ def office(vault: Vault, caller: Caller) -> Vault:
     ]
     drafts = [
         draft_from_record({"fact": fact, "entity": entity, "importance": weight}, caller.now)
-        for fact, entity, weight in given[:3]
+        for fact, entity, weight in items[:3]
     ]
     remember(vault, drafts, caller)
     own = {"fact": "The ledger is kept in EUR", "entity": "@finance/areas/books"}

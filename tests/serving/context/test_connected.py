@@ -18,8 +18,10 @@ from clawmem.vault.vault import Vault
 
 def _keep(vault: Vault, caller: Caller, *facts: str, entity: str | None = None) -> dict[str, str]:
     place = {"entity": entity} if entity else {}
-    drafts = [draft_from_record({"fact": one, **place}, caller.now) for one in facts]
-    return {one.fact.fact: one.fact.id for one in remember(vault, drafts, caller).facts}
+    drafts = [draft_from_record({"fact": fact, **place}, caller.now) for fact in facts]
+    return {
+        remembered_fact.fact.fact: remembered_fact.fact.id for remembered_fact in remember(vault, drafts, caller).facts
+    }
 
 
 def _ask(vault: Vault, caller: Caller, question: str, budget: int = 300) -> ContextResult:
@@ -39,10 +41,10 @@ def test_a_question_is_answered_over_two_further_facts(vault: Vault, caller: Cal
     made: dict[str, str] = {}
     for name, fact in chain.items():
         made |= _keep(vault, caller, fact, entity=f"areas/people/{name}" if placed else None)
-    done = _ask(vault, caller, "Where does the sister of Jane's boss live?")
-    assert all(fact in done.text for fact in chain.values())
-    assert done.tokens <= 300
-    passes = {one.id: (one.at_pass, one.via) for one in done.explained}
+    result = _ask(vault, caller, "Where does the sister of Jane's boss live?")
+    assert all(fact in result.text for fact in chain.values())
+    assert result.tokens <= 300
+    passes = {reason.id: (reason.at_pass, reason.via) for reason in result.explained}
     boss, sister, home = made.values()
     assert passes[sister] == (2, boss)
     assert passes[home] == (3, sister)
@@ -63,9 +65,9 @@ def test_a_connection_that_nobody_asked_for_is_shown_with_the_fact_that_leads_to
 
 def test_a_fact_that_answers_needs_no_further_pass(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "Jane lives in Oslo.", entity="areas/people/jane")
-    done = _ask(vault, caller, "Where does Jane live?")
-    assert "Oslo" in done.text
-    assert done.explained == ()
+    result = _ask(vault, caller, "Where does Jane live?")
+    assert "Oslo" in result.text
+    assert result.explained == ()
 
 
 def test_the_words_of_a_full_context_import_no_further_pass(vault: Vault, caller: Caller) -> None:

@@ -28,8 +28,8 @@ REACH = Reach("software", "/src/boat")
 
 def _store(vault: Vault, caller: Caller, *facts: str, **values: object) -> list[Fact]:
     record = {"scope": "project", "workflow": "software", "project": "/src/boat", "entity": "projects/boat", **values}
-    made = [draft_from_record({"fact": one, **record}, caller.now) for one in facts]
-    return [one.fact for one in remember(vault, made, caller).facts]
+    made = [draft_from_record({"fact": fact, **record}, caller.now) for fact in facts]
+    return [remembered_fact.fact for remembered_fact in remember(vault, made, caller).facts]
 
 
 def _ask(vault: Vault, caller: Caller, question: str | None, budget: int = 800) -> ContextResult:
@@ -40,22 +40,22 @@ def test_an_entity_yields_different_facts_for_different_tasks(vault: Vault, call
     paint = "Sand the hull before painting it."
     sails = "Fold the sails only when they are dry."
     _store(vault, caller, paint, sails, category="lesson")
-    told = {task: _ask(vault, caller, task).text for task in ("paint the hull", "put the sails away")}
-    assert paint in told["paint the hull"] and sails not in told["paint the hull"]
-    assert sails in told["put the sails away"] and paint not in told["put the sails away"]
+    record = {task: _ask(vault, caller, task).text for task in ("paint the hull", "put the sails away")}
+    assert paint in record["paint the hull"] and sails not in record["paint the hull"]
+    assert sails in record["put the sails away"] and paint not in record["put the sails away"]
     both = _ask(vault, caller, None).text
     assert paint in both and sails in both
 
 
 def test_reported_outcomes_change_the_order(vault: Vault, caller: Caller) -> None:
-    one, two = _store(vault, caller, "Paint the hull in spring.", "Paint the hull in autumn.", category="lesson")
+    fact, two = _store(vault, caller, "Paint the hull in spring.", "Paint the hull in autumn.", category="lesson")
     first = [item.id for item in _ask(vault, caller, "paint the hull").explained]
     worst, best = first
     session = start_session(vault, caller, "software", "/src/boat").record.id
     empty = {**EXAMPLE, "lessons": [], "decisions": [], "knowledge": []}
     end_session(vault, caller, {**empty, "outcomes": {worst: "harmful", best: "useful"}}, session)
     assert [item.id for item in _ask(vault, caller, "paint the hull").explained] == [best, worst]
-    assert {worst, best} == {one.id, two.id}
+    assert {worst, best} == {fact.id, two.id}
 
 
 def test_further_passes_follow_tags_and_links(vault: Vault, caller: Caller) -> None:
@@ -95,9 +95,9 @@ def test_the_budget_does_not_cut_guardrails(vault: Vault, caller: Caller) -> Non
     _store(vault, caller, *(f"Paint of the hull, layer {at}, dries in {at} hours." for at in range(40)))
     count = exact_counter()
     for budget in (700, 800, 1500):
-        done = _ask(vault, caller, "paint the hull", budget)
-        assert all(rule in done.text for rule in rules)
-        assert count(done.text) <= done.tokens <= budget
+        result = _ask(vault, caller, "paint the hull", budget)
+        assert all(rule in result.text for rule in rules)
+        assert count(result.text) <= result.tokens <= budget
     for budget in (100, 200):
         with pytest.raises(InvalidInput, match="never cut"):
             _ask(vault, caller, "paint the hull", budget)
@@ -123,8 +123,8 @@ def test_the_budget_holds_with_an_exact_count(vault: Vault, caller: Caller, budg
     for workflow, project, question, _ in QUESTIONS[::9]:
         for asked in (question, None):
             reach = Reach(workflow, f"https://example.org/{project}.git")
-            done = context(vault, caller, budget, asked, reach=reach)
-            assert count(done.text) <= done.tokens <= budget
+            result = context(vault, caller, budget, asked, reach=reach)
+            assert count(result.text) <= result.tokens <= budget
 
 
 def test_a_fact_of_another_project_or_workflow_says_which(vault: Vault, caller: Caller) -> None:
@@ -134,9 +134,9 @@ def test_a_fact_of_another_project_or_workflow_says_which(vault: Vault, caller: 
     _store(vault, caller, "Write short letters.", scope="framework", project=None, workflow=None)
     day = f"{caller.now:%Y-%m-%d}"
     everything = context(vault, caller, 800).text
-    for said, label in (("The hull is painted red.", "boat"), ("The kiln burns at night.", "pots"),
+    for text, label in (("The hull is painted red.", "boat"), ("The kiln burns at night.", "pots"),
                         ("Reviews take a day.", "software")):  # fmt: skip
-        assert f"- {said} ({day}, {label})\n" in everything
+        assert f"- {text} ({day}, {label})\n" in everything
     assert f"- Write short letters. ({day})\n" in everything
     own = _ask(vault, caller, None).text
     assert f"- The hull is painted red. ({day})\n" in own and f"- Reviews take a day. ({day})\n" in own
@@ -152,16 +152,16 @@ def test_labels_are_within_the_budget(vault: Vault, caller: Caller, counted: boo
     count = exact_counter()
     for budget in range(150, 400, 17):
         for asked in (None, QUESTIONS[0][2]):
-            done = context(vault, caller, budget, asked)
-            assert count(done.text) <= done.tokens <= budget
+            result = context(vault, caller, budget, asked)
+            assert count(result.text) <= result.tokens <= budget
 
 
 def test_forty_questions_on_two_workflows(tmp_path: Path) -> None:
     """The goal is 36 of 40 in 800 tokens, and no line of another workflow."""
-    done = measure(True, tmp_path / "vault")
-    assert done.answered >= 36, done.missed
-    assert done.other == 0
-    assert done.private <= 2
+    share = measure(True, tmp_path / "vault")
+    assert share.answered >= 36, share.missed
+    assert share.other == 0
+    assert share.private <= 2
 
 
 def test_factors_are_a_product_of_what_they_say() -> None:

@@ -33,8 +33,10 @@ def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessC
         features.append(features_of(add_accesses(fact, counted), entity, reader.now, agent))
         always |= {fact.id} if importance_of(fact) >= ALWAYS_HOT else set()
     found: dict[str, list[str]] = defaultdict(list)
-    for one in ordered(features):
-        found[PAST if one.over else ALWAYS if one.id in always else one.tier].append(one.id)
+    for other_features in ordered(features):
+        found[PAST if other_features.over else ALWAYS if other_features.id in always else other_features.tier].append(
+            other_features.id
+        )
     return found
 
 
@@ -53,11 +55,11 @@ def test_shelves_are_what_reading_everything_gives(
     for counted in ({}, accessed(seed, invented)):
         on, plain = current_tiers(index, reader, counted), _plainly(invented, reader, counted)
         for shelf in (ALWAYS, *TIERS, PAST):
-            assert [one.id for one in first_of_tier(on, shelf, ALL)] == plain[shelf]
+            assert [candidate.id for candidate in first_of_tier(on, shelf, ALL)] == plain[shelf]
             assert on.totals[shelf] == len(plain[shelf])
-            few = [one.id for one in first_of_tier(on, shelf, 40)]
+            few = [candidate.id for candidate in first_of_tier(on, shelf, 40)]
             assert few == plain[shelf][: len(few)]
-            assert sum(one.tokens for one in first_of_tier(on, shelf, 40)) >= 40 or few == plain[shelf]
+            assert sum(candidate.tokens for candidate in first_of_tier(on, shelf, 40)) >= 40 or few == plain[shelf]
     index.close()
 
 
@@ -70,12 +72,12 @@ def test_a_policy_puts_each_fact_on_its_shelf(vault: Vault, policy: str, seed: i
     reader = ReaderScope(("",), NOW)
     index = indexed(vault, invented)
     on, by_recency = tiers_by(index, reader, counted, policy), current_tiers(index, reader, counted)
-    shelves = {shelf: [one.id for one in first_of_tier(on, shelf, ALL)] for shelf in (ALWAYS, *TIERS, PAST)}
+    shelves = {shelf: [candidate.id for candidate in first_of_tier(on, shelf, ALL)] for shelf in (ALWAYS, *TIERS, PAST)}
     index.close()
     facts = {fact.id: add_accesses(fact, counted) for _, fact in invented.facts}
     for shelf in TIERS:
-        for one in (facts[fact_id] for fact_id in shelves[shelf]):
-            given = (importance_of(one), one.access_count, last_access(one), NOW)
-            assert policy_tier(policy, *given) == shelf
+        for fact in (facts[fact_id] for fact_id in shelves[shelf]):
+            pair = (importance_of(fact), fact.access_count, last_access(fact), NOW)
+            assert policy_tier(policy, *pair) == shelf
     assert sum(on.totals.values()) == sum(by_recency.totals.values())
     assert {shelf: len(found) for shelf, found in shelves.items() if found} == dict(on.totals)

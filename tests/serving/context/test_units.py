@@ -50,7 +50,9 @@ def test_what_may_be_true_at_once_is_no_conflict(vault: Vault, caller: Caller, p
 def test_a_rival_from_outside_is_told_as_such(vault: Vault, caller: Caller) -> None:
     _lives(vault, caller, "Jane lives in Bergen.", "Bergen", source="web:example.org")
     _lives(vault, caller, "Jane lives in Oslo.", "Oslo")
-    (line,) = [one for one in context(vault, caller, 1000).text.splitlines() if one.startswith(_AGAINST)]
+    (line,) = [
+        other_line for other_line in context(vault, caller, 1000).text.splitlines() if other_line.startswith(_AGAINST)
+    ]
     assert "Jane lives in Bergen." in line
     assert line.endswith(", from outside, unverified)")
 
@@ -72,10 +74,10 @@ def test_what_supersede_left_without_an_object(vault: Vault, caller: Caller) -> 
 
 @pytest.mark.parametrize("linked", [True, False])
 def test_what_is_over_contradicts_nothing_that_holds(vault: Vault, caller: Caller, linked: bool) -> None:
-    one = _lives(vault, caller, "Jane lives in Oslo.", "Oslo", valid_to="2020-01-01")
+    name = _lives(vault, caller, "Jane lives in Oslo.", "Oslo", valid_to="2020-01-01")
     other = _lives(vault, caller, "Jane lives in Paris.", "Paris")
     if linked:
-        link(vault, one, "contradicts", other, caller)
+        link(vault, name, "contradicts", other, caller)
     text = context(vault, caller, 1000).text
     assert "Oslo" in text
     assert _AGAINST not in text

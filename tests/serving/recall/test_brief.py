@@ -19,12 +19,12 @@ def kept(vault: Vault, caller: Caller, *texts: str, **more: object) -> None:
 
 def test_what_people_said_is_told_within_its_own_count(vault: Vault, caller: Caller) -> None:
     kept(vault, caller, "The pear trees stand by the wall", "Pears ripen in September")
-    told = brief(recall(vault, "pear", caller, FactFilter(), 10), 4000)
-    assert told is not None
-    assert len(told.facts) == 2
-    assert told.text.count("\n- ") == 2
-    assert exact_counter()(told.text) <= told.tokens
-    assert told.counted_by == "upper bound"
+    message = brief(recall(vault, "pear", caller, FactFilter(), 10), 4000)
+    assert message is not None
+    assert len(message.facts) == 2
+    assert message.text.count("\n- ") == 2
+    assert exact_counter()(message.text) <= message.tokens
+    assert message.counted_by == "upper bound"
 
 
 def test_what_needs_a_closer_look_is_left_to_the_full_text(vault: Vault, caller: Caller) -> None:

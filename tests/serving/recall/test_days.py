@@ -24,10 +24,10 @@ from tests.conftest import Command
 def boats(vault: Vault, caller: Caller) -> Vault:
     for days in (0, 40):
         then = caller._replace(now=caller.now - timedelta(days=days))
-        given = {"fact": f"The boat was seen {days} days ago", "metadata": {"said_at": then.now.isoformat()}}
-        remember(vault, [draft_from_record(given, caller.now)], caller)
-        said = Message(1, "user", f"Where is the boat, {days}?", then.now.strftime("%Y-%m-%dT%H:%M:%SZ"))
-        ingest(vault, [said], then, f"chat{days}")
+        record = {"fact": f"The boat was seen {days} days ago", "metadata": {"said_at": then.now.isoformat()}}
+        remember(vault, [draft_from_record(record, caller.now)], caller)
+        message = Message(1, "user", f"Where is the boat, {days}?", then.now.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        ingest(vault, [message], then, f"chat{days}")
         note(vault, f"Painted the boat {days}", then)
     return vault
 
@@ -45,9 +45,9 @@ FOUND = [
 def test_every_kind_of_hit_is_of_these_days(
     boats: Vault, caller: Caller, days: dict[str, str], found: set[str]
 ) -> None:
-    done = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
-    facts, events = [one.fact.fact for one in done.found], [one.event.text for one in done.heard]
-    words = " ".join([*facts, *events, *(one.text for one in done.noted)])
+    result = recall(boats, "the boat", caller, FactFilter(**days), 20, RECALL_KINDS)  # type: ignore[arg-type]
+    facts, events = [hit.fact.fact for hit in result.found], [hit.event.text for hit in result.heard]
+    words = " ".join([*facts, *events, *(hit.text for hit in result.noted)])
     assert set(re.findall(r"\d+", words)) & {"0", "40"} == found
 
 
@@ -64,11 +64,11 @@ def test_the_options(clawmem: Command) -> None:
 
 
 def test_the_words_that_a_fact_quotes_are_searched(vault: Vault, caller: Caller) -> None:
-    said = Message(1, "user", "The catamaran goes out at dawn on Sundays.", "2026-11-20T08:00:00Z")
-    ingest(vault, [said], caller, "chat")
+    message = Message(1, "user", "The catamaran goes out at dawn on Sundays.", "2026-11-20T08:00:00Z")
+    ingest(vault, [message], caller, "chat")
     event = recall(vault, "catamaran", caller, FactFilter(), 5, ("events",)).heard[0].event
     quoting = {"fact": "The user sails early", "source_event": event.id, "source_text": "catamaran goes out at dawn"}
     remember(vault, [draft_from_record(quoting, caller.now)], caller)
-    assert [one.fact.fact for one in recall(vault, "catamaran", caller, FactFilter(), 5).found] == [
+    assert [hit.fact.fact for hit in recall(vault, "catamaran", caller, FactFilter(), 5).found] == [
         "The user sails early"
     ]

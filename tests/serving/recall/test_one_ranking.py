@@ -30,17 +30,17 @@ from clawmem.vault.vault import Vault
 def say(vault: Vault, caller: Caller, *talk: tuple[str, str]) -> None:
     """Keep a talk as events."""
     day = "2026-03-05T10:00:00Z"
-    said = [
+    items = [
         Message(1, "user", words, day, speaker=who, session="s1", external_id=f"m{n}")
         for n, (who, words) in enumerate(talk)
     ]
-    ingest(vault, said, caller, "chat")
+    ingest(vault, items, caller, "chat")
 
 
 def event_id(vault: Vault, caller: Caller, words: str) -> str:
     """The id of the event with this text."""
     heard = recall(vault, words, caller, FactFilter(), 10, (EVENTS,)).heard
-    return next(one.event.id for one in heard if one.event.text == words)
+    return next(hit.event.id for hit in heard if hit.event.text == words)
 
 
 def keep(vault: Vault, caller: Caller, text: str, **more: Any) -> None:
@@ -55,13 +55,13 @@ def ask(vault: Vault, caller: Caller, question: str, *where: str, least: float =
 
 def kinds(result: RecallResult) -> list[str]:
     """The kinds of the hits in their order."""
-    return [one.kind for one in result.ranking]
+    return [hit.kind for hit in result.ranking]
 
 
-def text(one: RecallHit) -> str:
+def text(other_hit: RecallHit) -> str:
     """What a hit says."""
-    hit: Any = one.hit
-    return str(hit.fact.fact if one.kind == FACTS else hit.event.text if one.kind == EVENTS else hit.text)
+    hit: Any = other_hit.hit
+    return str(hit.fact.fact if other_hit.kind == FACTS else hit.event.text if other_hit.kind == EVENTS else hit.text)
 
 
 def test_a_fact_stands_for_the_event_that_it_quotes(vault: Vault, caller: Caller) -> None:
@@ -74,7 +74,7 @@ def test_a_fact_stands_for_the_event_that_it_quotes(vault: Vault, caller: Caller
     assert text(first) == "Ana sold a vessel."
     assert first.event is not None
     assert first.event.id == event
-    assert event not in [one.event.id for one in found.heard]
+    assert event not in [hit.event.id for hit in found.heard]
 
 
 def test_a_fact_does_not_hide_a_long_event_of_which_it_quotes_little(vault: Vault, caller: Caller) -> None:
@@ -111,7 +111,7 @@ def test_whom_the_question_names_comes_before_who_shares_its_words(vault: Vault,
     # A fact about somebody else that mentions her is not put behind.
     keep(vault, caller, "Jon read the book that Carla recommended.", entity="areas/people/jon", subject="Jon")
     assert "Jon read the book that Carla recommended." in [
-        text(one) for one in ask(vault, caller, "What book did Carla recommend?").ranking[:2]
+        text(hit) for hit in ask(vault, caller, "What book did Carla recommend?").ranking[:2]
     ]
 
 
@@ -121,7 +121,7 @@ def test_what_has_only_the_name_is_weak_and_left_out_unless_asked_for(vault: Vau
     question = "Which telescope did Carla inherit from her grandfather?"
     every = ask(vault, caller, question)
     assert len(every.ranking) == 10
-    assert all(one.hit.score < LEAST_SCORE for one in every.ranking)
+    assert all(recall_hit.hit.score < LEAST_SCORE for recall_hit in every.ranking)
     strong = ask(vault, caller, question, least=LEAST_SCORE)
     assert strong.ranking == ()
     assert strong.weak >= 10
@@ -135,11 +135,11 @@ def test_scores_are_the_sum_of_their_parts_and_in_order(vault: Vault, caller: Ca
     keep(vault, caller, "The mill belongs to Ben.")
     note(vault, "Went to the mill with Jane.", caller)
     found = ask(vault, caller, question)
-    scores = [one.hit.score for one in found.ranking]
+    scores = [recall_hit.hit.score for recall_hit in found.ranking]
     assert scores == sorted(scores, reverse=True)
-    for one in found.ranking:
-        parts = sum(one.hit.channels.values()) + getattr(one.hit, "prior", 0.0)
-        assert parts == pytest.approx(one.hit.score, abs=1e-3)
+    for recall_hit in found.ranking:
+        parts = sum(recall_hit.hit.channels.values()) + getattr(recall_hit.hit, "prior", 0.0)
+        assert parts == pytest.approx(recall_hit.hit.score, abs=1e-3)
 
 
 def test_the_command_looks_everywhere_and_names_what_else_to_try(clawmem: Callable[..., Any]) -> None:
@@ -149,7 +149,7 @@ def test_the_command_looks_everywhere_and_names_what_else_to_try(clawmem: Callab
     clawmem("remember", "The ferry costs 40 crowns.", "--entity", "resources/ferry")
     found = clawmem("recall", "ferry", "--json").json["data"]
     assert [len(found[kind]) for kind in RECALL_KINDS] == [1, 1, 1, 0]
-    assert sorted(one["rank"] for kind in RECALL_KINDS for one in found[kind]) == [1, 2, 3]
+    assert sorted(other["rank"] for kind in RECALL_KINDS for other in found[kind]) == [1, 2, 3]
     two = clawmem("recall", "ferry", "--in", "facts,notes", "--json").json["data"]
     again = clawmem("recall", "ferry", "--in", "facts", "--in", "notes", "--json").json["data"]
     for found in (two, again):
@@ -177,7 +177,7 @@ def test_a_question_of_the_user_is_not_only_about_the_user(vault: Vault, caller:
     keep(vault, caller, "The user will live in Kiel from May on.", entity="areas/people/user", subject="user")
     keep(vault, caller, "My mother Greta lives in Flensburg.", entity="areas/people/greta", subject="Greta")
     found = ask(vault, caller, "Where does my mother live?", FACTS, least=LEAST_SCORE).found
-    assert [one.fact.fact for one in found][:1] == ["My mother Greta lives in Flensburg."]
+    assert [hit.fact.fact for hit in found][:1] == ["My mother Greta lives in Flensburg."]
 
 
 def test_a_fact_shows_the_event_it_comes_from_and_the_note_is_not_shown_again(vault: Vault, caller: Caller) -> None:
@@ -195,7 +195,7 @@ def test_a_question_ranks_behind_an_answer_and_a_statement_without_an_end_behind
     vault: Vault, caller: Caller
 ) -> None:
     say(vault, caller, ("Ana", "Any pets at home?"), ("Ben", "Nice."), ("Ben", "There are two pets at home."))
-    found = [text(one) for one in ask(vault, caller, "pets at home").ranking]
+    found = [text(hit) for hit in ask(vault, caller, "pets at home").ranking]
     assert found.index("There are two pets at home.") < found.index("Any pets at home?")
     keep(vault, caller, "Ana lives in a house where")
     keep(vault, caller, "Ana lives in a house in Oslo.")
@@ -245,7 +245,7 @@ def test_adding_a_text_never_hides_another_that_has_as_many_of_the_asked_words(
         else:
             ingest(vault, [Message(1, "user", words, session=f"s{number}", external_id=str(number))], caller, "chat")
         found = recall(vault, "copper kettle", caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
-        assert {text(one) for one in found.ranking} == {first, second} if number else {first}
+        assert {text(hit) for hit in found.ranking} == {first, second} if number else {first}
 
 
 def test_of_two_notes_that_have_the_asked_words_the_newer_is_first(clawmem: Callable[..., Any]) -> None:
@@ -269,7 +269,7 @@ def test_what_has_only_the_name_of_a_person_is_no_answer(vault: Vault, caller: C
     assert 0 < len(found.nearest) <= 3
     asked = ask(vault, caller, "When does Ann bake?", least=LEAST_SCORE)
     assert text(asked.ranking[0]) == "I bake bread on Sundays."
-    flags = [one.hit.only_named for one in asked.ranking]
+    flags = [recall_hit.hit.only_named for recall_hit in asked.ranking]
     assert flags == sorted(flags)
     assert ask(vault, caller, "Who is Ann?", least=LEAST_SCORE).ranking  # then the name is what is asked
 
@@ -300,23 +300,25 @@ def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem
 
 
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable[..., Any]) -> None:
-    said = [
+    items = [
         {"role": "user", "content": "Never run the migrations on staging yourself.", "id": "m1"},
         {"role": "user", "content": "The rate limit is 40.", "id": "m2"},
         {"role": "system", "content": "You are told that the migrations of staging run at night.", "id": "m3"},
         {"role": "tool", "content": "The migrations on staging are done.", "id": "m4"},
     ]
-    lines = "\n".join(json.dumps({"timestamp": "2026-11-02T10:00:00Z", "session": "s1"} | one) for one in said)
+    lines = "\n".join(json.dumps({"timestamp": "2026-11-02T10:00:00Z", "session": "s1"} | record) for record in items)
     clawmem("ingest", "-", "--format", "jsonl", given=lines)
     events = clawmem("recall", "migrations staging rate limit", "--in", "events", "--all", "--json").data["events"]
-    ids = {one["text"]: one["id"] for one in events}
-    old = clawmem("remember", "Agents never run migrations on staging.", "--event", ids[said[0]["content"]], "--json")
+    ids = {event["text"]: event["id"] for event in events}
+    old = clawmem("remember", "Agents never run migrations on staging.", "--event", ids[items[0]["content"]], "--json")
     clawmem("supersede", old.data["facts"][0]["id"], "Agents may run migrations on staging.")
-    wrong = clawmem("remember", "The limit is 40.", "--event", ids[said[1]["content"]], "--json")
+    wrong = clawmem("remember", "The limit is 40.", "--event", ids[items[1]["content"]], "--json")
     clawmem("retract", wrong.data["facts"][0]["id"])
     question = "run the migrations on staging"
     for command in (("recall", question), ("context", question), ("recall", question, "--budget", "400")):
-        line = next(one for one in clawmem(*command).out.splitlines() if "Never run the migrations" in one)
+        line = next(
+            other_line for other_line in clawmem(*command).out.splitlines() if "Never run the migrations" in other_line
+        )
         assert "(no longer: now Agents may run" in line.replace(", no longer", " (no longer")
     assert "no longer: withdrawn" in clawmem("recall", "rate limit", "--in", "events").out
     prompt = clawmem("recall", question, "--json").data["llm_context"]["text"]
@@ -327,7 +329,7 @@ def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable
 def test_the_question_that_was_asked_before_is_no_answer(vault: Vault, caller: Caller) -> None:
     say(vault, caller, ("Ana", "Which port has the test database?"), ("Ana", "The test database has port 5433."))
     found = ask(vault, caller, "which port has the test database", EVENTS)
-    assert [text(one) for one in found.ranking] == ["The test database has port 5433."]
+    assert [text(hit) for hit in found.ranking] == ["The test database has port 5433."]
 
 
 def test_what_held_before_is_told_with_its_dates_and_what_holds_now(clawmem: Callable[..., Any]) -> None:
@@ -399,8 +401,8 @@ def test_what_holds_of_somebody_else_is_no_answer(vault: Vault, caller: Caller) 
     keep(vault, caller, "Lotte is Henrik's sister.")
     keep(vault, caller, "Lotte's sister plays the cello.")
     linked = ask(vault, caller, "Who is the sister of Henrik's sister?", least=LEAST_SCORE)
-    assert "Lotte's sister plays the cello." in [text(one) for one in linked.ranking]
-    assert not any(one.hit.only_named for one in linked.ranking if "Lotte" in text(one))
+    assert "Lotte's sister plays the cello." in [text(hit) for hit in linked.ranking]
+    assert not any(recall_hit.hit.only_named for recall_hit in linked.ranking if "Lotte" in text(recall_hit))
 
 
 def test_what_a_new_vault_says_by_itself_is_no_memory(clawmem: Callable[..., Any]) -> None:
@@ -424,17 +426,17 @@ def test_what_was_never_heard_of_somebody_known_is_unknown(
     now = datetime(2026, 3, 5, 12, tzinfo=UTC)
     vault = create_vault(folder / "v", {"PATH": os.environ["PATH"], "HOME": str(folder / "home")}, now)
     caller = Caller(now, random.Random(1).randbytes)
-    said = (f"{name} starts on Monday.", f"I met {name} at the harbour.", "The harbour opens at six.")
-    messages = [Message(n, "user", one, session="s", external_id=str(n)) for n, one in enumerate(said)]
+    pair = (f"{name} starts on Monday.", f"I met {name} at the harbour.", "The harbour opens at six.")
+    messages = [Message(n, "user", entry, session="s", external_id=str(n)) for n, entry in enumerate(pair)]
     ingest(vault, messages, caller, "chat")
 
     def found(question: str) -> list[str]:
         result = recall(vault, question, caller, FactFilter(), 10, RECALL_KINDS, 1, LEAST_SCORE, NEAR_SHARE)
-        return [text(one) for one in result.ranking]
+        return [text(hit) for hit in result.ranking]
 
     assert found(f"What {word} does {name} have?") == []
-    assert found(f"When does {name} start?")[0] == said[0]
-    assert said[1] in found(f"Where did I meet {name}?")
+    assert found(f"When does {name} start?")[0] == pair[0]
+    assert pair[1] in found(f"Where did I meet {name}?")
     assert found(f"{name} {word}")  # no question: words to search for
 
 

@@ -28,7 +28,7 @@ def _ask(vault: Vault, caller: Caller, question: str, wanted: FactFilter = EVERY
 
 
 def _texts(result: RecallResult) -> list[str]:
-    return [one.fact.fact for one in result.found]
+    return [hit.fact.fact for hit in result.found]
 
 
 @pytest.fixture
@@ -102,9 +102,9 @@ def test_a_list_with_a_limit_is_the_beginning_of_the_whole_one(stocked: Vault, c
     assert len(whole.facts) == whole.total == 4
     for limit in range(1, whole.total + 2):
         assert list_facts(stocked, caller, every, limit) == whole._replace(facts=whole.facts[:limit])
-    hot = [one for one in whole.facts if one[1] == "hot" and one[0].fact.status == "active"]
-    told = list_facts(stocked, caller, every, 1, "hot", "active")
-    assert (told.total, told.facts) == (len(hot), tuple(hot[:1]))
+    hot = [fact for fact in whole.facts if fact[1] == "hot" and fact[0].fact.status == "active"]
+    message = list_facts(stocked, caller, every, 1, "hot", "active")
+    assert (message.total, message.facts) == (len(hot), tuple(hot[:1]))
     assert hot
 
 
@@ -149,12 +149,12 @@ def test_what_is_over_comes_behind_what_holds(vault: Vault, caller: Caller) -> N
     _keep(vault, caller, "Jane likes tea")
     now = _ask(vault, caller, "where does Jane work?")
     assert _texts(now)[:2] == ["Jane works at Statoil since long ago", "Jane works at Acme"]
-    assert [one.tier for one in now.found[:2]] == ["hot", "cold"]
+    assert [hit.tier for hit in now.found[:2]] == ["hot", "cold"]
     then = _ask(vault, caller, "where did Jane work in 2015?")
     assert _texts(then)[0] == "Jane works at Acme"
     assert "time" in then.found[0].channels
     listed = list_facts(vault, caller, EVERYTHING)
-    assert [(one.fact.fact, tier) for one, tier in listed.facts][-1] == ("Jane works at Acme", "cold")
+    assert [(placed.fact.fact, tier) for placed, tier in listed.facts][-1] == ("Jane works at Acme", "cold")
     (past, *_) = list_facts(vault, caller, FactFilter(as_of="2015-01-01")).facts
     assert (past[0].fact.fact, past[1]) == ("Jane works at Acme", "hot")
 

@@ -20,7 +20,7 @@ def keep(vault: Vault, caller: Caller, text: str, **more: object) -> str:
 def found(vault: Vault, caller: Caller, question: str, passes: int, limit: int = 5) -> list[str]:
     """The ids found."""
     result = recall(vault, question, caller, FactFilter(), limit, (FACTS,), passes)
-    return [one.fact.id for one in result.found]
+    return [hit.fact.id for hit in result.found]
 
 
 def test_a_second_pass_asks_the_question_of_whom_the_first_one_found(vault: Vault, caller: Caller) -> None:
@@ -29,7 +29,7 @@ def test_a_second_pass_asks_the_question_of_whom_the_first_one_found(vault: Vaul
     question = "Where does Mira's manager live?"
     assert home not in found(vault, caller, question, 1)
     again = recall(vault, question, caller, FactFilter(), 5, (FACTS,), 2)
-    assert [one.fact.id for one in again.found[:2]] == [boss, home]
+    assert [hit.fact.id for hit in again.found[:2]] == [boss, home]
     assert "links" in again.found[1].channels
     assert again.channels["links"].hits >= 1
 

@@ -23,8 +23,8 @@ def parent(vault: Vault) -> str:
 
 def imported(vault: Vault, changes: Sequence[Change], parent: str) -> list[str]:
     """The commits git made of the changes, oldest first."""
-    given = import_stream(changes, BRANCH, parent, 1_790_000_000)
-    return vault.git.run("fast-import", "--quiet", "--done", stdin=given).decode().split()
+    data = import_stream(changes, BRANCH, parent, 1_790_000_000)
+    return vault.git.run("fast-import", "--quiet", "--done", stdin=data).decode().split()
 
 
 def test_each_commit_holds_what_its_change_wrote(vault: Vault, parent: str) -> None:
@@ -37,10 +37,10 @@ def test_each_commit_holds_what_its_change_wrote(vault: Vault, parent: str) -> N
     names = imported(vault, changes, parent)
     assert vault.git.run("rev-list", "--reverse", f"{parent}..{BRANCH}").decode().split() == names
     paths = sorted({path for change in changes for path in change.writes})
-    held: dict[str, bytes | None] = dict.fromkeys(paths)
+    record: dict[str, bytes | None] = dict.fromkeys(paths)
     for name, change in zip(names, changes, strict=True):
-        held.update(change.writes)
-        assert vault.contents_at(name, paths) == held
+        record.update(change.writes)
+        assert vault.contents_at(name, paths) == record
     assert vault.git.run("log", "-1", "--format=%an <%ae> %at, %cn", names[1]).decode().strip() == (
         "ann <a@b> 1790000000, clawmem"
     )

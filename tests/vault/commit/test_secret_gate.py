@@ -25,7 +25,9 @@ from clawmem.vault.commit.secret_gate import _added, screened
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.vault import Vault
 
-SECRET = next(one.secret for one in credentials() if one.kind == "github token" and one.secret)
+SECRET = next(
+    credential.secret for credential in credentials() if credential.kind == "github token" and credential.secret
+)
 JANE = "areas/people/jane"
 ITEMS = f"life/{JANE}/items.json"
 PLAIN = settings_from_mapping({})
@@ -40,12 +42,12 @@ def _draft(caller: Caller, fact: str) -> Draft:
 def tainted(vault: Vault, caller: Caller, environment: dict[str, str]) -> list[str]:
     """Two facts that hold a credential, brought in with plain git, and a fact that holds none; their ids."""
     words = [f"Jane's token is {SECRET}", f"Jane's old token was {SECRET}", "Jane likes tea"]
-    done = remember(vault, [_draft(caller, f"Jane's note {n}") for n in range(2)], caller)
+    result = remember(vault, [_draft(caller, f"Jane's note {n}") for n in range(2)], caller)
     items = vault.root / ITEMS
     for number, fact in enumerate(words[:2]):
         items.write_text(items.read_text().replace(f"Jane's note {number}", fact))
     subprocess.run(["git", "commit", "-qam", "from elsewhere"], cwd=vault.root, env=environment, check=True)
-    kept = [one.fact.id for one in done.facts]
+    kept = [remembered_fact.fact.id for remembered_fact in result.facts]
     return [*kept, remember(vault, [_draft(caller, words[2])], caller).facts[0].fact.id]
 
 
@@ -63,8 +65,8 @@ def test_what_stands_already_stops_nobody(vault: Vault, caller: Caller, tainted:
 
 @pytest.mark.usefixtures("without_vectors", "tainted")
 def test_upkeep_is_not_stuck_by_it(vault: Vault, caller: Caller) -> None:
-    done = run_heartbeat(vault, caller)
-    assert not done.failed and done.commits
+    result = run_heartbeat(vault, caller)
+    assert not result.failed and result.commits
     assert run_heartbeat(vault, caller).commits == ()
 
 
@@ -123,14 +125,14 @@ def test_what_cannot_be_masked_is_refused(vault: Vault) -> None:
 
 
 def test_each_kind_is_stopped_in_a_page(vault: Vault) -> None:
-    for one in credentials(each=2, seed=4):
+    for credential in credentials(each=2, seed=4):
         with pytest.raises(SecretFound):
-            _screened(Change("note(x): a", {"daily/x.md": one.text.encode()}), vault)
+            _screened(Change("note(x): a", {"daily/x.md": credential.text.encode()}), vault)
 
 
 def test_what_only_looks_so_passes_in_words_and_pages(vault: Vault) -> None:
-    for one in harmless(each=4, seed=4):
-        change = Change(f"note(x): {' '.join(one.text.split())}"[:150], {"daily/x.md": one.text.encode()}, body="b")
+    for text in harmless(each=4, seed=4):
+        change = Change(f"note(x): {' '.join(text.text.split())}"[:150], {"daily/x.md": text.text.encode()}, body="b")
         assert _screened(change, vault) is change
 
 

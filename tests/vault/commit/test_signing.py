@@ -40,12 +40,12 @@ def test_commits_are_signed_once_the_settings_ask(vault: Vault, caller: Caller, 
     signing = Vault(vault.root, vault.git.environment)
     agent = caller._replace(agent="finance")
     drafts = [draft_from_record({"fact": f"Signed fact {n}"}, caller.now) for n in range(2)]
-    done = remember(signing, drafts, agent)
+    result = remember(signing, drafts, agent)
     rows = git(vault.root, vault.git.environment, "log", "-3", "--format=%G? %an %cn %s").splitlines()
     assert rows[0] == "G finance clawmem remember(areas/general): Signed fact 1"
     assert rows[1] == "G finance clawmem remember(areas/general): Signed fact 0"
     assert rows[2].startswith("N ")
-    assert vault.head().commit == done.commit
+    assert vault.head().commit == result.commit
     assert vault.git.run("for-each-ref", "--format=%(refname)").decode().split() == ["refs/heads/main"]
     assert vault.git.run("status", "--porcelain") == b""
 

@@ -47,12 +47,12 @@ class FailingGit(Git):
         self.started.append(super().start(*arguments, variables=variables))
         return self.started[-1]
 
-    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+    def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
         if name == "fast-import":
             process.kill()
             process.communicate()
             raise GitFailed(name, "it was killed")
-        return super().finish(process, name, given)
+        return super().finish(process, name, data)
 
 
 def change(path: str, data: bytes) -> Change:

@@ -60,11 +60,11 @@ def test_a_fact_changed_one_added_and_one_taken_out_are_named(
     lines = items.read_text().replace("cello", "viola").splitlines()
     new = '{"id": "fact_0000abcd", "fact": "Jane has a dog.", "timestamp": "2026-11-20T08:00:00Z", "source": "hand"}'
     items.write_text("\n".join(["[", lines[1], new, "]"]) + "\n")
-    done = clawmem("remember", "Next.", "--json")
+    result = clawmem("remember", "Next.", "--json")
     assert trailers(furnished, environment, "Fact") == [cello, rain, "fact_0000abcd"]
     assert trailers(furnished, environment, "Entity") == ["areas/people/jane"]
-    said = f"your edit of {JANE}/items.json takes out {rain}; `clawmem undo {rain}` brings it back"
-    assert [one for one in done.json["notices"] if "takes out" in one] == [said]
+    text = f"your edit of {JANE}/items.json takes out {rain}; `clawmem undo {rain}` brings it back"
+    assert [notice for notice in result.json["notices"] if "takes out" in notice] == [text]
     assert len(git(furnished.root, environment, "log", "--format=%h", "--grep", rain).split()) == 2
     assert clawmem("undo", rain).code == 0
     assert ids(furnished, JANE) == [cello, rain, "fact_0000abcd"]
@@ -86,10 +86,10 @@ def test_a_folder_that_moved_is_one_commit_and_told_as_moved(
 ) -> None:
     moved = ids(furnished, JANE)
     rename(furnished, JANE, "life/areas/people/joan")
-    done = clawmem("remember", "Next.", "--json")
-    notices = done.json["notices"]
+    result = clawmem("remember", "Next.", "--json")
+    notices = result.json["notices"]
     assert "moved by hand: 2 facts from areas/people/jane to areas/people/joan" in notices
-    assert not [one for one in notices if "takes out" in one]
+    assert not [notice for notice in notices if "takes out" in notice]
     assert subjects(furnished, environment)[1] == (
         "edit(areas/people/joan): by hand, 2 facts moved from areas/people/jane"
     )
@@ -110,9 +110,9 @@ def test_a_fact_cut_from_one_file_and_put_into_another_moved(
     opening, first, second, closing = jane.read_text().splitlines()
     jane.write_text(f"{opening}\n{first.rstrip(',')}\n{closing}\n")
     boat.write_text(boat.read_text().replace("\n]", f",\n{second}\n]"))
-    done = clawmem("remember", "Next.", "--json")
-    assert "moved by hand: 1 fact from areas/people/jane to projects/boat" in done.json["notices"]
-    assert "takes out" not in done.out
+    result = clawmem("remember", "Next.", "--json")
+    assert "moved by hand: 1 fact from areas/people/jane to projects/boat" in result.json["notices"]
+    assert "takes out" not in result.out
     assert set(trailers(furnished, environment, "Fact")) == {rain}
     assert ids(furnished, JANE) == [cello]
 
@@ -120,14 +120,14 @@ def test_a_fact_cut_from_one_file_and_put_into_another_moved(
 def test_a_copy_whose_original_goes_is_a_move(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
     moved = ids(furnished, JANE)
     shutil.copytree(furnished.root / JANE, furnished.root / "life/resources/copy")
-    said = clawmem("remember", "Next.", "--json").json["notices"]
-    assert any("an id must be unique" in one for one in said)
+    message = clawmem("remember", "Next.", "--json").json["notices"]
+    assert any("an id must be unique" in other for other in message)
     assert subjects(furnished, environment)[0].startswith("remember(")
     assert subjects(furnished, environment)[1].startswith("remember(")
     shutil.rmtree(furnished.root / JANE)
-    done = clawmem("remember", "After.", "--json")
-    assert done.code == 0
-    assert "takes out" not in done.out
+    result = clawmem("remember", "After.", "--json")
+    assert result.code == 0
+    assert "takes out" not in result.out
     assert subjects(furnished, environment)[1] == "edit(resources/copy): by hand, 2 facts moved from areas/people/jane"
     assert ids(furnished, "life/resources/copy") == moved
 
@@ -136,9 +136,9 @@ def test_a_folder_deleted_comes_back_with_the_command_that_is_named(furnished: V
     gone = ids(furnished, JANE)
     summary = (furnished.root / JANE / "summary.md").read_bytes()
     shutil.rmtree(furnished.root / JANE)
-    said = [one for one in clawmem("remember", "Next.", "--json").json["notices"] if "takes out" in one]
+    items = [notice for notice in clawmem("remember", "Next.", "--json").json["notices"] if "takes out" in notice]
     found = re.fullmatch(
-        rf"your edit of {JANE}/items\.json takes out (.+); `clawmem (undo \w+)` brings them back", said[0]
+        rf"your edit of {JANE}/items\.json takes out (.+); `clawmem (undo \w+)` brings them back", items[0]
     )
     assert found
     assert found[1] == ", ".join(gone)
@@ -153,8 +153,8 @@ def test_a_stale_copy_saved_over_newer_facts_gives_them_back(furnished: Vault, c
     keep(furnished, "Jane moved.", entity="areas/people/jane")
     newest = ids(furnished, JANE)[-1]
     items.write_bytes(stale)
-    said = clawmem("remember", "Next.", "--json").json["notices"]
-    assert f"your edit of {JANE}/items.json takes out {newest}; `clawmem undo {newest}` brings it back" in said
+    message = clawmem("remember", "Next.", "--json").json["notices"]
+    assert f"your edit of {JANE}/items.json takes out {newest}; `clawmem undo {newest}` brings it back" in message
     assert clawmem("undo", newest).code == 0
     assert ids(furnished, JANE)[-1] == newest
 
@@ -186,12 +186,12 @@ def test_half_of_a_move_is_not_taken_in(
     if callable(spoil):
         spoil(furnished.root / new)
     (furnished.root / "MEMORY.md").write_text("# Sound\n")
-    done = clawmem("remember", "The boat was sold.", "--entity", "projects/boat", "--json")
-    assert done.code == 0
-    left = [one for one in done.json["notices"] if one.startswith("left alone: ")]
-    assert [one for one in left if why in one and new in one]
-    assert [one for one in left if f"{JANE}/items.json waits for {new}/" in one]
-    assert [one for one in left if f"{JANE}/summary.md waits for {new}/" in one]
+    result = clawmem("remember", "The boat was sold.", "--entity", "projects/boat", "--json")
+    assert result.code == 0
+    left = [notice for notice in result.json["notices"] if notice.startswith("left alone: ")]
+    assert [other for other in left if why in other and new in other]
+    assert [other for other in left if f"{JANE}/items.json waits for {new}/" in other]
+    assert [other for other in left if f"{JANE}/summary.md waits for {new}/" in other]
     for fact in re.findall(r'"id": "(\w+)"', before):
         assert fact in in_head(furnished, environment)
     assert subjects(furnished, environment)[1] == "edit(MEMORY.md): by hand"
@@ -214,7 +214,9 @@ def test_many_new_folders_are_a_commit_each(furnished: Vault, environment: dict[
         record = f'{{"id": "fact_{number:08x}", "fact": "R {number}.", "timestamp": "2026-11-20", "source": "hand"}}'
         (folder / "items.json").write_text(f"[\n{record}\n]\n")
     assert clawmem("remember", "Next.").code == 0
-    assert len([one for one in subjects(furnished, environment) if one.startswith("edit(resources/r")]) == 40
+    assert (
+        len([subject for subject in subjects(furnished, environment) if subject.startswith("edit(resources/r")]) == 40
+    )
     assert trailers(furnished, environment, "Fact", "HEAD~1") == ["fact_00000009"]
 
 
@@ -236,14 +238,20 @@ def test_what_an_agents_command_finds_is_the_agents(
     add_by_hand(
         furnished, {"id": "fact_0000abcd", "fact": "The boat has a sail.", "trust": trust, "metadata": approved}
     )
-    done = clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
-    assert "as an edit of the agent codex" in done.err
-    (fact,) = [one for one in clawmem("list", "--json").data["facts"] if one["id"] == "fact_0000abcd"]
+    result = clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
+    assert "as an edit of the agent codex" in result.err
+    (fact,) = [
+        other_fact for other_fact in clawmem("list", "--json").data["facts"] if other_fact["id"] == "fact_0000abcd"
+    ]
     assert (fact["trust"], fact["agent"], fact.get("metadata")) == ("agent", "codex", None)
     assert "The boat has a sail. (2026-11-20, agent, unreviewed)" in clawmem("context", "the sail of the boat").out
     assert git(furnished.root, environment, "log", "-1", "--format=%an", "HEAD~1").strip() == "codex"
     assert trailers(furnished, environment, "Agent") == ["codex"]
-    (old,) = [one for one in clawmem("list", "--json").data["facts"] if one["fact"] == "The boat is blue."]
+    (old,) = [
+        other_fact
+        for other_fact in clawmem("list", "--json").data["facts"]
+        if other_fact["fact"] == "The boat is blue."
+    ]
     assert old["trust"] == "user"
     assert_whole(furnished.root, environment)
 
@@ -261,8 +269,8 @@ def test_an_order_that_an_agents_command_finds_waits(
     record: dict[str, object], furnished: Vault, environment: dict[str, str], clawmem: Command
 ) -> None:
     add_by_hand(furnished, {"id": "fact_0000abcd", **record})
-    done = clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
-    assert "waits for review: 1 fact" in done.err
+    result = clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
+    assert "waits for review: 1 fact" in result.err
     assert str(record["fact"]) not in clawmem("context", str(record["fact"])).out
     assert "fact_0000abcd" not in in_head(furnished, environment)
     (proposal,) = clawmem("review", "list", "--json").data["proposals"]
@@ -279,7 +287,7 @@ def test_a_fact_that_an_agent_rewords_or_raises(
     path = furnished.root / BOAT / "items.json"
     path.write_text(path.read_text().replace("is blue", "is green").replace('"trust": "agent"', '"trust": "user"'))
     clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
-    trusts = {one["fact"]: one["trust"] for one in clawmem("list", "--json").data["facts"]}
+    trusts = {fact["fact"]: fact["trust"] for fact in clawmem("list", "--json").data["facts"]}
     assert trusts["The boat is green."] == "agent" and trusts["The boat leaks."] == "agent"
     path.write_text(path.read_text().replace("is green", "is black"))
     clawmem("remember", "The car is old.", "-e", "projects/car")

@@ -43,9 +43,9 @@ def test_an_edited_a_new_and_a_deleted_file_are_committed_first(
     items.write_bytes(items.read_bytes().replace(b"cello", b"viola"))
     (furnished.root / "daily/2026-11-20.md").write_text("A quiet day.\n")
     (furnished.root / "life/projects/boat/summary.md").unlink()
-    done = clawmem("remember", "Ada was here.")
-    assert done.code == 0
-    assert "committed 3 file(s) edited by hand" in done.err
+    result = clawmem("remember", "Ada was here.")
+    assert result.code == 0
+    assert "committed 3 file(s) edited by hand" in result.err
     rows = log(furnished, environment)
     assert rows[0].startswith("remember(areas/general): Ada was here.|")
     assert sorted(rows[1:4]) == [
@@ -54,7 +54,7 @@ def test_an_edited_a_new_and_a_deleted_file_are_committed_first(
         "edit(projects/boat): by hand|Ada Person <ada@example.org>|clawmem",
     ]
     assert_whole(furnished.root, environment)
-    assert "Jane plays the viola." in [one["fact"] for one in facts(furnished.root)]
+    assert "Jane plays the viola." in [fact["fact"] for fact in facts(furnished.root)]
 
 
 def test_a_person_without_an_identity_is_called_by_hand(furnished: Vault, environment: dict[str, str]) -> None:
@@ -132,7 +132,7 @@ def test_a_broken_file_stays_as_it_is_and_stops_only_its_own(
     (furnished.root / "MEMORY.md").write_text("# Sound\n")
     other = clawmem("remember", "The boat was sold.", "--entity", "projects/boat", "--json")
     assert other.code == 0
-    assert [one for one in other.json["notices"] if place in one]
+    assert [notice for notice in other.json["notices"] if place in notice]
     own = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
     assert own.code == code
     assert place in own.json["error"]["message"]
@@ -165,20 +165,20 @@ def test_an_invalid_file_is_not_committed_and_is_named(
     target = furnished.root / path
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(data)
-    done = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
-    assert done.code == 0, done
-    assert [one for one in done.json["notices"] if one.startswith("left alone: ") and why in one]
+    result = clawmem("remember", "Jane moved.", "--entity", "areas/people/jane", "--json")
+    assert result.code == 0, result
+    assert [notice for notice in result.json["notices"] if notice.startswith("left alone: ") and why in notice]
     assert target.read_bytes() == data
     assert path in git(furnished.root, environment, "status", "--porcelain", "--untracked-files=all")
-    assert [one["path"] for one in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
+    assert [other["path"] for other in clawmem("status", "--json").data["edits"]["unreadable"]] == [path]
 
 
 def test_broken_settings_are_named_with_their_line(furnished: Vault, clawmem: Command) -> None:
     settings = furnished.root / "clawmem.yaml"
     settings.write_bytes(b"format: 1\nlock: [\n")
-    done = clawmem("remember", "Jane moved.", "--json")
-    assert done.code == 2
-    assert "clawmem.yaml:" in done.json["error"]["message"]
+    result = clawmem("remember", "Jane moved.", "--json")
+    assert result.code == 2
+    assert "clawmem.yaml:" in result.json["error"]["message"]
     assert settings.read_bytes() == b"format: 1\nlock: [\n"
 
 
@@ -277,18 +277,18 @@ def test_a_file_where_a_folder_should_be_stops_only_its_own(
     furnished: Vault, environment: dict[str, str], clawmem: Command
 ) -> None:
     (furnished.root / "life/areas/garden").write_text("a file")
-    done = clawmem("remember", "The roses are red.", "--entity", "areas/garden")
-    assert done.code == 1
-    assert "life/areas/garden is a file where a folder should be" in done.err
+    result = clawmem("remember", "The roses are red.", "--entity", "areas/garden")
+    assert result.code == 1
+    assert "life/areas/garden is a file where a folder should be" in result.err
     assert clawmem("remember", "The boat was sold.", "--entity", "projects/boat").code == 0
     assert git(furnished.root, environment, "status", "--porcelain") == "?? life/areas/garden\n"
 
 
 def test_a_folder_where_a_file_should_be(furnished: Vault, clawmem: Command) -> None:
     (furnished.root / "life/areas/garden/items.json").mkdir(parents=True)
-    done = clawmem("remember", "The roses are red.", "--entity", "areas/garden")
-    assert done.code == 1
-    assert "is a folder where a file should be" in done.err
+    result = clawmem("remember", "The roses are red.", "--entity", "areas/garden")
+    assert result.code == 1
+    assert "is a folder where a file should be" in result.err
     assert clawmem("remember", "The boat was sold.", "--entity", "projects/boat").code == 0
 
 
@@ -304,7 +304,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read_and_kept(
     before = commits(furnished.root, environment)
     assert clawmem("remember", "Jane moved.", "--entity", "areas/people/jane").code == 0
     assert len(commits(furnished.root, environment)) == len(before) + 1
-    assert [one["fact"] for one in facts(furnished.root)].count("Jane plays the cello.") == 1
+    assert [fact["fact"] for fact in facts(furnished.root)].count("Jane plays the cello.") == 1
     assert_whole(furnished.root, environment)
 
 
@@ -361,20 +361,24 @@ def test_an_edit_that_takes_facts_out_says_so(furnished: Vault, clawmem: Command
     keep(furnished, "Jane moved.", entity="areas/people/jane")
     gone = facts(furnished.root)[1]["id"] if len(facts(furnished.root)) > 1 else ""
     (furnished.root / JANE).write_bytes(stale)
-    done = clawmem("remember", "Next.", "--json")
-    assert done.code == 0
-    assert [one for one in done.json["notices"] if one.startswith(f"your edit of {JANE} takes out fact_")]
+    result = clawmem("remember", "Next.", "--json")
+    assert result.code == 0
+    assert [notice for notice in result.json["notices"] if notice.startswith(f"your edit of {JANE} takes out fact_")]
     assert gone
 
 
 def test_an_edit_with_a_wrong_fact_is_committed_and_named(furnished: Vault, clawmem: Command) -> None:
     items = furnished.root / JANE
     items.write_bytes(items.read_bytes().replace(b"the cello", b"the \\u001b[31mcello"))
-    (own,) = [one["id"] for one in facts(furnished.root) if "cello" in one["fact"]]
-    done = clawmem("remember", "Next.", "--json")
-    said = [one for one in done.json["notices"] if one.startswith(f"{JANE} was committed with a wrong fact, {own}: ")]
-    assert done.code == 0 and len(said) == 1 and "control character U+001B" in said[0]
-    assert not any("wrong fact" in one for one in clawmem("remember", "More.", "--json").json["notices"])
+    (own,) = [fact["id"] for fact in facts(furnished.root) if "cello" in fact["fact"]]
+    result = clawmem("remember", "Next.", "--json")
+    message = [
+        notice
+        for notice in result.json["notices"]
+        if notice.startswith(f"{JANE} was committed with a wrong fact, {own}: ")
+    ]
+    assert result.code == 0 and len(message) == 1 and "control character U+001B" in message[0]
+    assert not any("wrong fact" in notice for notice in clawmem("remember", "More.", "--json").json["notices"])
 
 
 def test_an_entity_deleted_by_hand_is_gone(furnished: Vault, environment: dict[str, str], clawmem: Command) -> None:
@@ -441,9 +445,9 @@ def test_an_edit_that_brings_a_credential_is_left_alone(vault: Vault, caller: Ca
 
 def test_the_record_of_a_redaction_is_not_taken_out(vault: Vault) -> None:
     """Neither whole nor in part, and not by a file that cannot be read; more of it is welcome."""
-    one = with_record(None, RedactionRecord("2026-11-01T10:00:00Z", "a person", None, (), (), 1, None, "1" * 40))
+    data = with_record(None, RedactionRecord("2026-11-01T10:00:00Z", "a person", None, (), (), 1, None, "1" * 40))
     place = vault.root / RECORD
-    place.write_bytes(one)
+    place.write_bytes(data)
     with transaction(vault, NOW, "test") as started:
         assert set(started.adopt().good) == {RECORD}
     for wrong in (b'{"redactions": []}\n', b"", None):
@@ -451,9 +455,9 @@ def test_the_record_of_a_redaction_is_not_taken_out(vault: Vault) -> None:
         with transaction(vault, NOW, "test") as started:
             ((path, problem),) = started.adopt().bad
         assert path == RECORD and "must be kept" in problem.message and "git checkout HEAD" in problem.hint
-    assert vault.contents_at("HEAD", [RECORD]) == {RECORD: one}
+    assert vault.contents_at("HEAD", [RECORD]) == {RECORD: data}
     place.write_bytes(
-        with_record(one, RedactionRecord("2026-11-02T10:00:00Z", "a person", None, (), (), 1, None, "2" * 40))
+        with_record(data, RedactionRecord("2026-11-02T10:00:00Z", "a person", None, (), (), 1, None, "2" * 40))
     )
     with transaction(vault, NOW, "test") as started:
         assert set(started.adopt().good) == {RECORD}

@@ -92,7 +92,7 @@ def test_making_a_vault_is_killed_at_every_step(
         assert_whole(root, environment)
         assert_sound(root, environment)
         assert len(commits(root, environment)) == 2
-        assert [one["fact"] for one in facts(root)] == ["First."]
+        assert [fact["fact"] for fact in facts(root)] == ["First."]
         shutil.rmtree(root)
 
 

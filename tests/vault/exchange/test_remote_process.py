@@ -49,8 +49,8 @@ def test_there_is_no_terminal_to_ask_at(vault: Vault, tmp_path: Path) -> None:
     ssh.write_text(f"#!/bin/sh\n(: </dev/tty) 2>/dev/null && echo yes >'{asked}'\nps -o sid= -p $$ >'{tmp_path}/sid'\n")
     ssh.chmod(0o755)
     with vault.git.with_environment({"GIT_SSH_COMMAND": str(ssh)}):
-        said = run_remote_git(vault.git, ("ls-remote", "ssh://nobody@nowhere.invalid/vault.git"), 300)
-    assert said.code == 128 and "Could not read from remote repository" in said.complaint
+        output = run_remote_git(vault.git, ("ls-remote", "ssh://nobody@nowhere.invalid/vault.git"), 300)
+    assert output.code == 128 and "Could not read from remote repository" in output.complaint
     assert not asked.exists()
     assert int((tmp_path / "sid").read_text()) != os.getsid(0)
 
@@ -60,9 +60,11 @@ def test_progress_is_heard_line_by_line(vault: Vault, environment: dict[str, str
     git(tmp_path, environment, "init", "-q", "--bare", "-b", "main", str(hub))
     heard: list[Progress] = []
     arguments = ("push", "--porcelain", "--progress", "--", str(hub), "HEAD:refs/heads/main")
-    said = run_remote_git(vault.git, arguments, 300, heard.append)
-    assert said.code == 0 and "HEAD:refs/heads/main\t[new branch]" in said.printed
-    written = [one for one in heard if one.what == "Writing objects"]
+    output = run_remote_git(vault.git, arguments, 300, heard.append)
+    assert output.code == 0 and "HEAD:refs/heads/main\t[new branch]" in output.printed
+    written = [progress for progress in heard if progress.what == "Writing objects"]
     assert written and written[-1].total and written[-1].done == written[-1].total and written[-1].unit == "objects"
-    assert "Writing objects: 100%" in said.complaint
-    assert not [one for one in heard if "\r" in one.what or "\n" in one.what or "%" in one.what]
+    assert "Writing objects: 100%" in output.complaint
+    assert not [
+        progress for progress in heard if "\r" in progress.what or "\n" in progress.what or "%" in progress.what
+    ]

@@ -56,17 +56,17 @@ def test_vaults_accepted_at_once_are_all_recorded(tmp_path: Path, environment: d
         folder.mkdir()
     parts = [folders[start::4] for start in range(4)]
     running = [subprocess.Popen([sys.executable, "-c", code, *map(str, part)], env=environment) for part in parts]
-    assert [one.wait() for one in running] == [0] * 4
+    assert [process.wait() for process in running] == [0] * 4
     assert all(is_accepted(folder, environment) for folder in folders)
 
 
 def test_a_home_that_cannot_be_written_is_said(clawmem: Command, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    done = clawmem("init", str(tmp_path / "new"), env={"XDG_CONFIG_HOME": str(blocked)})
-    assert done.code == 0 and done.err.count("a person accepts it with `clawmem config trust`") == 1
+    result = clawmem("init", str(tmp_path / "new"), env={"XDG_CONFIG_HOME": str(blocked)})
+    assert result.code == 0 and result.err.count("a person accepts it with `clawmem config trust`") == 1
 
 
-@pytest.mark.parametrize("given", [{"XDG_CONFIG_HOME": "here", "HOME": "/h"}, {"XDG_CONFIG_HOME": "", "HOME": "/h"}])
-def test_a_relative_folder_is_not_the_users(given: dict[str, str]) -> None:
-    assert user_folder(given) == Path("/h/.config/clawmem")
+@pytest.mark.parametrize("record", [{"XDG_CONFIG_HOME": "here", "HOME": "/h"}, {"XDG_CONFIG_HOME": "", "HOME": "/h"}])
+def test_a_relative_folder_is_not_the_users(record: dict[str, str]) -> None:
+    assert user_folder(record) == Path("/h/.config/clawmem")

@@ -57,15 +57,15 @@ class Window(Git):
         self._mover, self._person, self._own = mover, person, dict(environment)
         self.codes: list[int] = []
 
-    def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+    def finish(self, process: subprocess.Popen[bytes], name: str, value: bytes = b"") -> bytes:
         before = self._branch()
-        done = super().finish(process, name, given)
+        data = super().finish(process, name, value)
         if name == self._mover and self._branch() != before:
             person = subprocess.run(
                 ["sh", "-c", self._person], cwd=self.root, env=self._own, capture_output=True, check=False
             )
             self.codes.append(person.returncode)
-        return done
+        return data
 
     def _branch(self) -> str | None:
         return read_head(self.root / ".git").commit
@@ -101,7 +101,7 @@ def _adopt(vault: Vault) -> None:
 
 
 def _retract(vault: Vault) -> None:
-    fact = next(one for one in facts(vault.root) if "cello" in one["fact"])
+    fact = next(record for record in facts(vault.root) if "cello" in record["fact"])
     retract(vault, fact["id"], _caller())
 
 
@@ -149,8 +149,8 @@ def test_a_person_who_commits_as_the_branch_moves(vault: Vault, environment: dic
         here.git = window = Window(root, environment, act.mover, person)
         act.act(here)
         assert window.codes, "the branch did not move"
-        held = git(root, environment, "grep", "-h", "-e", "", "HEAD", "--", "life")
-        assert act.text in held and (act.text or "quiet-otter-kqzvwx" not in held), (name, person)
+        value = git(root, environment, "grep", "-h", "-e", "", "HEAD", "--", "life")
+        assert act.text in value and (act.text or "quiet-otter-kqzvwx" not in value), (name, person)
         git(root, environment, "add", "notes.txt")
         git(root, environment, "commit", "-q", "--allow-empty", "-m", "afterwards")
         assert git(root, environment, "diff", "--name-only", "HEAD~1", "--", "life") == ""
@@ -162,11 +162,11 @@ def test_killed_between_the_branch_and_the_index(vault: Vault, environment: dict
     _begin(vault)
 
     class Dying(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
-            done = super().finish(process, name, given)
+        def finish(self, process: subprocess.Popen[bytes], name: str, value: bytes = b"") -> bytes:
+            data = super().finish(process, name, value)
             if name == "fast-import":
                 os.kill(os.getpid(), signal.SIGKILL)
-            return done
+            return data
 
     child = os.fork()
     if child == 0:
@@ -179,7 +179,7 @@ def test_killed_between_the_branch_and_the_index(vault: Vault, environment: dict
     for person in PERSON.values():
         assert subprocess.run(["sh", "-c", person], cwd=vault.root, env=environment, capture_output=True).returncode
     keep(vault, "The next command works.")
-    assert {"Jane moved to Lyon.", "The next command works."} <= {one["fact"] for one in facts(vault.root)}
+    assert {"Jane moved to Lyon.", "The next command works."} <= {fact["fact"] for fact in facts(vault.root)}
     (vault.root / "notes.txt").unlink()
     assert_whole(vault.root, environment)
 
@@ -189,8 +189,8 @@ def test_an_index_that_a_person_holds(vault: Vault, clawmem: Command, environmen
     lock = vault.git_dir / "index.lock"
     before = commits(vault.root, environment)
     with lock.open("wb"):
-        done = clawmem("remember", "First.", "--json")
-        assert (done.code, done.json["error"]["code"]) == (11, "locked"), done
+        result = clawmem("remember", "First.", "--json")
+        assert (result.code, result.json["error"]["code"]) == (11, "locked"), result
         with writer_lock(vault.state / "lock", 1, "test"), pytest.raises(Locked):
             lock_index(vault)
     assert commits(vault.root, environment) == before and lock.exists()
@@ -273,8 +273,8 @@ def test_a_merge_that_does_not_end_is_named_and_nothing_is_written(
     with writer_lock(vault.state / "lock", 1, "test"), pytest.raises(Locked, match="Another git command is running"):
         lock_index(vault)
     assert not (vault.git_dir / "index.lock").exists()
-    done = clawmem("remember", "First.", "--json")
-    assert not done.json["ok"] and commits(vault.root, environment) == before
+    result = clawmem("remember", "First.", "--json")
+    assert not result.json["ok"] and commits(vault.root, environment) == before
     merge.end()
     assert clawmem("remember", "First.").code == 0
 

@@ -27,9 +27,11 @@ def test_a_lock_that_a_killed_git_left_is_removed_aloud(
     vault: Vault, environment: dict[str, str], clawmem: Command, name: str
 ) -> None:
     (vault.git_dir / name).write_bytes(b"")
-    done = clawmem("remember", "First.", "--json")
-    assert done.code == 0, done
-    assert done.json["notices"] == [f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"]
+    result = clawmem("remember", "First.", "--json")
+    assert result.code == 0, result
+    assert result.json["notices"] == [
+        f"removed {name.rsplit('/', 1)[-1]}, left behind by a git process that was killed"
+    ]
     assert_whole(vault.root, environment)
     assert clawmem("remember", "Second.", "--json").json["notices"] == []
 
@@ -72,7 +74,7 @@ def test_a_live_git_is_respected(vault: Vault, environment: dict[str, str], tmp_
         os.killpg(person.pid, 9)
         person.wait()
     keep(vault, "Afterwards.")
-    assert "Afterwards." in [one["fact"] for one in facts(vault.root)]
+    assert "Afterwards." in [fact["fact"] for fact in facts(vault.root)]
 
 
 def test_a_program_that_is_no_git_but_has_the_lock_open_is_respected(vault: Vault) -> None:
@@ -147,11 +149,11 @@ def test_a_git_that_packs_the_refs_meanwhile_is_waited_for(vault: Vault, environ
     lock = vault.git_dir / "refs/heads/main.lock"
 
     class Disturbed(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
             if name == "fast-import":
                 lock.write_bytes(b"")
                 Timer(0.5, lock.unlink).start()
-            return super().finish(process, name, given)
+            return super().finish(process, name, data)
 
     vault.git = Disturbed(vault.root, environment)
     keep(vault, "First.")
@@ -166,11 +168,11 @@ def test_a_lock_that_took_the_place_of_ours_is_left_to_the_next_command(
     lock = vault.git_dir / "index.lock"
 
     class Disturbed(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
-            done = super().finish(process, name, given)
+        def finish(self, process: subprocess.Popen[bytes], name: str, value: bytes = b"") -> bytes:
+            data = super().finish(process, name, value)
             if name == "fast-import":
                 lock.write_bytes(b"")
-            return done
+            return data
 
     before = len(commits(vault.root, environment))
     disturbed = Vault(vault.root, environment)
@@ -184,8 +186,8 @@ def test_a_lock_that_took_the_place_of_ours_is_left_to_the_next_command(
 
 def test_a_git_killed_after_it_moved_the_branch_counts_as_landed(vault: Vault, environment: dict[str, str]) -> None:
     class Dying(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
-            printed = super().finish(process, name, given)
+        def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
+            printed = super().finish(process, name, data)
             if name == "fast-import":
                 from clawmem.vault.git.git import git_error
 
@@ -195,7 +197,7 @@ def test_a_git_killed_after_it_moved_the_branch_counts_as_landed(vault: Vault, e
     dying = Vault(vault.root, environment)
     dying.git = Dying(vault.root, environment)
     keep(dying, "First.", "Second.")
-    assert [one["fact"] for one in facts(vault.root)] == ["First.", "Second."]
+    assert [fact["fact"] for fact in facts(vault.root)] == ["First.", "Second."]
     assert_whole(vault.root, environment)
 
 
@@ -203,12 +205,12 @@ def test_a_branch_that_moved_at_the_same_moment(vault: Vault, environment: dict[
     """A person commits at each of ten tries: nothing of ours is written, and it says try again."""
 
     class Beaten(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
+        def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
             if name == "fast-import":
                 # A commit that needs no index: `git commit` itself is kept out at this moment.
                 made = git(vault.root, environment, "commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "mine").strip()
                 git(vault.root, environment, "update-ref", "refs/heads/main", made)
-            return super().finish(process, name, given)
+            return super().finish(process, name, data)
 
     beaten = Vault(vault.root, environment)
     beaten.git = Beaten(vault.root, environment)
@@ -228,8 +230,8 @@ def test_half_files_and_crash_reports_are_cleared(vault: Vault, environment: dic
     assert_whole(vault.root, environment)
 
     class Refusing(Git):
-        def finish(self, process: subprocess.Popen[bytes], name: str, given: bytes = b"") -> bytes:
-            return super().finish(process, name, given.replace(b"done\n", b"nonsense\n"))
+        def finish(self, process: subprocess.Popen[bytes], name: str, data: bytes = b"") -> bytes:
+            return super().finish(process, name, data.replace(b"done\n", b"nonsense\n"))
 
     broken = Vault(vault.root, environment)
     broken.git = Refusing(vault.root, environment)

@@ -66,10 +66,10 @@ def test_what_began_before_the_last_meeting_is_scattered(vault: Vault) -> None:
 
 def test_a_merge_of_gits_own_is_told(vault: Vault) -> None:
     start = first(vault)
-    one, other = commit(vault, "one", start), commit(vault, "other", start)
-    plain = commit(vault, "Merge branch", one, other)
+    text, other = commit(vault, "one", start), commit(vault, "other", start)
+    plain = commit(vault, "Merge branch", text, other)
     ours = commit(vault, "sync(vault): joined\n\nClawmem-Op: sync", plain, start)
-    assert [merge[:] for merge in history_distance(vault, start, ours, 9).news.merges] == [(plain, one, other)]
+    assert [merge[:] for merge in history_distance(vault, start, ours, 9).news.merges] == [(plain, text, other)]
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -21,11 +21,11 @@ from clawmem.vault.vault import Vault
 
 def commit(vault: Vault, caller: Caller, number: int, hours: int = 0, author: Author | None = None) -> str:
     moment = caller.now + timedelta(hours=hours)
-    said = trailers("note", facts=[f"fact_{number}"])
+    items = trailers("note", facts=[f"fact_{number}"])
     with transaction(vault, moment, "test") as started:
         content = f"# {number}\n".encode()
         return started.commit(
-            [Change(f"note(x): {number}", {f"daily/2026-11-{number:02}.md": content}, said, author=author)]
+            [Change(f"note(x): {number}", {f"daily/2026-11-{number:02}.md": content}, items, author=author)]
         )[-1]
 
 
@@ -41,20 +41,20 @@ def test_entries_come_newest_first_with_time_and_author(vault: Vault, caller: Ca
 
 
 def test_entries_can_be_narrowed_by_message_author_time_and_path(vault: Vault, caller: Caller) -> None:
-    one = commit(vault, caller, 1)
+    text = commit(vault, caller, 1)
     two = commit(vault, caller, 2, hours=5, author=Author("finance", "finance@agents.clawmem"))
 
     def names(wanted: HistoryFilter) -> list[str]:
         with open_history(vault) as history:
             return [entry.commit for entry in history.entries(wanted)]
 
-    assert names(HistoryFilter(grep=["^Fact: fact_1$"])) == [one]
+    assert names(HistoryFilter(grep=["^Fact: fact_1$"])) == [text]
     assert names(HistoryFilter(grep=["^Fact: fact_1$", "^Clawmem-Op: init$"], inverted=True)) == [two]
     assert names(HistoryFilter(author="FINANCE")) == [two]
     assert names(HistoryFilter(since="2026-11-21T12:00:00Z")) == [two]
-    assert names(HistoryFilter(until="2026-11-21T12:00:00Z"))[0] == one
+    assert names(HistoryFilter(until="2026-11-21T12:00:00Z"))[0] == text
     assert names(HistoryFilter(paths=["daily/2026-11-02.md"])) == [two]
-    assert names(HistoryFilter(rev=f"{one}..HEAD")) == [two]
+    assert names(HistoryFilter(rev=f"{text}..HEAD")) == [two]
 
 
 def test_variables_of_git_from_outside_do_not_reach_it(
@@ -101,10 +101,10 @@ def test_the_persons_own_settings_do_not_change_what_is_found(
 
 
 def test_a_date_is_the_last_commit_at_or_before_it(vault: Vault, caller: Caller) -> None:
-    one, two = commit(vault, caller, 1, hours=1), commit(vault, caller, 2, hours=2)
+    text, two = commit(vault, caller, 1, hours=1), commit(vault, caller, 2, hours=2)
     with open_history(vault) as history:
-        assert history.last_at("2026-11-21T10:30:00Z") == one
-        assert history.last_at("2026-11-21T11:29:59Z") == one
+        assert history.last_at("2026-11-21T10:30:00Z") == text
+        assert history.last_at("2026-11-21T11:29:59Z") == text
         assert history.last_at("2026-11-21T11:30:00Z") == two
         assert history.last_at("2026-11-21T09:29:59Z") is None
         assert history.last_at("1066-10-14T00:00:00Z") is None
@@ -146,5 +146,5 @@ def test_a_folder_with_a_dollar_sign_is_its_own(tmp_path: Path, environment: dic
     odd = create_vault(tmp_path / "$HOME and $PATH", environment, caller.now)
     name = commit(odd, caller, 1)
     with open_history(odd) as history:
-        assert next(one.commit for one in history.entries(HistoryFilter())) == name
+        assert next(entry.commit for entry in history.entries(HistoryFilter())) == name
         assert history.entry(name).parents

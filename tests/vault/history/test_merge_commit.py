@@ -75,11 +75,11 @@ def test_a_merge_commit_has_both_parents_and_the_first_tree_with_its_entries(vau
         "daily/a.md": b"ours\n", "daily/b.md": b"theirs\n", "daily/new.md": b"inline, with a \x00 byte\n",
         "daily/a name.md": b"",
     }  # fmt: skip
-    told = vault.git.run("log", "-1", "--format=%P%n%an <%ae> %at%n%cn %ct%n%B", made).decode()
-    assert told.startswith(
+    text = vault.git.run("log", "-1", "--format=%P%n%an <%ae> %at%n%cn %ct%n%B", made).decode()
+    assert text.startswith(
         f"{ours} {theirs}\nAda <ada@example.org> {SECONDS}\nclawmem {SECONDS}\nmerge(vault): two machines\n"
     )
-    assert "Clawmem-Op: merge" in told
+    assert "Clawmem-Op: merge" in text
     vault.git.run("update-ref", "--stdin", stdin=DROP_MERGE_REF.encode())
     assert vault.git.run("for-each-ref", "refs/clawmem").decode() == ""
     by_clawmem = write_merge(vault, (ours,), MERGED._replace(author=None), {}, SECONDS)

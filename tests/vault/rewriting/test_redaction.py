@@ -18,7 +18,7 @@ SECRET = "silent-heron-plumtree"
 
 
 def statements(clawmem: Command) -> list[str]:
-    return sorted(one["fact"] for one in clawmem("list", "--json").data["facts"])
+    return sorted(fact["fact"] for fact in clawmem("list", "--json").data["facts"])
 
 
 def fill(clawmem: Command) -> None:
@@ -51,8 +51,8 @@ def test_each_phase_is_finished_or_dropped(
     with pytest.raises(KeyboardInterrupt):
         act.redact(Vault(vault_root, environment), act.RedactTarget(pattern=SECRET), caller)
     assert (vault_root / ".git/clawmem/redacting.json").exists()
-    told = clawmem("remember", "The next command.", "-e", "areas/other")
-    assert told.code == 0 and "redaction" in told.err
+    result = clawmem("remember", "The next command.", "-e", "areas/other")
+    assert result.code == 0 and "redaction" in result.err
     if phase == "rewriting":
         assert statements(clawmem) == sorted([*old, "The next command."])
     else:
@@ -72,8 +72,8 @@ def test_locks_of_killed_gits_do_not_stand_in_the_way(
     lock.write_bytes(b"")
     if note:
         (vault_root / ".git/clawmem/redacting.json").write_text(note)
-    told = clawmem("redact", "--pattern", SECRET, "--yes")
-    assert told.code == 0 and "removed main.lock, left behind by a git process that was killed" in told.err
+    result = clawmem("redact", "--pattern", SECRET, "--yes")
+    assert result.code == 0 and "removed main.lock, left behind by a git process that was killed" in result.err
     assert left(vault_root, environment) == []
 
 

@@ -14,7 +14,10 @@ def test_what_is_logged_is_read_in_order(tmp_path: Path) -> None:
     assert logged_errors(tmp_path) == []
     log_error(tmp_path, ERROR)
     log_error(tmp_path, ERROR._replace(verb="log", message="x" * 2000))
-    assert [(one.verb, len(one.message)) for one in logged_errors(tmp_path)] == [("recall", 11), ("log", 500)]
+    assert [(logged_error.verb, len(logged_error.message)) for logged_error in logged_errors(tmp_path)] == [
+        ("recall", 11),
+        ("log", 500),
+    ]
 
 
 def test_the_log_is_bounded_and_keeps_the_newest(tmp_path: Path) -> None:
@@ -43,6 +46,6 @@ def test_doctor_shows_what_failed_and_no_mistake_of_a_call(clawmem: Command, vau
     path.unlink()
     shown = clawmem("doctor", "--errors", "--json").data["errors"]
     assert shown
-    assert {one["code"] for one in shown} == {"unreadable_file"}
-    assert all(one["verb"].startswith("heartbeat") for one in shown)
+    assert {other["code"] for other in shown} == {"unreadable_file"}
+    assert all(other["verb"].startswith("heartbeat") for other in shown)
     assert "predicates.yaml" in clawmem("doctor", "--errors").out

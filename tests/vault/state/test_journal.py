@@ -140,8 +140,8 @@ def test_a_disk_that_fills_up_leaves_no_torn_line(vault: Vault) -> None:
 
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, resource.RLIM_INFINITY))
-        said = record_access(vault, "2026-11-21T09:01:00Z", ["fact_b", "fact_c", "fact_d"])
-        os._exit(3 if said and "not recorded" in said else 4)
+        text = record_access(vault, "2026-11-21T09:01:00Z", ["fact_b", "fact_c", "fact_d"])
+        os._exit(3 if text and "not recorded" in text else 4)
 
     assert in_child(full) == 3
     assert (vault.state / JOURNAL).read_bytes() == before
@@ -154,11 +154,11 @@ def test_only_the_new_lines_of_a_journal_that_grew_are_counted_and_the_sum_is_th
         text = " ".join((moment, *ids))
         return f"{text} #{checksum(text):08x}\n".encode()
 
-    one, two, three = line("2026-01-02", "a", "b"), line("2026-01-03", "a"), line("2026-01-01", "b", "c")
-    first = count_accesses(one)
-    assert count_accesses(one + two) == {"a": (2, "2026-01-03"), "b": (1, "2026-01-02")}
+    data, two, three = line("2026-01-02", "a", "b"), line("2026-01-03", "a"), line("2026-01-01", "b", "c")
+    first = count_accesses(data)
+    assert count_accesses(data + two) == {"a": (2, "2026-01-03"), "b": (1, "2026-01-02")}
     assert first == {"a": (1, "2026-01-02"), "b": (1, "2026-01-02")}, "what was given out stays as it was"
-    assert count_accesses(one + two + three[:-1]) == count_accesses(one + two + three)
-    assert count_accesses(one + two + three)["b"] == (2, "2026-01-02")
+    assert count_accesses(data + two + three[:-1]) == count_accesses(data + two + three)
+    assert count_accesses(data + two + three)["b"] == (2, "2026-01-02")
     assert count_accesses(three) == {"b": (1, "2026-01-01"), "c": (1, "2026-01-01")}, "folded and begun again"
     assert count_accesses(b"") == {}

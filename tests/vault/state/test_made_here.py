@@ -57,6 +57,6 @@ def test_a_fact_in_a_file_that_git_shows_as_binary_is_told_with_its_line(
     git(vault.root, environment, "add", FACTS, "other.txt")
     git(vault.root, environment, "commit", "-q", "-m", "another machine's")
     git(clone.root, environment, "fetch", "-q")
-    (told,) = unaccepted_commits(clone, before, vault.head().commit or "")
-    assert told.commit == vault.head().commit
-    assert LINE in told.added and "not a fact" not in told.added and told.removed == ()
+    (commit,) = unaccepted_commits(clone, before, vault.head().commit or "")
+    assert commit.commit == vault.head().commit
+    assert LINE in commit.added and "not a fact" not in commit.added and commit.removed == ()

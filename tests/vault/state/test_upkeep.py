@@ -26,9 +26,9 @@ MANY = 10_000
 def _loose(vault: Vault, number: int) -> None:
     """Objects that no branch leads to, as interrupted work leaves them."""
     for at in range(number):
-        given = f"loose {at}\n".encode()
+        data = f"loose {at}\n".encode()
         command = ["git", "hash-object", "-w", "--stdin"]
-        subprocess.run(command, cwd=vault.root, input=given, capture_output=True, check=True)
+        subprocess.run(command, cwd=vault.root, input=data, capture_output=True, check=True)
 
 
 def test_nothing_due_is_nothing_done(vault: Vault) -> None:
@@ -38,8 +38,8 @@ def test_nothing_due_is_nothing_done(vault: Vault) -> None:
 
 def test_loose_objects_are_packed_once(vault: Vault, environment: dict[str, str]) -> None:
     keep(vault, "Jane lives in Oslo.")
-    done = pack_repository(vault, 5)
-    assert (done.done, done.repacked) == ("packed", True)
+    result = pack_repository(vault, 5)
+    assert (result.done, result.repacked) == ("packed", True)
     assert pack_repository(vault, 5).done == "nothing"
     assert_sound(vault.root, environment)
 
@@ -64,8 +64,8 @@ def test_many_packs_become_one_and_old_waste_goes(vault: Vault, environment: dic
         os.utime(path, (month_ago, month_ago))
     for number in range(14):
         keep(vault, f"Fact number {number}.")
-        done = pack_repository(vault, 1)
-    assert done.done in ("packed", "repacked")
+        result = pack_repository(vault, 1)
+    assert result.done in ("packed", "repacked")
     for number in range(14):
         keep(vault, f"Fact number {number + 20}.")
         pack_repository(vault, 1)
@@ -97,9 +97,9 @@ def test_it_waits_while_another_git_is_at_work(vault: Vault) -> None:
     keep(vault, "Jane lives in Oslo.")
     packs = sorted((vault.git_dir / "objects/pack").iterdir())
     with _git_at_work(vault):
-        done = pack_repository(vault, 5)
-        assert (done.done, done.repacked) == ("later", False)
-        assert "another git command is running" in done.notices[0]
+        result = pack_repository(vault, 5)
+        assert (result.done, result.repacked) == ("later", False)
+        assert "another git command is running" in result.notices[0]
     assert sorted((vault.git_dir / "objects/pack").iterdir()) == packs
     assert pack_repository(vault, 5).done == "packed"
 
@@ -114,9 +114,9 @@ def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyP
         return Full
 
     monkeypatch.setattr(os, "statvfs", full)
-    done = pack_repository(vault, 5)
-    assert done.done == "later"
-    assert "4 MB are free on the disk" in done.notices[0]
+    result = pack_repository(vault, 5)
+    assert result.done == "later"
+    assert "4 MB are free on the disk" in result.notices[0]
     monkeypatch.undo()
     assert pack_repository(vault, 5).done == "packed"
 
@@ -127,11 +127,11 @@ def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller
     settings.write_text(settings.read_text().replace("loose_objects: 2000", "loose_objects: 100"))
     _loose(vault, 120)
     with _git_at_work(vault):
-        done = run_heartbeat(Vault(vault.root, vault.git.environment), caller)
-    assert done.of("upkeep") is not None
-    assert done.of("upkeep").done == "later"
-    assert [notice for notice in done.notices if "packed later" in notice]
-    assert not [name for name, _ in done.failed]
+        result = run_heartbeat(Vault(vault.root, vault.git.environment), caller)
+    assert result.of("upkeep") is not None
+    assert result.of("upkeep").done == "later"
+    assert [notice for notice in result.notices if "packed later" in notice]
+    assert not [name for name, _ in result.failed]
 
 
 def test_writers_go_on_while_it_packs(vault: Vault, environment: dict[str, str]) -> None:
@@ -168,7 +168,9 @@ def test_what_killed_gits_left_goes_after_an_hour(vault: Vault, clawmem: Command
     with _git_at_work(vault):
         pack_repository(vault, MANY)
     assert old.exists()
-    found = [one["path"] for one in clawmem("doctor", "--json").data["problems"] if one["check"] == "half-file"]
+    found = [
+        problem["path"] for problem in clawmem("doctor", "--json").data["problems"] if problem["check"] == "half-file"
+    ]
     assert [path for path in found if path.endswith(old.name)]
     pack_repository(vault, MANY)
     assert not old.exists()

@@ -45,11 +45,11 @@ DOCUMENTS = (
 
 
 def _facts(vault: Vault) -> dict[str, Fact]:
-    return {one.fact.fact: one.fact for one in run_query(vault, lambda index: list(all_facts(index)))}
+    return {placed.fact.fact: placed.fact for placed in run_query(vault, lambda index: list(all_facts(index)))}
 
 
 def _problems(vault: Vault, caller: Caller) -> list[str]:
-    return [one.message for one in doctor(vault, caller).problems if one.severity != "info"]
+    return [problem.message for problem in doctor(vault, caller).problems if problem.severity != "info"]
 
 
 def _commits(vault: Vault) -> int:
@@ -58,16 +58,16 @@ def _commits(vault: Vault) -> int:
 
 def _digest(vault: Vault, caller: Caller, text: str, title: str = "report.md") -> DigestionItem:
     added = add_document(vault, text, title, caller)
-    (done,) = digest(vault, caller, only=added.key).sources
-    return done.item
+    (source,) = digest(vault, caller, only=added.key).sources
+    return source.item
 
 
 def test_a_document_becomes_claims_with_evidence(vault: Vault, caller: Caller) -> None:
     text = (EXAMPLES / "harbour.md").read_text()
     added = add_document(vault, text, "harbour.md", caller)
     before = _commits(vault)
-    done = digest(vault, caller)
-    assert [one.item.phase for one in done.sources] == [DONE]
+    result = digest(vault, caller)
+    assert [source.item.phase for source in result.sources] == [DONE]
     assert _commits(vault) == before + 5
     fact = next(iter(_facts(vault).values()))
     assert 3 <= len(_facts(vault)) <= 6, "a short dense text gives more than one claim"
@@ -81,7 +81,7 @@ def test_a_document_becomes_claims_with_evidence(vault: Vault, caller: Caller) -
 
 @pytest.mark.parametrize("phase", PHASES[:-1])
 def test_a_failure_in_a_phase_is_retried_and_stops_no_other_source(vault: Vault, caller: Caller, phase: str) -> None:
-    one = add_document(vault, (EXAMPLES / "harbour.md").read_text(), "harbour.md", caller)
+    source = add_document(vault, (EXAMPLES / "harbour.md").read_text(), "harbour.md", caller)
     two = add_document(vault, (EXAMPLES / "queue.md").read_text(), "queue.md", caller)
 
     def fails(vault: object, item: DigestionItem, *_: object) -> PhaseResult:
@@ -90,13 +90,13 @@ def test_a_failure_in_a_phase_is_retried_and_stops_no_other_source(vault: Vault,
         return ACTS[phase](vault, item, *_)  # type: ignore[arg-type]
 
     acts: Mapping[str, Phase] = {**ACTS, phase: fails}
-    done = digest(vault, caller, acts=acts)
-    assert [problem.message for problem in done.problems] == ["The disk is full."]
-    assert (queue_of(vault)[one.key].phase, queue_of(vault)[one.key].failures) == (phase, 1)
+    result = digest(vault, caller, acts=acts)
+    assert [problem.message for problem in result.problems] == ["The disk is full."]
+    assert (queue_of(vault)[source.key].phase, queue_of(vault)[source.key].failures) == (phase, 1)
     assert queue_of(vault)[two.key].phase == DONE
     assert digest(vault, caller, acts=acts).commits == ()
     assert digest(vault, caller).problems == ()
-    item = queue_of(vault)[one.key]
+    item = queue_of(vault)[source.key]
     assert (item.phase, item.failures, item.error) == (DONE, 0, None)
     assert sum("harbour" in fact.source for fact in _facts(vault).values()) == item.counts["stored"]
 
@@ -123,19 +123,19 @@ def test_a_changed_value_supersedes_and_a_repetition_strengthens(vault: Vault, c
     facts = _facts(vault)
     new = facts["The longest quay of Norhavn measures 430 metres since 1951."]
     assert facts[old.fact].superseded_by == new.id
-    (link,) = (one for one in new.links if one.type == "supersedes")
+    (link,) = (other_link for other_link in new.links if other_link.type == "supersedes")
     assert link.reason == "the same statement with another value: 412 became 430"
     assert _problems(vault, caller) == []
 
 
 def test_a_claim_of_low_trust_changes_nothing_that_a_person_said(vault: Vault, caller: Caller) -> None:
-    said = {"fact": "The longest quay of Norhavn measures 412 metres since 1951.", "entity": "projects/norhavn"}
-    remember(vault, [draft_from_record(said, caller.now)], caller)
+    record = {"fact": "The longest quay of Norhavn measures 412 metres since 1951.", "entity": "projects/norhavn"}
+    remember(vault, [draft_from_record(record, caller.now)], caller)
     item = _digest(vault, caller, "The longest quay of Norhavn measures 430 metres since 1951.", "new.md")
     assert item.counts == {"claims": 1, "links": 1, "proposed": 1, "revised": 0}
     (waiting,) = read_proposals(vault).open
     assert "of higher trust" in waiting.why
-    assert [one.status for one in _facts(vault).values()] == ["active"]
+    assert [fact.status for fact in _facts(vault).values()] == ["active"]
 
 
 def test_orders_and_credentials_do_not_get_in(vault: Vault, caller: Caller) -> None:
@@ -150,7 +150,7 @@ def test_orders_and_credentials_do_not_get_in(vault: Vault, caller: Caller) -> N
 
 def test_what_no_question_finds_is_proposed(vault: Vault, caller: Caller) -> None:
     same = [f"The pump Delta of station {at} needs 3 filters in year {at}." for at in range(12)]
-    made = [draft_from_record({"fact": one, "entity": "projects/pumps"}, caller.now) for one in same]
+    made = [draft_from_record({"fact": text, "entity": "projects/pumps"}, caller.now) for text in same]
     remember(vault, made, caller)
     item = _digest(vault, caller, "The pump Delta of a station needs 3 filters in a year.")
     assert item.counts["proposed"] == 1
@@ -161,8 +161,8 @@ def test_an_ended_session_is_digested(vault: Vault, caller: Caller) -> None:
     session = start_session(vault, caller, "software", "/src/boat").record.id
     note_session(vault, "The staging bucket is called acme-boat and expires after 30 days.", caller, session)
     end_session(vault, caller, {**EXAMPLE, "lessons": [], "decisions": [], "knowledge": []}, session)
-    (done,) = digest(vault, caller).sources
-    assert done.item.counts["stored"] == 1
+    (source,) = digest(vault, caller).sources
+    assert source.item.counts["stored"] == 1
     (fact,) = _facts(vault).values()
     assert (fact.scope, fact.project, fact.workflow, fact.trust) == ("project", "/src/boat", "software", "agent")
     empty = start_session(vault, caller, "software", "/src/boat").record.id
@@ -172,8 +172,8 @@ def test_an_ended_session_is_digested(vault: Vault, caller: Caller) -> None:
 
 def test_the_verb_and_the_heartbeat(vault: Vault, clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "harbour.md").write_text((EXAMPLES / "harbour.md").read_text())
-    done = clawmem("digest", "file", str(tmp_path / "harbour.md"), "--json").data["sources"][0]
-    assert (done["phase"], done["counts"]["claims"], done["by"]) == ("done", 6, "rules")
+    result = clawmem("digest", "file", str(tmp_path / "harbour.md"), "--json").data["sources"][0]
+    assert (result["phase"], result["counts"]["claims"], result["by"]) == ("done", 6, "rules")
     assert clawmem("heartbeat", "--only", "digest", "--json").data["digested"] == []
     assert "\t6 claims, " in clawmem("digest", "status").out
     (tmp_path / "talk.md").write_text("It is a nice day. Is it not?\n")
@@ -191,9 +191,9 @@ def test_claims_of_a_model_must_quote_the_text(vault: Vault, caller: Caller) -> 
     with serving(says(json.dumps({"claims": claims}))) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
         added = add_document(vault, text, "queue.md", caller)
-        (done,) = answer_tasks(vault, caller, model, [digestion(added.key)]).of("digest")
-    assert done.problems == ()
-    assert done.sources[0].item.by == "model"
+        (result,) = answer_tasks(vault, caller, model, [digestion(added.key)]).of("digest")
+    assert result.problems == ()
+    assert result.sources[0].item.by == "model"
     assert list(_facts(vault)) == ["The new job queue is PostgreSQL 16."]
 
 
@@ -231,8 +231,8 @@ def test_what_is_asked_for_is_digested_first(vault: Vault, caller: Caller) -> No
     fold_accesses(vault, caller)
     for title in ("quay.md", "crane.md", "shed.md"):
         add_document(vault, f"The {title[:-3]} of Norhavn has a length of 120 metres.\n", title, caller)
-    done = digest(vault, caller)
-    assert [one.item.title for one in done.sources] == ["crane.md", "quay.md", "shed.md"]
+    result = digest(vault, caller)
+    assert [source.item.title for source in result.sources] == ["crane.md", "quay.md", "shed.md"]
 
 
 CARD = """# Battlecard: Tidemark and Harbourly
@@ -264,9 +264,9 @@ def test_an_agent_digests_what_only_the_rules_have_read(vault: Vault, caller: Ca
     claim = {"claim": "Harbourly needs a contract of one year.", "quote": "needs a contract of one year"}
     with pytest.raises(InvalidInput, match="wrong form at claims"):
         apply_digestion(vault, caller, task.key, {"claims": [{"claim": "x"}]})
-    done = apply_digestion(vault, caller, task.key, {"task": task.key, "claims": [claim]})
-    assert done is not None
-    assert [(one.item.phase, one.item.by) for one in done.sources] == [(DONE, "model")]
+    result = apply_digestion(vault, caller, task.key, {"task": task.key, "claims": [claim]})
+    assert result is not None
+    assert [(source.item.phase, source.item.by) for source in result.sources] == [(DONE, "model")]
     assert set(_facts(vault)) - before == {claim["claim"]}
     assert digestion_tasks(vault) == []
     assert apply_digestion(vault, caller, task.key, {"claims": [claim]}) is None, "the same answer again"
@@ -287,4 +287,4 @@ def test_what_a_session_learned_is_read_by_an_agent(vault: Vault, caller: Caller
         {"claim": words[1], "quote": words[1], "category": "lesson"},
     ]
     assert apply_digestion(vault, caller, task.key, {"claims": claims}) is not None
-    assert {one.fact: one.category for one in _facts(vault).values()} == {words[0]: "fact", words[1]: "lesson"}
+    assert {fact.fact: fact.category for fact in _facts(vault).values()} == {words[0]: "fact", words[1]: "lesson"}

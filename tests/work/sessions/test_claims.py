@@ -69,7 +69,7 @@ def settings(vault: Vault, key: str, before: str, after: str) -> Vault:
 def test_a_session_takes_its_task_and_gives_it_back(vault: Vault, ann: Caller) -> None:
     task = find_task(vault, "paint")
     assert (task.state, task.holder) == ("working", "ann")
-    assert [one.claim.what for one in claims_in_force(vault, ann).claims] == ["paint"]
+    assert [live_claim.claim.what for live_claim in claims_in_force(vault, ann).claims] == ["paint"]
     end_session(vault, ann, HANDED_IN)
     task = find_task(vault, "paint")
     assert (task.state, task.holder) == ("open", None)
@@ -96,11 +96,13 @@ def test_an_abandoned_session_gives_everything_back(vault: Vault, ann: Caller) -
 
 
 def test_a_second_session_of_the_task_is_told_the_holder(vault: Vault, caller: Caller, ann: Caller) -> None:
-    done = start_session(vault, by(caller, "bob"), task="Paint", session="s-bob")
-    assert "collision: the task paint is claimed by ann (s-ann) until 10:00 UTC, so it is not taken" in done.notices
-    assert (done.record.task, find_task(vault, "paint").holder) == ("paint", "ann")
-    assert [one.session for one in done.claims] == ["s-ann"]
-    assert [(one.what, one.holder) for one in find_session(vault, "s-bob").collisions] == [("paint", "ann")]
+    session = start_session(vault, by(caller, "bob"), task="Paint", session="s-bob")
+    assert "collision: the task paint is claimed by ann (s-ann) until 10:00 UTC, so it is not taken" in session.notices
+    assert (session.record.task, find_task(vault, "paint").holder) == ("paint", "ann")
+    assert [claim.session for claim in session.claims] == ["s-ann"]
+    assert [(collision.what, collision.holder) for collision in find_session(vault, "s-bob").collisions] == [
+        ("paint", "ann")
+    ]
 
 
 def test_a_claim_lasts_from_the_last_sign_of_life(vault: Vault, caller: Caller, bob: Caller) -> None:
@@ -115,8 +117,12 @@ def test_a_claim_lasts_from_the_last_sign_of_life(vault: Vault, caller: Caller, 
         claim_work(vault, by(caller, "bob", "s-bob", 70), "path:src")
     assert claim_work(vault, by(caller, "bob", "s-bob", 76), "path:src").changed
     note_session(vault, "Back.", by(caller, "ann", "s-ann", 77))  # too late: the claim is bob's now
-    (held,) = [one for one in claims_in_force(vault, by(caller, "x", None, 77)).claims if one.claim.kind == "path"]
-    assert held.agent == "bob"
+    (claim,) = [
+        live_claim
+        for live_claim in claims_in_force(vault, by(caller, "x", None, 77)).claims
+        if live_claim.claim.kind == "path"
+    ]
+    assert claim.agent == "bob"
 
 
 def test_a_task_whose_holder_is_gone_can_be_taken(vault: Vault, caller: Caller, ann: Caller) -> None:
@@ -130,12 +136,12 @@ def test_a_write_into_a_claim_of_another_is_refused(vault: Vault, bob: Caller, a
     claim_work(vault, ann, "projects/boat")
     with pytest.raises(Refused, match="The entity projects/boat is claimed by ann"):
         remember(vault, [says("Boats sink.")], bob)
-    assert [one.what for one in find_session(vault, "s-bob").collisions] == ["projects/boat"]
+    assert [collision.what for collision in find_session(vault, "s-bob").collisions] == ["projects/boat"]
     assert remember(vault, [says("Boats swim.")], ann).commit
     assert remember(vault, [says("Ships sink.", "projects/ship")], bob).commit
     person = remember(vault, [says("Boats are old.")], bob._replace(agent=None, session=None))
     assert person.commit
-    assert any(one.startswith("collision: the entity projects/boat is claimed by ann") for one in person.notices)
+    assert any(notice.startswith("collision: the entity projects/boat is claimed by ann") for notice in person.notices)
 
 
 def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
@@ -144,20 +150,23 @@ def test_a_fact_waits_for_review_or_is_written_where_the_settings_say_so(
     remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
     claim_work(vault, ann, "projects/boat")
     proposing = settings(vault, "on_collision", "refuse", "propose")
-    (one,) = remember(proposing, [says("Boats sink.")], bob).facts
-    assert one.outcome == "proposed"
+    (fact,) = remember(proposing, [says("Boats sink.")], bob).facts
+    assert fact.outcome == "proposed"
     (proposal,) = read_proposals(proposing).open
     assert proposal.why.startswith("The entity projects/boat is claimed by ann (s-ann)")
     warned = remember(settings(vault, "on_collision", "propose", "warn"), [says("Boats rot.")], bob)
-    assert (warned.facts[0].outcome, any(one.startswith("collision: ") for one in warned.notices)) == ("added", True)
+    assert (warned.facts[0].outcome, any(notice.startswith("collision: ") for notice in warned.notices)) == (
+        "added",
+        True,
+    )
 
 
 def test_what_a_session_hands_in_is_never_lost_to_a_claim(vault: Vault, bob: Caller, ann: Caller) -> None:
     remember(vault, [says("Boats float.")], ann._replace(agent=None, session=None))
     claim_work(vault, ann, "projects/boat")
     lessons = [{"text": "Check the tide.", "entity": "projects/boat"}, {"text": "Eat.", "entity": "projects/ship"}]
-    done = end_session(vault, bob, {**HANDED_IN, "lessons": lessons})
-    assert [one.outcome for one in done.facts] == ["proposed", "added"]
+    session = end_session(vault, bob, {**HANDED_IN, "lessons": lessons})
+    assert [fact.outcome for fact in session.facts] == ["proposed", "added"]
     (proposal,) = read_proposals(vault).open
     assert proposal.why.startswith("The entity projects/boat is claimed by ann")
 
@@ -168,8 +177,8 @@ def test_a_claim_is_given_back_by_name_or_all_at_once(vault: Vault, ann: Caller)
     claim_work(vault, ann, "docs/*.md")
     with pytest.raises(NotFound, match="has not claimed 'lib'"):
         release_work(vault, ann, "lib")
-    assert [one.what for one in release_work(vault, ann, "src").changed] == ["src"]
-    assert [one.what for one in release_work(vault, ann, None).changed] == ["paint", "docs/*.md"]
+    assert [claim.what for claim in release_work(vault, ann, "src").changed] == ["src"]
+    assert [claim.what for claim in release_work(vault, ann, None).changed] == ["paint", "docs/*.md"]
     assert release_work(vault, ann, None).commit is None
 
 
@@ -186,31 +195,34 @@ def test_unfinished_notes_are_for_the_agent_and_for_people(vault: Vault, ann: Ca
     note_session(vault, "Half an idea.", ann)
     record = find_session(vault, "s-ann")
     assert visible_to(record, bob).notes == ()
-    assert [one.text for one in visible_to(record, ann).notes] == ["Half an idea."]
+    assert [note.text for note in visible_to(record, ann).notes] == ["Half an idea."]
     assert visible_to(record, bob._replace(agent=None)).notes
     before = record._replace(notes=())
     assert list(changes(before, record, bob)) == []
-    assert [one["event"] for one in changes(before, record)] == ["note"]
+    assert [change["event"] for change in changes(before, record)] == ["note"]
     end_session(vault, ann, HANDED_IN)
     assert visible_to(find_session(vault, "s-ann"), bob).notes
 
 
 def test_watching_shows_claims_and_collisions(vault: Vault, ann: Caller, bob: Caller) -> None:
     known = claims_in_force(vault, ann).claims
-    sessions = {one.id: one for one in list_sessions(vault, ann.now).sessions}
+    sessions = {session.id: session for session in list_sessions(vault, ann.now).sessions}
     claim_work(vault, ann, "path:src")
     with pytest.raises(Refused):
         claim_work(vault, bob, "path:src/a.py")
     now = claims_in_force(vault, ann).claims
-    (told,) = claim_changes(known, now, "2026-11-21T09:30:00Z")
-    assert (told["event"], told["agent"], told["what"]) == ("claim", "ann", "src")
+    (record,) = claim_changes(known, now, "2026-11-21T09:30:00Z")
+    assert (record["event"], record["agent"], record["what"]) == ("claim", "ann", "src")
     (met,) = changes(sessions["s-bob"], find_session(vault, "s-bob"))
     assert (met["event"], met["agent"], met["holder"], met["with"]) == ("collision", "bob", "ann", "s-ann")
     # Two machines claimed the same before they synced.
     both = (*now, now[-1]._replace(session="s-bob", agent="bob"))
-    events = [one["event"] for one in claim_changes(now, both, "2026-11-21T09:30:00Z")]
+    events = [claim_change["event"] for claim_change in claim_changes(now, both, "2026-11-21T09:30:00Z")]
     assert events == ["claim", "collision"]
-    assert [one["event"] for one in claim_changes(now, (), "2026-11-21T09:30:00Z")] == ["release", "release"]
+    assert [claim_change["event"] for claim_change in claim_changes(now, (), "2026-11-21T09:30:00Z")] == [
+        "release",
+        "release",
+    ]
 
 
 def test_of_processes_that_claim_at_once_exactly_one_gets_it(
@@ -231,10 +243,10 @@ def test_of_processes_that_claim_at_once_exactly_one_gets_it(
         for agent in agents
     ]
     codes = []
-    for one in running:
-        out, _ = one.communicate(timeout=60)
-        codes.append(one.returncode)
-        if one.returncode:
+    for process in running:
+        out, _ = process.communicate(timeout=60)
+        codes.append(process.returncode)
+        if process.returncode:
             assert "claimed by agent" in json.loads(out)["error"]["message"]
     assert sorted(codes) == [0, 1, 1, 1, 1]
     assert len(list((vault_root / "agents").glob("*/claims.json"))) == 1
@@ -243,7 +255,9 @@ def test_of_processes_that_claim_at_once_exactly_one_gets_it(
 def test_taking_a_task_in_a_session_claims_it_until_it_is_handed_in(vault: Vault, caller: Caller, bob: Caller) -> None:
     add_tasks(vault, caller, [NewTask("Sail"), NewTask("Row")], {})
     move_task(vault, bob, "sail", TAKE)
-    assert [one.claim.what for one in claims_in_force(vault, bob).claims if one.agent == "bob"] == ["sail"]
+    assert [
+        live_claim.claim.what for live_claim in claims_in_force(vault, bob).claims if live_claim.agent == "bob"
+    ] == ["sail"]
     with pytest.raises(Refused, match="held by bob"):
         move_task(vault, by(caller, "ann", "s-ann"), "sail", TAKE)
     move_task(vault, bob, "sail", SUBMIT)
@@ -254,13 +268,13 @@ def test_taking_a_task_in_a_session_claims_it_until_it_is_handed_in(vault: Vault
 
 def test_two_machines_that_claimed_the_same_see_it_after_a_sync(tmp_path: Path, environment: dict[str, str]) -> None:
     machines = make_machines(tmp_path, environment)
-    for one, agent in zip(machines, ("ann", "bob"), strict=True):
-        start_session(one.vault, by(one.caller, agent), session=f"s-{agent}")
-        claim_work(one.vault, by(one.caller, agent, f"s-{agent}"), "path:src")
-    for one in (*machines, *machines):
-        one.sync()
-    for one in machines:
-        found = claims_in_force(one.vault, one.caller).claims
+    for machine, agent in zip(machines, ("ann", "bob"), strict=True):
+        start_session(machine.vault, by(machine.caller, agent), session=f"s-{agent}")
+        claim_work(machine.vault, by(machine.caller, agent, f"s-{agent}"), "path:src")
+    for other_machine in (*machines, *machines):
+        other_machine.sync()
+    for other_machine in machines:
+        found = claims_in_force(other_machine.vault, other_machine.caller).claims
         assert [(first.agent, second.agent) for first, second in collisions(found)] == [("ann", "bob")]
     with pytest.raises(Refused, match="claimed by ann"):
         claim_work(machines[1].vault, by(machines[1].caller, "bob", "s-bob"), "path:src/a.py")

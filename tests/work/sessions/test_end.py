@@ -47,29 +47,29 @@ def _commits(vault: Vault) -> int:
 
 def _facts(vault: Vault, reach: Reach | None = None) -> dict[str, Fact]:
     found = run_query(vault, lambda index: all_passing(index, FactFilter(reach=reach)))
-    return {one.fact.fact: one.fact for one in found}
+    return {placed.fact.fact: placed.fact for placed in found}
 
 
 def test_the_next_context_in_scope_contains_what_was_handed_in(vault: Vault, caller: Caller) -> None:
     coder = caller._replace(agent="coder")
     started = start_session(vault, coder, "software", PROJECT, "stream the uploads")
     before = _commits(vault)
-    done = end_session(vault, coder, EXAMPLE, started.record.id)
+    session = end_session(vault, coder, EXAMPLE, started.record.id)
     assert _commits(vault) == before + 1
-    assert [one.outcome for one in done.facts] == ["added"] * 3
+    assert [fact.outcome for fact in session.facts] == ["added"] * 3
     lesson, decision = _facts(vault)[LESSON], _facts(vault)[DECISION]
     assert (lesson.category, lesson.agent, lesson.trust) == ("lesson", "coder", "agent")
     assert (lesson.scope, lesson.project, lesson.workflow) == ("project", PROJECT, "software")
     assert lesson.details and lesson.details["because"] == EXAMPLE["lessons"][0]["because"]
     assert decision.details and decision.details["task"] == "stream the uploads"
     assert decision.details["alternatives"] == EXAMPLE["decisions"][0]["alternatives"]
-    told = context(vault, coder, 800, "which migrations do the tests need?", reach=Reach("software", PROJECT)).text
-    assert LESSON in told
+    text = context(vault, coder, 800, "which migrations do the tests need?", reach=Reach("software", PROJECT)).text
+    assert LESSON in text
     for other in (Reach("research", PROJECT), Reach("software", "/tmp/other"), Reach("software", PROJECT, "team")):
         assert LESSON not in context(vault, coder, 800, "which migrations do the tests need?", reach=other).text
         assert LESSON not in context(vault, coder, 800, reach=other).text
     again = start_session(vault, coder, "software", PROJECT, "the next task")
-    assert [one.summary for one in again.previous] == [EXAMPLE["summary"]]
+    assert [record.summary for record in again.previous] == [EXAMPLE["summary"]]
     assert start_session(vault, coder, "research", PROJECT, "something else").previous == ()
 
 
@@ -80,18 +80,18 @@ def test_guardrails_wait_and_outcomes_are_counted_at_their_facts(vault: Vault, c
     second = start_session(vault, coder, "software", PROJECT)
     rule = {"rule": "Never force-push to main.", "why": "It lost work twice.", "failure_mode": "tool-failure"}
     document = {**EXAMPLE, "lessons": [], "decisions": [], "knowledge": [], "guardrails": [rule]}
-    done = end_session(vault, coder, {**document, "outcomes": {fact.id: "useful"}}, second.record.id)
+    session = end_session(vault, coder, {**document, "outcomes": {fact.id: "useful"}}, second.record.id)
     (waiting,) = read_proposals(vault).open
     assert (waiting.kind, waiting.says, waiting.agent) == ("guardrail", rule["rule"], "coder")
     assert waiting.fact and waiting.fact.details and waiting.fact.details["failure_mode"] == "tool-failure"
-    assert [one.id for one in done.proposals] == [waiting.id] == list(done.record.proposals)
-    held = _facts(vault)[LESSON]
-    assert held.metadata == {"outcomes": {"useful": 1}}
+    assert [proposal.id for proposal in session.proposals] == [waiting.id] == list(session.record.proposals)
+    value = _facts(vault)[LESSON]
+    assert value.metadata == {"outcomes": {"useful": 1}}
     assert rule["rule"] not in _facts(vault)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "text"),
     [
         ({"summary": ""}, "summary: is empty"),
         ({"decisions": [{"decided": "a", "why": "b", "used": ["fact_ffff"]}]}, "fact_ffff"),
@@ -102,16 +102,16 @@ def test_guardrails_wait_and_outcomes_are_counted_at_their_facts(vault: Vault, c
     ],
 )
 def test_what_is_wrong_is_refused_and_nothing_is_lost(
-    vault: Vault, caller: Caller, change: dict[str, Any], said: str
+    vault: Vault, caller: Caller, change: dict[str, Any], text: str
 ) -> None:
     session = start_session(vault, caller, "software", PROJECT).record.id
     note_session(vault, "A note before.", caller, session)
     before = _commits(vault)
-    with pytest.raises((InvalidInput, NotFound, SecretFound), match=said):
+    with pytest.raises((InvalidInput, NotFound, SecretFound), match=text):
         end_session(vault, caller, {**EXAMPLE, **change}, session)
     assert _commits(vault) == before
     assert find_session(vault, session).state == "open"
-    assert [one.text for one in end_session(vault, caller, EXAMPLE, session).record.notes] == ["A note before."]
+    assert [note.text for note in end_session(vault, caller, EXAMPLE, session).record.notes] == ["A note before."]
 
 
 def test_a_session_that_ended_takes_nothing_more_until_it_is_resumed(vault: Vault, caller: Caller) -> None:
@@ -134,8 +134,8 @@ def test_a_session_that_ended_takes_nothing_more_until_it_is_resumed(vault: Vaul
 def test_without_an_id_the_only_open_session_is_meant(vault: Vault, caller: Caller) -> None:
     with pytest.raises(NotFound):
         note_session(vault, "Nothing runs.", caller)
-    one = start_session(vault, caller).record.id
-    assert note_session(vault, "Something runs.", caller).session == one
+    text = start_session(vault, caller).record.id
+    assert note_session(vault, "Something runs.", caller).session == text
     two = start_session(vault, caller).record.id
     with pytest.raises(AmbiguousId):
         note_session(vault, "Which?", caller)
@@ -153,8 +153,8 @@ def test_notes_ask_for_a_scratchpad_after_five(vault: Vault, caller: Caller) -> 
         + "\n".join(f"- step {at}" for at in range(9))
         + "\n\n## Next\n\nDock.\n"
     )
-    done = checkpoint_session(vault, caller, scratchpad=pad)
-    assert (done.rotated, len(done.record.notes)) == ("", 6)
+    checkpoint = checkpoint_session(vault, caller, scratchpad=pad)
+    assert (checkpoint.rotated, len(checkpoint.record.notes)) == ("", 6)
     assert (vault.root / "agents/main/scratchpads/boats.md").read_text() == pad
     assert note_session(vault, "Note 7.", caller).since_checkpoint == 1
 
@@ -175,39 +175,39 @@ def test_older_parts_of_the_scratchpad_move_into_the_record(
     start_session(vault, caller, "software", task="boats", stage="research")
     steps = [f"- step {at}" for at in range(9)]
     pad = "# boats\n\n## Goal\n\nSail.\n\n## State\n\n" + "\n".join(steps) + "\n\n## Next\n\nDock.\n"
-    done = checkpoint_session(
+    checkpoint = checkpoint_session(
         vault, caller._replace(now=caller.now + timedelta(minutes=later)), scratchpad=pad, **arguments
     )
-    held = (vault.root / "agents/main/scratchpads/boats.md").read_text()
-    moved = done.record.checkpoints[-1].get("moved")
-    assert done.rotated == why
+    value = (vault.root / "agents/main/scratchpads/boats.md").read_text()
+    moved = checkpoint.record.checkpoints[-1].get("moved")
+    assert checkpoint.rotated == why
     assert moved == ({"State": "\n".join(steps[:4])} if why else None)
-    assert held == (pad.replace("\n".join(steps), "\n".join(steps[4:])) if why else pad)
-    assert "step 8" in done.restart and "Dock." in done.restart
+    assert value == (pad.replace("\n".join(steps), "\n".join(steps[4:])) if why else pad)
+    assert "step 8" in checkpoint.restart and "Dock." in checkpoint.restart
 
 
 def test_a_checkpoint_stores_lessons(vault: Vault, caller: Caller) -> None:
     start_session(vault, caller, "software")
     reflection = {"learned": ["Boats float."], "watch_for": ["Rocks."]}
-    done = checkpoint_session(vault, caller, {"reflection": reflection, "lessons": ["Check the tide first."]})
-    assert [one.fact.fact for one in done.facts] == ["Check the tide first."]
-    assert "Rocks." in done.restart
-    assert done.record.learned == (done.facts[0].fact.id,)
+    checkpoint = checkpoint_session(vault, caller, {"reflection": reflection, "lessons": ["Check the tide first."]})
+    assert [remembered_fact.fact.fact for remembered_fact in checkpoint.facts] == ["Check the tide first."]
+    assert "Rocks." in checkpoint.restart
+    assert checkpoint.record.learned == (checkpoint.facts[0].fact.id,)
 
 
 def test_the_heartbeat_commits_notes_and_abandons_sessions(vault: Vault, caller: Caller) -> None:
-    one = start_session(vault, caller, task="boats").record.id
+    text = start_session(vault, caller, task="boats").record.id
     note_session(vault, "Written down.", caller)
     assert fold_sessions(vault, caller).notes == 1
     assert fold_sessions(vault, caller).commits == ()
-    assert b"Written down." in (vault.read(f"agents/main/sessions/{one}.json") or b"")
+    assert b"Written down." in (vault.read(f"agents/main/sessions/{text}.json") or b"")
     later = caller._replace(now=caller.now + timedelta(hours=25))
     assert list_sessions(vault, later.now).sessions[0].state == "abandoned"
-    assert fold_sessions(vault, later, dry_run=True).abandoned == (one,)
-    assert fold_sessions(vault, later).abandoned == (one,)
-    assert find_session(vault, one).state == "abandoned"
+    assert fold_sessions(vault, later, dry_run=True).abandoned == (text,)
+    assert fold_sessions(vault, later).abandoned == (text,)
+    assert find_session(vault, text).state == "abandoned"
     assert fold_sessions(vault, later).commits == ()
-    assert resume_session(vault, later, one).record.state == "open"
+    assert resume_session(vault, later, text).record.state == "open"
 
 
 def test_what_was_served_is_recorded(vault: Vault, caller: Caller) -> None:
@@ -230,16 +230,16 @@ def test_a_note_survives_a_kill(vault: Vault, environment: dict[str, str], clawm
     run.wait()
     run.stdout.close()
     shown = clawmem("session", "show", session, "--json").data["session"]
-    assert [one["text"] for one in shown["notes"]] == ["Still here."]
+    assert [note["text"] for note in shown["notes"]] == ["Still here."]
     log = vault.state / f"sessions/{session}.log"
     log.rename(log.with_suffix(".folding"))  # what a checkpoint leaves that was killed before its commit
     shown = clawmem("session", "show", session, "--json").data["session"]
-    assert [one["text"] for one in shown["notes"]] == ["Still here."]
+    assert [note["text"] for note in shown["notes"]] == ["Still here."]
     clawmem("session", "note", "And more.")
     assert clawmem("heartbeat", "--only", "sessions").code == 0
     assert clawmem("heartbeat", "--only", "sessions").code == 0
     record = json.loads((vault.root / f"agents/main/sessions/{session}.json").read_text())
-    assert [one["text"] for one in record["notes"]] == ["Still here.", "And more."]
+    assert [note["text"] for note in record["notes"]] == ["Still here.", "And more."]
     assert not list((vault.state / "sessions").iterdir())
 
 
@@ -278,7 +278,7 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
     ended = as_coder("session", "end", "--from", "-", "--json", given=example).data
     assert ended["outcome"] == ["added"] * 3
     found = as_coder("recall", "migrations before the tests", "--workflow", "software", "--json").data["facts"]
-    assert [one["fact"] for one in found] == [LESSON]
+    assert [candidate["fact"] for candidate in found] == [LESSON]
     again = as_coder("session", "start", "--workflow", "software", "--json").data
     assert LESSON in as_coder("context", "migrations for tests", env={"CLAWMEM_SESSION": again["session"]["id"]}).out
     other = tmp_path / "other"
@@ -305,7 +305,7 @@ def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawm
     assert "2 notes since" in note_session(vault, "two", caller, session).notices[0]
     assert checkpoint_session(vault, caller, session=session, used=25, window=100).zone == "rotate"
     later = caller._replace(now=caller.now + timedelta(hours=3))
-    assert [one.state for one in list_sessions(vault, later.now).sessions] == ["abandoned"]
+    assert [record.state for record in list_sessions(vault, later.now).sessions] == ["abandoned"]
     clawmem("config", "set", "session.compact", "0.1")
     with pytest.raises(InvalidInput, match="out of order"):
         checkpoint_session(Vault(vault.root, vault.git.environment), caller, session=session, used=25, window=100)
@@ -330,12 +330,12 @@ def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[s
             assert [clawmem(*call).code for call in calls] == [0, 0, 0]
             seen = []
             while ("checkpoint", "one") not in seen:
-                one = json.loads(watching.stdout.readline())
-                seen.append((one["event"], one["session"]))
+                other = json.loads(watching.stdout.readline())
+                seen.append((other["event"], other["session"]))
         finally:
             watching.kill()
     assert seen[0] == ("note", "early")
-    assert [one for one in seen if one[1] == "one"] == [("start", "one"), ("note", "one"), ("checkpoint", "one")]
+    assert [pair for pair in seen if pair[1] == "one"] == [("start", "one"), ("note", "one"), ("checkpoint", "one")]
 
 
 def test_a_harmful_lesson_goes_to_review_and_is_withdrawn_on_approval(vault: Vault, caller: Caller) -> None:
@@ -349,8 +349,8 @@ def test_a_harmful_lesson_goes_to_review_and_is_withdrawn_on_approval(vault: Vau
         end_session(vault, coder, document, start_session(vault, coder, "software", PROJECT).record.id)
         return len(read_proposals(vault).open)
 
-    said = ("harmful", "useful", "harmful", "harmful", "harmful", "harmful")
-    assert [reported(one) for one in said] == [0, 0, 0, 0, 1, 1]
+    pair = ("harmful", "useful", "harmful", "harmful", "harmful", "harmful")
+    assert [reported(text) for text in pair] == [0, 0, 0, 0, 1, 1]
     (waiting,) = read_proposals(vault).open
     assert (waiting.kind, waiting.does, waiting.why) == (
         "lesson", "retract", "Sessions reported it as harmful 4 times and as useful 1 times.",
@@ -385,10 +385,10 @@ def test_a_lesson_of_an_agent_is_labelled_until_a_person_accepts_it(
     marked = {name: _label(text(), name) for name, text in served.items()}
     assert all(marked.values()), marked
     assert clawmem("lesson", "accept", lesson["id"], env=bot).code == 1
-    done = clawmem("lesson", "accept", lesson["id"], "--reason", "seen it twice", "--json")
-    assert done.data["facts"][0]["metadata"]["approved"]["by"] == "Ada Person <ada@example.org>"
-    said = vault.git.run("log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").decode().strip()
-    assert said == "Ada Person <ada@example.org>"
+    result = clawmem("lesson", "accept", lesson["id"], "--reason", "seen it twice", "--json")
+    assert result.data["facts"][0]["metadata"]["approved"]["by"] == "Ada Person <ada@example.org>"
+    message = vault.git.run("log", "-1", "--format=%(trailers:key=Reviewed-by,valueonly)").decode().strip()
+    assert message == "Ada Person <ada@example.org>"
     assert not any(_label(text(), name) for name, text in served.items())
     assert clawmem("lesson", "accept", lesson["id"], "--json").data["commit"] is None
 

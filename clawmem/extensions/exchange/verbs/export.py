@@ -47,45 +47,45 @@ def export(
     caller = runtime.caller()
     if format_ == "okf" and target == "-":
         raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
-    done = export_memory(runtime.vault(), caller, entity)
+    memory = export_memory(runtime.vault(), caller, entity)
     if format_ == "jsonl" and target == "-":
-        number = sum(1 for _ in done.facts())
+        number = sum(1 for _ in memory.facts())
         data = {"format": format_, "target": None, "written": number, "files": 0}
-        return Answer(data, _lines(done), done.notices, talk=[f"{counted(number, 'fact')} written"])
+        return Answer(data, _lines(memory), memory.notices, talk=[f"{counted(number, 'fact')} written"])
     place = (runtime.working_folder / Path(target).expanduser()).resolve()
     if format_ == "jsonl":
-        files, folder, name = {place.name: "".join(f"{line}\n" for line in _lines(done))}, place.parent, place.name
+        files, folder, name = {place.name: "".join(f"{line}\n" for line in _lines(memory))}, place.parent, place.name
         write_folder(folder, files, force, only=name)
     else:
-        files = render(done.concepts, day_of(stamp(caller.now)))
+        files = render(memory.concepts, day_of(stamp(caller.now)))
         write_folder(place, files, force)
-    number = sum(1 for _ in done.facts())
+    number = sum(1 for _ in memory.facts())
     data = {"format": format_, "target": str(place), "written": number, "files": len(files)}
-    said = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
-    return Answer(data, [said], done.notices)
+    text = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
+    return Answer(data, [text], memory.notices)
 
 
 def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:
     from clawmem.bridge.contract import render_line  # only for --contract
     from clawmem.bridge.contract_export import export_contract
 
-    done = export_contract(call.runtime.vault(), call.runtime.caller(), entity, since)
+    export = export_contract(call.runtime.vault(), call.runtime.caller(), entity, since)
     if target == "-":
-        return Feed(done.lines, end=lambda: Answer({}, (), done.notices, talk=[_next(done.commit)]))
+        return Feed(export.lines, end=lambda: Answer({}, (), export.notices, talk=[_next(export.commit)]))
     place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
-    number = write_lines(place, map(render_line, done.lines), force)
-    data = {"format": "contract", "target": str(place), "written": number, "files": 1, "commit": done.commit}
-    said = f"{counted(number, 'line')} written to {place}"
-    return Answer(data, [said, _next(done.commit)], done.notices)
+    number = write_lines(place, map(render_line, export.lines), force)
+    data = {"format": "contract", "target": str(place), "written": number, "files": 1, "commit": export.commit}
+    text = f"{counted(number, 'line')} written to {place}"
+    return Answer(data, [text, _next(export.commit)], export.notices)
 
 
 def _next(commit: str | None) -> str:
     return f"for what changes from now on: clawmem export - --contract --since {commit[:12] if commit else 'COMMIT'}"
 
 
-def _lines(done: ExportedMemory) -> Iterator[str]:
-    for one in done.facts():
-        yield json.dumps({**fact_to_record(one.fact), "entity": one.entity}, ensure_ascii=False)
+def _lines(memory: ExportedMemory) -> Iterator[str]:
+    for placed in memory.facts():
+        yield json.dumps({**fact_to_record(placed.fact), "entity": placed.entity}, ensure_ascii=False)
 
 
 VERB = Command(

@@ -75,26 +75,28 @@ def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool
     from clawmem.faces.parts.reading import opened
 
     check_plain(target)
-    with opened(call, str(target)) as given, open_archive(given, target.name) as archive:
+    with opened(call, str(target)) as o, open_archive(o, target.name) as archive:
         files = ReadFiles()
         conversations = []
         others = 0
-        for one in archive.infolist():
-            if archives.is_conversations(one.filename):
-                conversations.append(one.filename)
-            elif archives.is_memory(one.filename) and one.file_size <= MOST_BYTES:
+        for member in archive.infolist():
+            if archives.is_conversations(member.filename):
+                conversations.append(member.filename)
+            elif archives.is_memory(member.filename) and member.file_size <= MOST_BYTES:
                 try:
-                    files.add(one.filename, b"".join(unpacked(archive, one.filename)))
+                    files.add(member.filename, b"".join(unpacked(archive, member.filename)))
                 except NotUnpacked as problem:
-                    files.left_out[one.filename] = problem.message
-            elif not one.is_dir():
+                    files.left_out[member.filename] = problem.message
+            elif not member.is_dir():
                 others += 1
         if not (conversations or files or files.left_out):
             raise InvalidInput(
                 f"{target.name} is not the export of a chat program.",
                 "An export has conversations.json. Unpack other archives, and import the folder.",
             )
-        messages = chain(archives.documents(files), *(_conversation(archive, one) for one in conversations))
+        messages = chain(
+            archives.documents(files), *(_conversation(archive, conversation) for conversation in conversations)
+        )
         found = chain(archives.memories(files), _left_out(files), _rest(others))
         return _imported(call, ARCHIVE, found, messages, name, trust, dry_run)
 
@@ -125,63 +127,63 @@ def _imported(
     trust: str,
     dry_run: bool,
 ) -> Answer:
-    done = import_memories(call.runtime.vault(), found, messages, call.runtime.caller(), origin, trust, dry_run)
-    outcomes = [one.outcome for one in done.facts]
+    result = import_memories(call.runtime.vault(), found, messages, call.runtime.caller(), origin, trust, dry_run)
+    outcomes = [fact.outcome for fact in result.facts]
     data = {
         "format": chosen,
         "source": origin,
-        "facts": [fact_data(one.fact, one.entity) for one in done.facts],
+        "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
         "outcome": outcomes,
         "planned": [
-            {"fact": one.statement, "entity": one.entity, "timestamp": one.timestamp, "place": one.place}
-            for one in (done.planned if dry_run else ())
+            {"fact": memory.statement, "entity": memory.entity, "timestamp": memory.timestamp, "place": memory.place}
+            for memory in (result.planned if dry_run else ())
         ],
-        "known": done.known,
-        "events": done.events,
-        "skipped": [one._asdict() for one in done.skipped],
-        "commit": done.commit,
+        "known": result.known,
+        "events": result.events,
+        "skipped": [memory._asdict() for memory in result.skipped],
+        "commit": result.commit,
         "dry_run": dry_run,
     }
-    notices = [*done.notices, *_skipped_notices(done.skipped)]
-    if done.failed is not None:
-        notices.append(f"stopped: {done.failed.message} {done.failed.hint}")
-    return Answer(data, _lines(done, chosen, origin, dry_run), notices, PARTIAL if done.failed else DONE)
+    notices = [*result.notices, *_skipped_notices(result.skipped)]
+    if result.failed is not None:
+        notices.append(f"stopped: {result.failed.message} {result.failed.hint}")
+    return Answer(data, _lines(result, chosen, origin, dry_run), notices, PARTIAL if result.failed else DONE)
 
 
-def _lines(done: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[str]:
-    skipped = counted(len(done.skipped), "part")
+def _lines(result: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[str]:
+    skipped = counted(len(result.skipped), "part")
     if dry_run:
-        lines = [_planned_line(one) for one in done.planned[:_SHOWN]]
-        more = len(done.planned) - len(lines)
+        lines = [_planned_line(memory) for memory in result.planned[:_SHOWN]]
+        more = len(result.planned) - len(lines)
         lines += [f"and {counted(more, 'more statement')}; --json lists them all"] if more else []
-        planned = counted(len(done.planned), "statement")
+        planned = counted(len(result.planned), "statement")
         return [
             *lines,
-            f"{chosen}: {planned} to import, {done.known} imported before, {skipped} to skip, "
-            f"{counted(done.events, 'event')} to add",
+            f"{chosen}: {planned} to import, {result.known} imported before, {skipped} to skip, "
+            f"{counted(result.events, 'event')} to add",
             "dry run; nothing was changed",
         ]
-    count = Counter(one.outcome for one in done.facts)
+    count = Counter(fact.outcome for fact in result.facts)
     same = count["noop"] + count["updated"]
-    said = [f"{counted(count['added'], 'fact')} added"]
-    said += [f"{same} already stated by other facts"] if same else []
-    said += [f"{count['proposed']} for review (`clawmem review`)"] if count["proposed"] else []
-    said += [f"{done.known} imported before", f"{skipped} skipped", f"{counted(done.events, 'event')} added"]
-    lines = [f"{chosen}: {', '.join(said)}"]
-    if done.commit is None:
+    items = [f"{counted(count['added'], 'fact')} added"]
+    items += [f"{same} already stated by other facts"] if same else []
+    items += [f"{count['proposed']} for review (`clawmem review`)"] if count["proposed"] else []
+    items += [f"{result.known} imported before", f"{skipped} skipped", f"{counted(result.events, 'event')} added"]
+    lines = [f"{chosen}: {', '.join(items)}"]
+    if result.commit is None:
         return [*lines, "nothing changed; no commit was made"]
-    return [*lines, f"commit {done.commit[:12]}", f"to withdraw the import: clawmem revoke --source {quote(origin)}"]
+    return [*lines, f"commit {result.commit[:12]}", f"to withdraw the import: clawmem revoke --source {quote(origin)}"]
 
 
-def _planned_line(one: ForeignMemory) -> str:
-    day = one.timestamp[:10] if one.timestamp else "no date"
-    return f"{day:<10}  {one.statement}  ({one.entity or 'default entity'})"
+def _planned_line(memory: ForeignMemory) -> str:
+    day = memory.timestamp[:10] if memory.timestamp else "no date"
+    return f"{day:<10}  {memory.statement}  ({memory.entity or 'default entity'})"
 
 
 def _skipped_notices(skipped: tuple[SkippedMemory, ...]) -> list[str]:
-    said = [f"{one.place} was skipped: {one.reason}" for one in skipped[:_SHOWN]]
+    items = [f"{memory.place} was skipped: {memory.reason}" for memory in skipped[:_SHOWN]]
     more = len(skipped) - _SHOWN
-    return [*said, f"{counted(more, 'more part')} skipped; --json lists them all"] if more > 0 else said
+    return [*items, f"{counted(more, 'more part')} skipped; --json lists them all"] if more > 0 else items
 
 
 VERB = Command(

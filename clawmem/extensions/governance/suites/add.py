@@ -53,10 +53,10 @@ def add_test(vault: Vault, caller: Caller, suite: str, reference: str, wish: Wis
     path = suite_path(suite)
     with writing(vault, caller, "eval add") as work:
         data = work.read(path)
-        held = read_suite(data, path) if data is not None else _new_suite(suite, stamp(caller.now))
-        if any(one.description == test.description for one in held.tests):
-            return AddedTest(held, path, test, None)
-        made = held._replace(tests=(*held.tests, test), now=stamp(caller.now) if held.vault == COPY else held.now)
+        value = read_suite(data, path) if data is not None else _new_suite(suite, stamp(caller.now))
+        if any(other_test.description == test.description for other_test in value.tests):
+            return AddedTest(value, path, test, None)
+        made = value._replace(tests=(*value.tests, test), now=stamp(caller.now) if value.vault == COPY else value.now)
         change = Change(
             subject_line("eval", suite, f"add a test: {test.description}"),
             {path: suite_text(made).encode()},
@@ -78,12 +78,14 @@ def _of(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
         raise Refused(
             f"{proposal.id} was not rejected; it is {proposal.status}.", "Only a rejected proposal becomes a test."
         )
-    said = proposal.fact.fact if proposal.fact is not None else proposal.says
-    said = proposal.line.text if proposal.line is not None else said
+    text = proposal.fact.fact if proposal.fact is not None else proposal.says
+    text = proposal.line.text if proposal.line is not None else text
     # To reject a conflict is to say that both facts are true: a fact that stands is served, and must be.
-    standing = run_query(vault, lambda index: {one.fact.fact for one in all_facts(index) if one.fact.status == ACTIVE})
-    bars = (*wish.bars, *((said,) if said not in standing else ()))
-    return _test(f"{proposal.id} was rejected: {said}", proposal.id, wish, said, bars)
+    standing = run_query(
+        vault, lambda index: {placed.fact.fact for placed in all_facts(index) if placed.fact.status == ACTIVE}
+    )
+    bars = (*wish.bars, *((text,) if text not in standing else ()))
+    return _test(f"{proposal.id} was rejected: {text}", proposal.id, wish, text, bars)
 
 
 def _from_failure(vault: Vault, reference: str, wish: WishedTest) -> SuiteTest:
@@ -101,8 +103,8 @@ def _test(description: str, source: str, wish: WishedTest, question: str | None,
     asked = wish.question or question
     if not asked:
         raise InvalidInput(f"{source} does not say what was asked.", "Name it with --question.")
-    wanted = [Assertion("icontains", one) for one in wish.contains]
-    barred = [Assertion("not-icontains", one) for one in dict.fromkeys(bars)]
+    wanted = [Assertion("icontains", contain) for contain in wish.contains]
+    barred = [Assertion("not-icontains", bar) for bar in dict.fromkeys(bars)]
     if not wanted and not barred:
         raise InvalidInput(
             f"{source} does not say what a right answer is.",

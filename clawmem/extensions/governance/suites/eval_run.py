@@ -38,7 +38,7 @@ class EvalRun(NamedTuple):
 
     def outcome_by_test(self) -> dict[tuple[str, str], str]:
         """Return the outcome of each test in each arm."""
-        return {(one.test, one.arm): one.outcome for one in self.scores}
+        return {(score.test, score.arm): score.outcome for score in self.scores}
 
 
 class OutcomeChange(NamedTuple):
@@ -55,13 +55,13 @@ def changes_between(before: EvalRun, after: EvalRun) -> tuple[OutcomeChange, ...
     old, new = before.outcome_by_test(), after.outcome_by_test()
     names = dict.fromkeys((*new, *old))
     found = (OutcomeChange(test, arm, old.get((test, arm)), new.get((test, arm))) for test, arm in names)
-    return tuple(one for one in found if one.before != one.after)
+    return tuple(change for change in found if change.before != change.after)
 
 
 def regressions(before: EvalRun | None, after: EvalRun) -> tuple[OutcomeChange, ...]:
     """Return the tests that passed before and do not pass now. Without an earlier run there are none."""
     found = changes_between(before, after) if before else ()
-    return tuple(one for one in found if one.before == PASSED and one.after not in (PASSED, None))
+    return tuple(change for change in found if change.before == PASSED and change.after not in (PASSED, None))
 
 
 def parse_eval_runs(data: bytes, path: str, yaml: Yaml) -> tuple[EvalRun, ...]:

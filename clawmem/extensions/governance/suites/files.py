@@ -68,7 +68,7 @@ class PlainFiles:
 
     def _remember(self, act: _Act) -> None:
         rows = [json.loads(line) for line in act.stdin.splitlines()] if "jsonl" in act.options else []
-        rows += [{"fact": one, "entity": act.options.get("entity", "notes")} for one in act.arguments]
+        rows += [{"fact": argument, "entity": act.options.get("entity", "notes")} for argument in act.arguments]
         for row in rows:
             until = row.get("valid_to") or act.options.get("valid-to")
             dates = f"{act.day}, until {until}" if until else act.day
@@ -86,27 +86,27 @@ class PlainFiles:
 
     def _supersede(self, act: _Act) -> None:
         old = self._named(act.arguments[0])
-        self._lines = [one for one in self._lines if one not in old]
+        self._lines = [line for line in self._lines if line not in old]
         file = old[0].file if old else "notes.md"
         self._lines.append(_Line(file, f"{act.arguments[1]} ({act.day})", act.origins, tuple(old)))
 
     def _retract(self, act: _Act) -> None:
         gone = self._named(act.arguments[0])
-        self._lines = [one for one in self._lines if one not in gone]
+        self._lines = [line for line in self._lines if line not in gone]
 
     def _undo(self, act: _Act) -> None:
         self._withdraw(self._named(act.arguments[0]))
 
     def _revoke(self, act: _Act) -> None:
         wanted = {f"{name} {value}" for name, value in act.options.items()}
-        self._withdraw([one for one in self._lines if wanted <= set(one.origins)])
+        self._withdraw([line for line in self._lines if wanted <= set(line.origins)])
 
     def _withdraw(self, gone: Sequence[_Line]) -> None:
-        self._lines = [one for one in self._lines if one not in gone]
-        self._lines += [before for one in gone for before in one.replaced]
+        self._lines = [line for line in self._lines if line not in gone]
+        self._lines += [before for line in gone for before in line.replaced]
 
     def _named(self, text: str) -> list[_Line]:
-        return [one for one in self._lines if one.text.startswith(text)]
+        return [line for line in self._lines if line.text.startswith(text)]
 
     _ACTS: Mapping[str, Callable[[PlainFiles, _Act], None]] = {
         "remember": _remember,
@@ -123,12 +123,12 @@ class _Bm25:
     """Okapi BM25 over lists of terms."""
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
-        self._counts = [Counter(one) for one in documents]
-        self._lengths = [len(one) for one in documents]
+        self._counts = [Counter(document) for document in documents]
+        self._lengths = [len(document) for document in documents]
         self._mean = sum(self._lengths) / len(documents) if documents else 1.0
-        held = Counter(term for one in self._counts for term in one)
+        counts = Counter(term for count in self._counts for term in count)
         total = len(documents)
-        self._weights = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in held.items()}
+        self._weights = {term: log(1 + (total - n + 0.5) / (n + 0.5)) for term, n in counts.items()}
 
     def best(self, terms: Sequence[str]) -> list[int]:
         """Return the places of the documents that contain a term, best first."""

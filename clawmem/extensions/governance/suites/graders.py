@@ -65,11 +65,11 @@ def grade_test(test: SuiteTest, output: str, graders: Mapping[str, Grader]) -> G
     Without a threshold every assertion of a weight above 0 must hold; with one, the weighted mean of the scores must
     reach it, as promptfoo does it. A test with an assertion that was not judged is not judged, unless it fails anyway.
     """
-    grades = [(one, grade(one, test.variables, output, graders)) for one in test.assertions]
-    weight = sum(one.weight for one, _ in grades)
-    score = sum(one.weight * each.score for one, each in grades) / weight if weight else 1.0
-    counted = [(one, each) for one, each in grades if one.weight > 0]
-    reasons = tuple(f"{one.type}: {each.reason}" for one, each in counted if not each.holds)
+    grades = [(assertion, grade(assertion, test.variables, output, graders)) for assertion in test.assertions]
+    weight = sum(assertion.weight for assertion, _ in grades)
+    score = sum(assertion.weight * each.score for assertion, each in grades) / weight if weight else 1.0
+    counted = [(assertion, each) for assertion, each in grades if assertion.weight > 0]
+    reasons = tuple(f"{assertion.type}: {each.reason}" for assertion, each in counted if not each.holds)
     failed = any(each.holds is False for _, each in counted)
     unjudged = any(each.holds is None for _, each in counted)
     if test.threshold is not None and not unjudged:
@@ -78,28 +78,28 @@ def grade_test(test: SuiteTest, output: str, graders: Mapping[str, Grader]) -> G
     return GradedTest(outcome, round(score, 4), reasons)
 
 
-def grade(one: Assertion, variables: Mapping[str, Any], output: str, graders: Mapping[str, Grader]) -> Grade:
+def grade(assertion: Assertion, variables: Mapping[str, Any], output: str, graders: Mapping[str, Grader]) -> Grade:
     """Return the grade of one assertion. Raise Refused if its grader does not exist or fails."""
-    name = one.type.removeprefix("not-")
+    name = assertion.type.removeprefix("not-")
     grader = graders.get(name)
     if grader is None:
         known = ", ".join(sorted(graders))
         raise Refused(f"There is no grader '{name}'.", f"The graders are {known}; a plugin may be missing.")
-    value = filled(one.value, variables)
+    value = filled(assertion.value, variables)
     try:
-        done = _as_grade(grader(GraderInput(output, value, one.threshold, variables)))
+        result = _as_grade(grader(GraderInput(output, value, assertion.threshold, variables)))
     except ClawmemError:
         raise
     except Exception as problem:
         raise Refused(f"The grader '{name}' failed: {type(problem).__name__}: {problem}.") from problem
-    if not one.type.startswith("not-") or done.holds is None:
-        return done
-    return Grade(not done.holds, 1.0 - done.score, done.reason or f"the opposite of '{name}' does not hold")
+    if not assertion.type.startswith("not-") or result.holds is None:
+        return result
+    return Grade(not result.holds, 1.0 - result.score, result.reason or f"the opposite of '{name}' does not hold")
 
 
 def all_graders(judge: Judge = not_judged, command: Grader | None = None) -> dict[str, Grader]:
     """Return the graders by name, those of plugins included. Raise Refused if a plugin takes a name that exists."""
-    made = {**_GRADERS, "llm-rubric": lambda given: judge(given.value, given.output)}
+    made = {**_GRADERS, "llm-rubric": lambda other: judge(other.value, other.output)}
     if command is not None:
         made["command"] = command
     return {**made, **_plugins(), **_of_extensions()}
@@ -108,109 +108,114 @@ def all_graders(judge: Judge = not_judged, command: Grader | None = None) -> dic
 @cache
 def _plugins() -> dict[str, Grader]:
     found: dict[str, Grader] = {}
-    for one in entry_points(group=GROUP):
-        if one.name in ASSERTIONS or one.name in OWN_ASSERTIONS or one.name in found:
+    for entry_point in entry_points(group=GROUP):
+        if entry_point.name in ASSERTIONS or entry_point.name in OWN_ASSERTIONS or entry_point.name in found:
             raise Refused(
-                f"The plugin {one.value} calls its grader '{one.name}', which exists already.", "Uninstall the plugin."
+                f"The plugin {entry_point.value} calls its grader '{entry_point.name}', which exists already.",
+                "Uninstall the plugin.",
             )
-        found[one.name] = one.load()
+        found[entry_point.name] = entry_point.load()
     return found
 
 
 def _of_extensions() -> dict[str, Grader]:
     """Return the graders of the extensions that are here."""
-    return {name: named(function) for one in extensions() for name, function in one.graders.items()}
+    return {name: named(function) for extension in extensions() for name, function in extension.graders.items()}
 
 
-def _as_grade(done: Any) -> Grade:
-    if isinstance(done, Grade):
-        return done
-    if isinstance(done, bool):
-        return Grade(done, float(done), "" if done else "the grader says no")
-    return Grade(*done)
+def _as_grade(grade: Any) -> Grade:
+    if isinstance(grade, Grade):
+        return grade
+    if isinstance(grade, bool):
+        return Grade(grade, float(grade), "" if grade else "the grader says no")
+    return Grade(*grade)
 
 
 def _yes(holds: bool, reason: str) -> Grade:
     return Grade(holds, float(holds), reason)
 
 
-def _equals(given: GraderInput) -> Grade:
-    if isinstance(given.value, dict | list):
+def _equals(value: GraderInput) -> Grade:
+    if isinstance(value.value, dict | list):
         try:
-            return _yes(json.loads(given.output) == given.value, "the output is another JSON value")
+            return _yes(json.loads(value.output) == value.value, "the output is another JSON value")
         except ValueError:
             return _yes(False, "the output is not JSON")
-    wanted = given.value if isinstance(given.value, str) else json.dumps(given.value)
-    return _yes(given.output == wanted, f"the output is not {_short(wanted)}")
+    wanted = value.value if isinstance(value.value, str) else json.dumps(value.value)
+    return _yes(value.output == wanted, f"the output is not {_short(wanted)}")
 
 
-def _contains(given: GraderInput, fold: bool = False, needed: Callable[..., bool] = all) -> Grade:
-    wanted = [given.value] if isinstance(given.value, str) else list(given.value)
-    text = given.output.lower() if fold else given.output
-    found = [(one.lower() if fold else one) in text for one in wanted]
+def _contains(value: GraderInput, fold: bool = False, needed: Callable[..., bool] = all) -> Grade:
+    wanted = [value.value] if isinstance(value.value, str) else list(value.value)
+    text = value.output.lower() if fold else value.output
+    found = [(other.lower() if fold else other) in text for other in wanted]
     holds = needed(found)
-    about = [one for one, is_in in zip(wanted, found, strict=True) if is_in == holds] or wanted
+    about = [other for other, is_in in zip(wanted, found, strict=True) if is_in == holds] or wanted
     return _yes(holds, f"the output {'contains' if holds else 'does not contain'} {', '.join(map(_short, about))}")
 
 
-def _regex(given: GraderInput) -> Grade:
+def _regex(value: GraderInput) -> Grade:
     import regex  # has a time limit, which `re` lacks
 
     try:
-        found = regex.search(given.value, given.output, timeout=_PATTERN_SECONDS)
+        found = regex.search(value.value, value.output, timeout=_PATTERN_SECONDS)
     except TimeoutError:
-        return _yes(False, f"the pattern {_short(given.value)} took longer than {_PATTERN_SECONDS:g} second")
+        return _yes(False, f"the pattern {_short(value.value)} took longer than {_PATTERN_SECONDS:g} second")
     except regex.error as problem:
-        return _yes(False, f"{_short(given.value)} is not a pattern ({problem})")
-    return _yes(bool(found), f"the output {'matches' if found else 'does not match'} {_short(given.value)}")
+        return _yes(False, f"{_short(value.value)} is not a pattern ({problem})")
+    return _yes(bool(found), f"the output {'matches' if found else 'does not match'} {_short(value.value)}")
 
 
-def _is_json(given: GraderInput) -> Grade:
+def _is_json(argument: GraderInput) -> Grade:
     try:
-        value = json.loads(given.output)
+        value = json.loads(argument.output)
     except ValueError as problem:
         return _yes(False, f"the output is not JSON ({problem})")
-    if given.value is None:
+    if argument.value is None:
         return _yes(True, "the output is JSON")
     import jsonschema  # slow to import
 
-    wrong = next(iter(jsonschema.Draft202012Validator(given.value).iter_errors(value)), None)
+    wrong = next(iter(jsonschema.Draft202012Validator(argument.value).iter_errors(value)), None)
     return _yes(wrong is None, f"{wrong.json_path}: {_short(wrong.message)}" if wrong else "the output fits the schema")
 
 
-def _json_path(given: GraderInput) -> Grade:
+def _json_path(value: GraderInput) -> Grade:
     """`value` is a path, which must find something, or {path, equals | contains}: one of the values found must fit."""
     import jsonpath  # a dependency of this grader only
 
-    wish = given.value if isinstance(given.value, dict) else {"path": given.value}
+    wish = value.value if isinstance(value.value, dict) else {"path": value.value}
     if not isinstance(wish.get("path"), str) or set(wish) - {"path", "equals", "contains"}:
         return _yes(False, "the value must be a path, or have the keys path and equals or contains")
-    if any(one in wish["path"] for one in ("match(", "search(", "=~")):
+    if any(text in wish["path"] for text in ("match(", "search(", "=~")):
         return _yes(False, "a path cannot contain a pattern, which has no time limit; use the type regex")
     try:
-        found = jsonpath.findall(wish["path"], json.loads(given.output))
+        found = jsonpath.findall(wish["path"], json.loads(value.output))
     except ValueError as problem:
         return _yes(False, f"the output is not JSON ({problem})")
     except jsonpath.JSONPathError as problem:
         return _yes(False, f"{wish['path']} is not a JSON path ({_short(str(problem))})")
     if "equals" in wish:
-        found = [one for one in found if one == wish["equals"]]
+        found = [other_value for other_value in found if other_value == wish["equals"]]
     elif "contains" in wish:
-        found = [one for one in found if str(wish["contains"]) in (one if isinstance(one, list | str) else str(one))]
+        found = [
+            other_value
+            for other_value in found
+            if str(wish["contains"]) in (other_value if isinstance(other_value, list | str) else str(other_value))
+        ]
     return _yes(bool(found), f"{wish['path']} finds {len(found)} values that fit")
 
 
-def _recall_at_k(given: GraderInput) -> Grade:
+def _recall_at_k(value: GraderInput) -> Grade:
     """`value` is {k, expected}: the share of the expected texts in the first k results; all of them by default."""
-    wish = given.value if isinstance(given.value, dict) else {}
+    wish = value.value if isinstance(value.value, dict) else {}
     k, expected = wish.get("k"), wish.get("expected")
     expected = [expected] if isinstance(expected, str) else expected
     if not isinstance(k, int) or k < 1 or not isinstance(expected, list) or not expected:
         return _yes(False, "the value must have the keys k (from 1 on) and expected (texts)")
-    first = _results(given.output)[:k]
-    found = [one for one in expected if any(str(one).lower() in text.lower() for text in first)]
+    first = _results(value.output)[:k]
+    found = [other for other in expected if any(str(other).lower() in text.lower() for text in first)]
     score = len(found) / len(expected)
-    needed = 1.0 if given.threshold is None else given.threshold
+    needed = 1.0 if value.threshold is None else value.threshold
     return Grade(score >= needed, score, f"{len(found)} of {len(expected)} are in the first {k} results")
 
 
@@ -220,8 +225,8 @@ def _results(output: str) -> Sequence[str]:
         data = json.loads(output)["data"]
     except (ValueError, KeyError, TypeError):
         return [line for line in output.splitlines() if line.strip()]
-    hits = [one for kind in ("facts", "events", "notes", "summaries") for one in data.get(kind) or ()]
-    return [json.dumps(one, ensure_ascii=False) for one in sorted(hits, key=lambda one: one.get("rank") or len(hits))]
+    hits = [other for kind in ("facts", "events", "notes", "summaries") for other in data.get(kind) or ()]
+    return [json.dumps(hit, ensure_ascii=False) for hit in sorted(hits, key=lambda hit: hit.get("rank") or len(hits))]
 
 
 def command_grader(own: Callable[[], Vault], folder: Path) -> Grader:
@@ -229,20 +234,20 @@ def command_grader(own: Callable[[], Vault], folder: Path) -> Grader:
 
     Where nobody allowed it on this machine, nothing is judged, which is not passed."""
 
-    def grader(given: GraderInput) -> Grade:
+    def grader(value: GraderInput) -> Grade:
         from clawmem.memory.allowed_commands import run_command  # only where a suite has a command
 
         try:
-            done = run_command(own(), given.value, folder, given=given.output.encode())
+            run = run_command(own(), value.value, folder, given=value.output.encode())
         except (Refused, NotFound, NoVault) as problem:
             return Grade(None, 0.0, f"not judged: {problem.message}")
-        said = one_line(done.errors or done.output)
-        return _yes(done.code == 0, f"{done.ended or f'exit code {done.code}'} {_short(said) if said else ''}".rstrip())
+        text = one_line(run.errors or run.output)
+        return _yes(run.code == 0, f"{run.ended or f'exit code {run.code}'} {_short(text) if text else ''}".rstrip())
 
     return grader
 
 
-def _no_command(given: GraderInput) -> Grade:
+def _no_command(value: GraderInput) -> Grade:
     return Grade(None, 0.0, "not judged: commands cannot be run here")
 
 
@@ -254,13 +259,13 @@ def _short(text: str) -> str:
 _GRADERS: Mapping[str, Grader] = {
     "equals": _equals,
     "contains": _contains,
-    "icontains": lambda given: _contains(given, fold=True),
+    "icontains": lambda other_input: _contains(other_input, fold=True),
     "contains-all": _contains,
-    "contains-any": lambda given: _contains(given, needed=any),
-    "icontains-all": lambda given: _contains(given, fold=True),
-    "icontains-any": lambda given: _contains(given, fold=True, needed=any),
-    "starts-with": lambda given: _yes(
-        given.output.startswith(given.value), f"the output does not start with {_short(given.value)}"
+    "contains-any": lambda other_input: _contains(other_input, needed=any),
+    "icontains-all": lambda other_input: _contains(other_input, fold=True),
+    "icontains-any": lambda other_input: _contains(other_input, fold=True, needed=any),
+    "starts-with": lambda other_input: _yes(
+        other_input.output.startswith(other_input.value), f"the output does not start with {_short(other_input.value)}"
     ),
     "regex": _regex,
     "is-json": _is_json,

@@ -49,16 +49,16 @@ def judging(vault: Vault, caller: Caller, model: Model | None) -> Iterator[Judge
 
 def _judged(model: Model, account: Account, rubric: str, output: str) -> Grade:
     shown = output[:_MOST].replace("</output>", "</ output>")
-    told = f"Rubric: {rubric}\n<output>\n{shown}\n</output>\nJSON only."
-    messages = [{"role": "system", "content": prompt("rubric")}, {"role": "user", "content": told}]
+    text = f"Rubric: {rubric}\n<output>\n{shown}\n</output>\nJSON only."
+    messages = [{"role": "system", "content": prompt("rubric")}, {"role": "user", "content": text}]
     try:
         answer = ask(model, account, messages, _SCHEMA)
     except (BudgetSpent, ModelFailed) as problem:
         return Grade(None, 0.0, f"not judged: {problem.message}")
     if answer.value is None:
         return Grade(None, 0.0, f"not judged: {answer.problem}")
-    done = answer.value
-    quoted = normal(done["quote"])
-    if quoted not in normal(output) or (done["pass"] and not quoted):
+    result = answer.value
+    quoted = normal(result["quote"])
+    if quoted not in normal(output) or (result["pass"] and not quoted):
         return Grade(None, 0.0, "not judged: what the model quotes is not in the output")
-    return Grade(done["pass"], float(done["score"]), done["reason"])
+    return Grade(result["pass"], float(result["score"]), result["reason"])

@@ -32,11 +32,11 @@ def answer_for_promptfoo(
     suite = _suite_of(context) if context is not None else _asked(prompt, stamp(now))
     test = suite.tests[0]
     output = answer_test(own, suite, test.variables, runner)
-    for one in test.assertions:
-        if one.is_own and one.weight > 0:
-            done = grade(one, test.variables, output.strip(), runner.graders)
-            if not done.holds:
-                raise Refused(f"{one.type}: {done.reason}.")
+    for assertion in test.assertions:
+        if assertion.is_own and assertion.weight > 0:
+            result = grade(assertion, test.variables, output.strip(), runner.graders)
+            if not result.holds:
+                raise Refused(f"{assertion.type}: {result.reason}.")
     return output
 
 
@@ -47,10 +47,10 @@ def _asked(prompt: str, now: str) -> Suite:
 
 def _suite_of(context: str) -> Suite:
     try:
-        given = read_json(context, RECORD_BYTES)
+        record = read_json(context, RECORD_BYTES)
     except ValueError as problem:
         raise InvalidInput(f"The context of the test is not JSON: {problem}.") from None
-    test = given.get("test") if isinstance(given, dict) else None
+    test = record.get("test") if isinstance(record, dict) else None
     if not isinstance(test, dict):
         raise InvalidInput("The context has no test.", "promptfoo gives it to an exec: provider as the last argument.")
     metadata = test.get("metadata") or {}

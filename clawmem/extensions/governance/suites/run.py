@@ -55,7 +55,7 @@ def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, a
         score for arm in arms or suite.arms for score in _run_arm(vault, suite, steps, runner, arm)
     ]  # fmt: skip
     return EvalRun(
-        new_id("run_", caller.entropy, {one.id for one in eval_runs(vault)}),
+        new_id("run_", caller.entropy, {eval_run.id for eval_run in eval_runs(vault)}),
         stamp(caller.now),
         suite.id,
         vault.head().commit,
@@ -98,8 +98,8 @@ def _run_arm(vault: Vault, suite: Suite, steps: Sequence[Step], runner: SuiteRun
                 output = answer(test, number).strip()
             except InvalidInput as problem:
                 raise InvalidInput(f"tests[{number}] ({test.description}): {problem.message}", problem.hint) from None
-            done = grade_test(test, output, runner.graders)
-            yield EvalScore(test.description, arm, done.outcome, done.score, done.reasons, dict(test.labels))
+            result = grade_test(test, output, runner.graders)
+            yield EvalScore(test.description, arm, result.outcome, result.score, result.reasons, dict(test.labels))
 
 
 @contextmanager

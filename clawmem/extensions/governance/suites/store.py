@@ -67,16 +67,16 @@ def eval_runs(vault: Vault) -> tuple[EvalRun, ...]:
 
 def last_run(vault: Vault, suite: str) -> EvalRun | None:
     """Return the last run of a suite, or None."""
-    return next((one for one in reversed(eval_runs(vault)) if one.suite == suite), None)
+    return next((eval_run for eval_run in reversed(eval_runs(vault)) if eval_run.suite == suite), None)
 
 
 def find_run(vault: Vault, reference: str) -> EvalRun:
     """Return a run by its id or a unique prefix, or the last run of the suite with this name. Raise NotFound."""
     runs = eval_runs(vault)
-    found = [one for one in runs if one.id.startswith(reference)] if reference else []
+    found = [run for run in runs if run.id.startswith(reference)] if reference else []
     if len(found) > 1:
-        raise AmbiguousId(reference, [one.id for one in found])
-    found = found or [one for one in runs if one.suite == reference][-1:]
+        raise AmbiguousId(reference, [run.id for run in found])
+    found = found or [run for run in runs if run.suite == reference][-1:]
     if not found:
         raise NotFound(
             f"There is no run '{reference}'.",
@@ -90,7 +90,7 @@ def keep_run(vault: Vault, caller: Caller, run: EvalRun) -> str:
     with writing(vault, caller, "eval") as work:
         # A file that cannot be read is not extended: the run before it could be misread.
         parse_eval_runs(work.read(RUNS_PATH) or b"", RUNS_PATH, parse_yaml)
-        passed = sum(one.outcome == PASSED for one in run.scores)
+        passed = sum(score.outcome == PASSED for score in run.scores)
         words = f"{run.id}, {passed} of {counted(len(run.scores), 'test')} passed"
         change = Change(
             subject_line("eval", run.suite, words),

@@ -168,8 +168,8 @@ def _test(value: Any) -> SuiteTest:
     test = read_record(_TestInFile, value)
     _check_variables(test.vars)
     shared, own = test.assertions, test.metadata.own
-    assertions = [_assertion(one, test.vars, False, "assert", at) for at, one in enumerate(shared)]
-    assertions += [_assertion(one, test.vars, True, "metadata", "assert", at) for at, one in enumerate(own)]
+    assertions = [_assertion(other, test.vars, False, "assert", at) for at, other in enumerate(shared)]
+    assertions += [_assertion(other, test.vars, True, "metadata", "assert", at) for at, other in enumerate(own)]
     if not assertions:
         raise WrongValue("is missing: a test without an assertion cannot fail", "assert")
     labels = test.metadata.extra
@@ -298,7 +298,7 @@ def filled(value: Any, variables: Mapping[str, Any]) -> Any:
     """Return a value with each `{{name}}` replaced by the variable of that name, as promptfoo writes it."""
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda found: _shown(variables[found[1]]), value)
-    return [filled(one, variables) for one in value] if isinstance(value, list) else value
+    return [filled(other, variables) for other in value] if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> str:
@@ -314,19 +314,19 @@ def suite_to_mapping(suite: Suite) -> dict[str, Any]:
         "metadata": metadata,
         "prompts": list(suite.prompts),
         "providers": list(suite.providers),
-        "tests": [_test_to_mapping(one) for one in suite.tests],
+        "tests": [_test_to_mapping(test) for test in suite.tests],
     }
 
 
 def _fixtures_to_plain(fixtures: tuple[Step, ...] | Generated) -> Any:
     if isinstance(fixtures, Generated):
         return fixtures._asdict()
-    return [{key: value for key, value in one._asdict().items() if value} for one in fixtures]
+    return [{key: value for key, value in fixture._asdict().items() if value} for fixture in fixtures]
 
 
 def _test_to_mapping(test: SuiteTest) -> dict[str, Any]:
-    shared = [_assertion_to_mapping(one) for one in test.assertions if not one.is_own]
-    own = [_assertion_to_mapping(one) for one in test.assertions if one.is_own]
+    shared = [_assertion_to_mapping(assertion) for assertion in test.assertions if not assertion.is_own]
+    own = [_assertion_to_mapping(assertion) for assertion in test.assertions if assertion.is_own]
     metadata = {**test.labels, **({"assert": own} if own else {})}
     record: dict[str, Any] = {"description": test.description, "vars": dict(test.variables)}
     record |= {"assert": shared} if shared else {}
@@ -334,8 +334,8 @@ def _test_to_mapping(test: SuiteTest) -> dict[str, Any]:
     return {**record, **({"metadata": metadata} if metadata else {})}
 
 
-def _assertion_to_mapping(one: Assertion) -> dict[str, Any]:
-    record: dict[str, Any] = {"type": one.type}
-    record |= {"value": one.value} if one.value is not None else {}
-    record |= {"threshold": one.threshold} if one.threshold is not None else {}
-    return {**record, **({"weight": one.weight} if one.weight != 1 else {})}
+def _assertion_to_mapping(assertion: Assertion) -> dict[str, Any]:
+    record: dict[str, Any] = {"type": assertion.type}
+    record |= {"value": assertion.value} if assertion.value is not None else {}
+    record |= {"threshold": assertion.threshold} if assertion.threshold is not None else {}
+    return {**record, **({"weight": assertion.weight} if assertion.weight != 1 else {})}

@@ -23,30 +23,31 @@ class ScoreRow(NamedTuple):
 
 def score_rows(run: EvalRun) -> tuple[ScoreRow, ...]:
     """Return a row for each category and arm, in the order of the run, and one for each arm over all categories."""
-    names = dict.fromkeys((_category(one), one.arm) for one in run.scores)
+    names = dict.fromkeys((_category(score), score.arm) for score in run.scores)
     rows = [
-        _row(name, arm, (one for one in run.scores if (_category(one), one.arm) == (name, arm))) for name, arm in names
+        _row(name, arm, (score for score in run.scores if (_category(score), score.arm) == (name, arm)))
+        for name, arm in names
     ]
     rows.sort(key=lambda row: list(dict.fromkeys(name for name, _ in names)).index(row.category))
     if len({name for name, _ in names}) > 1:
         arms = dict.fromkeys(arm for _, arm in names)
-        rows += [_row("all", arm, (one for one in run.scores if one.arm == arm)) for arm in arms]
+        rows += [_row("all", arm, (score for score in run.scores if score.arm == arm)) for arm in arms]
     return tuple(rows)
 
 
 def _row(name: str, arm: str, scores: Iterable[EvalScore]) -> ScoreRow:
     found = list(scores)
-    failed = [one for one in found if one.outcome == FAILED]
+    failed = [score for score in found if score.outcome == FAILED]
     return ScoreRow(
         name,
         arm,
         len(found),
-        sum(one.outcome == PASSED for one in found),
-        sum(one.outcome == UNJUDGED for one in found),
-        sum(any(not reason.startswith("not-") for reason in one.reasons) for one in failed),
-        sum(any(reason.startswith("not-") for reason in one.reasons) for one in failed),
+        sum(score.outcome == PASSED for score in found),
+        sum(score.outcome == UNJUDGED for score in found),
+        sum(any(not reason.startswith("not-") for reason in score.reasons) for score in failed),
+        sum(any(reason.startswith("not-") for reason in score.reasons) for score in failed),
     )
 
 
-def _category(one: EvalScore) -> str:
-    return str(one.labels.get("category", "tests"))
+def _category(score: EvalScore) -> str:
+    return str(score.labels.get("category", "tests"))

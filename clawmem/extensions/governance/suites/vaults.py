@@ -107,14 +107,14 @@ def _take(suite: Suite, root: Path, environment: Mapping[str, str], run: RunInne
     except ClawmemError as problem:
         raise InvalidInput(f"metadata.fixtures[{number}]: {problem.message}", problem.hint) from None
     if code != 0:
-        said = text.strip() or f"exit code {code}"
-        raise InvalidInput(f"metadata.fixtures[{number}] `{step.run}` ended with exit code {code}: {said}")
+        message = text.strip() or f"exit code {code}"
+        raise InvalidInput(f"metadata.fixtures[{number}] `{step.run}` ended with exit code {code}: {message}")
 
 
 def _fact_id(root: Path, environment: Mapping[str, str], text: str) -> str:
     """Return the id of the active fact with this text."""
-    facts = run_query(Vault(root, environment), lambda index: [one.fact for one in all_facts(index)])
-    found = [one.id for one in facts if one.fact == text and one.status == ACTIVE]
+    facts = run_query(Vault(root, environment), lambda index: [placed.fact for placed in all_facts(index)])
+    found = [fact.id for fact in facts if fact.fact == text and fact.status == ACTIVE]
     if len(found) != 1:
         raise NotFound(f"{len(found)} active facts say '{text}'.", "Name a fact that an earlier step stored.")
     return found[0]

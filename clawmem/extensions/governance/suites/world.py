@@ -77,15 +77,18 @@ class World:
 
     def withdraw(self, thing: str, value: str) -> None:
         """Note that a value does not count any more."""
-        self._said[thing] = [one._replace(trusted=one.trusted and one.value != value) for one in self._said[thing]]
+        self._said[thing] = [
+            statement._replace(trusted=statement.trusted and statement.value != value)
+            for statement in self._said[thing]
+        ]
 
     def truth(self, thing: str) -> str:
         """Return the value that is true at the end."""
-        return [one.value for one in self._said[thing] if one.trusted][-1]
+        return [statement.value for statement in self._said[thing] if statement.trusted][-1]
 
     def untrue(self, thing: str) -> list[str]:
         """Return the other values that were given."""
-        return sorted({one.value for one in self._said[thing]} - {self.truth(thing)})
+        return sorted({statement.value for statement in self._said[thing]} - {self.truth(thing)})
 
     def tell(self, fact: str, entity: str) -> None:
         """Add a fact to those of the first day."""
@@ -100,7 +103,7 @@ class World:
         wanted = [Assertion("icontains", self.truth(thing)) for thing in things]
         barred = [Assertion("not-icontains", value) for thing in things for value in self.untrue(thing)]
         labels = {"category": category, "about": kind}
-        count = sum(one.labels["category"] == category for one in self.tests) + 1
+        count = sum(test.labels["category"] == category for test in self.tests) + 1
         described = f"{category} {count}, {kind}: {question}"
         self.tests.append(SuiteTest(described, {"question": question}, (*wanted, *barred), None, labels))
 
@@ -114,13 +117,13 @@ def memory_world(seed: int, size: int) -> Made:
         for kinds in (_DISCOVERY, _REASONING, _EVOLUTION, _GOVERNANCE):
             ask = kinds[place % len(kinds)](world, place)
             later.append(ask)
-    lines = "".join(json.dumps(one) + "\n" for one in world.base)
+    lines = "".join(json.dumps(record) + "\n" for record in world.base)
     steps = [Step("remember --jsonl -", FIRST, lines), *world.steps]
     steps += [Step("heartbeat", EVENING), Step("heartbeat", LATER)]
-    steps.sort(key=lambda one: one.now or "")
+    steps.sort(key=lambda step: step.now or "")
     for ask in later:
         ask()
-    tests = sorted(world.tests, key=lambda one: CATEGORIES.index(str(one.labels["category"])))
+    tests = sorted(world.tests, key=lambda test: CATEGORIES.index(str(test.labels["category"])))
     return Made(tuple(steps), tuple(tests))
 
 
@@ -167,25 +170,25 @@ def _everyday(world: World) -> None:
 
 def _spouse(world: World, place: int) -> tuple[str, str]:
     """The two people of a couple that no other kind of test touches."""
-    one, other = world.people[place], world.people[world.size + place]
-    world.tell(f"{one} is married to {world.say(f'{one} spouse', other)}.", _person(one))
+    text, other = world.people[place], world.people[world.size + place]
+    world.tell(f"{text} is married to {world.say(f'{text} spouse', other)}.", _person(text))
     food = world.say(f"{other} allergy", f"{world.word().lower()} nuts")
     world.tell(f"{other} gets ill from {food}.", _person(other))
-    return one, other
+    return text, other
 
 
 def _discover_spouse(world: World, place: int) -> Callable[[], None]:
-    one, other = _spouse(world, place)
-    question = f"Cook a dinner for {one} and family on Friday."
+    text, other = _spouse(world, place)
+    question = f"Cook a dinner for {text} and family on Friday."
     return lambda: world.ask(DISCOVERY, "what a guest's spouse cannot eat", question, f"{other} allergy")
 
 
 def _discover_visit(world: World, place: int) -> Callable[[], None]:
-    one = world.people[place]
-    company = world.truth(f"{one} employer")
+    text = world.people[place]
+    company = world.truth(f"{text} employer")
     badge = world.say(f"{company} badge {place}", world.word())
     world.tell(f"{company} admits nobody without a {badge} pass.", _company(company))
-    question = f"Prepare the trip to see {one} on Thursday."
+    question = f"Prepare the trip to see {text} on Thursday."
     return lambda: world.ask(DISCOVERY, "a rule of the host's company", question, f"{company} badge {place}")
 
 
@@ -199,42 +202,42 @@ def _discover_part(world: World, place: int) -> Callable[[], None]:
 
 
 def _reason_seat(world: World, place: int) -> Callable[[], None]:
-    one = world.people[place]
-    company = world.truth(f"{one} employer")
-    question = f"In which city is the company based at which {one} works?"
-    return lambda: world.ask(REASONING, "employer and its seat", question, f"{one} employer", f"{company} seat")
+    text = world.people[place]
+    company = world.truth(f"{text} employer")
+    question = f"In which city is the company based at which {text} works?"
+    return lambda: world.ask(REASONING, "employer and its seat", question, f"{text} employer", f"{company} seat")
 
 
 def _reason_boss(world: World, place: int) -> Callable[[], None]:
-    one, boss = world.people[place], world.people[world.size + place]
+    text, boss = world.people[place], world.people[world.size + place]
     project = world.word()
-    world.tell(f"{world.say(f'{project} owner', one)} maintains project {project}.", f"projects/{project.lower()}")
-    world.tell(f"{one} reports to {world.say(f'{one} boss', boss)}.", _person(one))
+    world.tell(f"{world.say(f'{project} owner', text)} maintains project {project}.", f"projects/{project.lower()}")
+    world.tell(f"{text} reports to {world.say(f'{text} boss', boss)}.", _person(text))
     question = f"Who is the boss of the person who maintains project {project}?"
-    return lambda: world.ask(REASONING, "maintainer and their boss", question, f"{project} owner", f"{one} boss")
+    return lambda: world.ask(REASONING, "maintainer and their boss", question, f"{project} owner", f"{text} boss")
 
 
 def _reason_spouse(world: World, place: int) -> Callable[[], None]:
-    one, other = _spouse(world, place)
-    question = f"From what does the spouse of {one} get ill?"
-    return lambda: world.ask(REASONING, "spouse and their food", question, f"{one} spouse", f"{other} allergy")
+    text, other = _spouse(world, place)
+    question = f"From what does the spouse of {text} get ill?"
+    return lambda: world.ask(REASONING, "spouse and their food", question, f"{text} spouse", f"{other} allergy")
 
 
 def _evolve_named(world: World, place: int) -> Callable[[], None]:
     """A fact is superseded by its id."""
-    one = world.people[2 * world.size + place]
-    old = f"{one} lives in {world.truth(f'{one} home')}."
-    new = world.say(f"{one} home", world.word())
-    world.step(f"supersede {{{{old}}}} '{one} lives in {new}.'", CHANGED, old=old)
-    return lambda: world.ask(EVOLUTION, "superseded by id", f"Where does {one} live?", f"{one} home")
+    text = world.people[2 * world.size + place]
+    old = f"{text} lives in {world.truth(f'{text} home')}."
+    new = world.say(f"{text} home", world.word())
+    world.step(f"supersede {{{{old}}}} '{text} lives in {new}.'", CHANGED, old=old)
+    return lambda: world.ask(EVOLUTION, "superseded by id", f"Where does {text} live?", f"{text} home")
 
 
 def _evolve_told(world: World, place: int) -> Callable[[], None]:
     """Somebody stores the new value and does not name the old one."""
-    one = world.people[2 * world.size + place]
-    new = world.say(f"{one} home", world.word())
-    world.step(f"remember '{one} moved to {new}.' --entity={_person(one)} --valid-from=2026-02-09", CHANGED)
-    return lambda: world.ask(EVOLUTION, "a new value without the old one", f"Where does {one} live?", f"{one} home")
+    text = world.people[2 * world.size + place]
+    new = world.say(f"{text} home", world.word())
+    world.step(f"remember '{text} moved to {new}.' --entity={_person(text)} --valid-from=2026-02-09", CHANGED)
+    return lambda: world.ask(EVOLUTION, "a new value without the old one", f"Where does {text} live?", f"{text} home")
 
 
 def _evolve_chat(world: World, place: int) -> Callable[[], None]:
@@ -250,35 +253,35 @@ def _evolve_chat(world: World, place: int) -> Callable[[], None]:
 
 def _evolve_retracted(world: World, place: int) -> Callable[[], None]:
     """A wrong fact is retracted, and the right one is stored."""
-    one = world.people[2 * world.size + place]
-    thing = f"{one} locker"
+    text = world.people[2 * world.size + place]
+    thing = f"{text} locker"
     wrong = world.say(thing, world.word())
-    world.tell(f"{one} has the locker {wrong}.", _person(one))
+    world.tell(f"{text} has the locker {wrong}.", _person(text))
     right = world.say(thing, world.word())
     world.withdraw(thing, wrong)
-    world.step("retract {{wrong}}", CHANGED, wrong=f"{one} has the locker {wrong}.")
-    world.step(f"remember '{one} has the locker {right}.' --entity={_person(one)}", CHANGED)
-    return lambda: world.ask(EVOLUTION, "retracted", f"Which locker does {one} have?", thing)
+    world.step("retract {{wrong}}", CHANGED, wrong=f"{text} has the locker {wrong}.")
+    world.step(f"remember '{text} has the locker {right}.' --entity={_person(text)}", CHANGED)
+    return lambda: world.ask(EVOLUTION, "retracted", f"Which locker does {text} have?", thing)
 
 
 def _evolve_kept(world: World, place: int) -> Callable[[], None]:
     """An important fact of long ago is served after everything that nobody asked for was archived."""
-    one = world.people[2 * world.size + place]
-    thing = f"{one} medicine"
+    text = world.people[2 * world.size + place]
+    thing = f"{text} medicine"
     medicine = world.say(thing, world.word())
-    run = f"remember '{one} must never be given {medicine}.' --entity={_person(one)} --importance=0.9"
+    run = f"remember '{text} must never be given {medicine}.' --entity={_person(text)} --importance=0.9"
     world.step(run, LONG_AGO)
-    question = f"Which medicine is dangerous for {one}?"
+    question = f"Which medicine is dangerous for {text}?"
     return lambda: world.ask(EVOLUTION, "important and old", question, thing)
 
 
 def _evolve_archived(world: World, place: int) -> Callable[[], None]:
     """A trifle of long ago is archived and can still be found."""
-    one = world.people[2 * world.size + place]
-    thing = f"{one} sandwich"
+    text = world.people[2 * world.size + place]
+    thing = f"{text} sandwich"
     sandwich = world.say(thing, world.word())
-    world.step(f"remember '{one} ordered a {sandwich} sandwich.' --entity={_person(one)} --importance=0.1", LONG_AGO)
-    return lambda: world.ask(EVOLUTION, "archived and asked for", f"Which sandwich did {one} order?", thing)
+    world.step(f"remember '{text} ordered a {sandwich} sandwich.' --entity={_person(text)} --importance=0.1", LONG_AGO)
+    return lambda: world.ask(EVOLUTION, "archived and asked for", f"Which sandwich did {text} order?", thing)
 
 
 def _company_of(world: World, place: int) -> str:

@@ -52,7 +52,7 @@ def run(
     from clawmem.extensions.governance.suites.judge import judging
     from clawmem.extensions.governance.suites.run import run_suite
 
-    wrong = next((one for one in arm or () if one not in ARMS), None)
+    wrong = next((word for word in arm or () if word not in ARMS), None)
     if wrong is not None:
         raise InvalidInput(f"'{wrong}' is not an arm.", f"Choose one of {', '.join(ARMS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
@@ -61,21 +61,21 @@ def run(
     model = call.runtime.model("evaluate")
     with TemporaryDirectory(prefix="clawmem-eval-home-") as home, judging(vault, caller, model) as judge:
         runner = _runner(call, home, judge)
-        for one in suites:
-            before = last_run(vault, one.id)
+        for other_suite in suites:
+            before = last_run(vault, other_suite.id)
             with call.progress() as progress:
-                done = run_suite(vault, caller, one, runner._replace(progress=progress), tuple(arm or ()))
-            found.append(done)
-            worse += [(one.id, change) for change in regressions(before, done)]
-            keep_run(vault, caller, done)
+                result = run_suite(vault, caller, other_suite, runner._replace(progress=progress), tuple(arm or ()))
+            found.append(result)
+            worse += [(other_suite.id, change) for change in regressions(before, result)]
+            keep_run(vault, caller, result)
     bad = _failing(suites, found)
-    data = {"runs": [_run_data(one) for one in found], "regressions": [_change(*one) for one in worse]}
+    data = {"runs": [_run_data(run) for run in found], "regressions": [_change(*pair) for pair in worse]}
     code = REFUSED if worse or bad else DONE
-    talk = [f"{one.suite}: kept as {one.id}" for one in found]
-    talk += [f"{name}: passed before and fails now: {one.test} ({one.arm})" for name, one in worse]
+    talk = [f"{run.suite}: kept as {run.id}" for run in found]
+    talk += [f"{name}: passed before and fails now: {change.test} ({change.arm})" for name, change in worse]
     for name, scores in bad:
         talk.append(f"{name}: a regression suite fails: {counted(len(scores), 'test')}")
-        talk += [f"{name}: {one.test} ({one.arm}): {'; '.join(one.reasons)}" for one in scores[:_SHOWN]]
+        talk += [f"{name}: {score.test} ({score.arm}): {'; '.join(score.reasons)}" for score in scores[:_SHOWN]]
     lines: Any = _lines(found)
     if junit is not None:
         from clawmem.extensions.governance.suites.junit import junit_xml
@@ -92,19 +92,19 @@ def run(
 def list_(call: Call) -> Answer:
     """List the suites, with the score of the last run of each."""
     vault = call.runtime.vault()
-    done = list_suites(vault)
-    last = {one.suite: one for one in eval_runs(vault)}
+    result = list_suites(vault)
+    last = {eval_run.suite: eval_run for eval_run in eval_runs(vault)}
     data, rows = [], []
-    for one in done.suites:
-        run = last.get(one.id)
+    for suite in result.suites:
+        run = last.get(suite.id)
         passed = None if run is None else sum(score.outcome == PASSED for score in run.scores)
         total = None if run is None else len(run.scores)
         data.append(
             {
-                "id": one.id,
-                "description": one.description,
-                "kind": one.kind,
-                "tests": len(one.tests),
+                "id": suite.id,
+                "description": suite.description,
+                "kind": suite.kind,
+                "tests": len(suite.tests),
                 "run": run.id if run else None,
                 "timestamp": run.timestamp if run else None,
                 "passed": passed,
@@ -112,8 +112,8 @@ def list_(call: Call) -> Answer:
             }
         )
         score = f"{passed} of {total} ({run.id})" if run else "not run yet"
-        rows.append((one.id, one.kind, str(len(one.tests)), score, one.description))
-    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), done.notices)
+        rows.append((suite.id, suite.kind, str(len(suite.tests)), score, suite.description))
+    return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), result.notices)
 
 
 def show(call: Call, suite: Annotated[str, _SUITE], size: Annotated[int | None, _SIZE]) -> Answer:
@@ -122,8 +122,8 @@ def show(call: Call, suite: Annotated[str, _SUITE], size: Annotated[int | None, 
     from clawmem.extensions.governance.suites.suite import suite_to_mapping
     from clawmem.extensions.governance.suites.text import suite_text
 
-    one = _sized(call, suite, size)
-    return Answer({"id": one.id, "suite": suite_to_mapping(one)}, suite_text(one).splitlines())
+    other_suite = _sized(call, suite, size)
+    return Answer({"id": other_suite.id, "suite": suite_to_mapping(other_suite)}, suite_text(other_suite).splitlines())
 
 
 def compare(
@@ -139,9 +139,9 @@ def compare(
     notices = []
     if before.checksum != after.checksum:
         notices.append("The two runs are of different versions of the suite, or of different suites.")
-    rows = [(one.test, one.arm, one.before or "-", one.after or "-") for one in changes]
-    worse = any(one.before == PASSED and one.after not in (PASSED, None) for one in changes)
-    data = {"before": before.id, "after": after.id, "changes": [_change(after.suite, one) for one in changes]}
+    rows = [(change.test, change.arm, change.before or "-", change.after or "-") for change in changes]
+    worse = any(change.before == PASSED and change.after not in (PASSED, None) for change in changes)
+    data = {"before": before.id, "after": after.id, "changes": [_change(after.suite, change) for change in changes]}
     talk = () if changes else ("No test has another outcome.",)
     table = Table(("test", "arm", before.id, after.id), rows)
     return Answer(data, table, notices, REFUSED if worse else DONE, talk)
@@ -165,10 +165,10 @@ def add(
     from clawmem.extensions.governance.suites.add import WishedTest, add_test
 
     wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
-    done = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
-    data = {"suite": done.suite.id, "path": done.path, "test": done.test.description, "commit": done.commit}
-    lines = [f"added to {done.path}: {done.test.description}", f"commit {(done.commit or '')[:12]}"]
-    return Answer(data, lines if done.commit else [f"{done.path} has this test already: {done.test.description}"])
+    test = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
+    data = {"suite": test.suite.id, "path": test.path, "test": test.test.description, "commit": test.commit}
+    lines = [f"added to {test.path}: {test.test.description}", f"commit {(test.commit or '')[:12]}"]
+    return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
 
 
 def answer(
@@ -194,18 +194,18 @@ def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite
         return (_sized(call, name, size),), ()
     if size is not None:
         raise InvalidInput("--size needs a suite.", "Example: clawmem eval run memory --size 5")
-    done = list_suites(call.runtime.vault())
-    return done.suites, done.notices
+    result = list_suites(call.runtime.vault())
+    return result.suites, result.notices
 
 
 def _sized(call: Call, name: str, size: int | None) -> Suite:
     from clawmem.extensions.governance.suites.suite import Generated
     from clawmem.extensions.governance.suites.world import SEED, generated_suite
 
-    one = find_suite(call.runtime.vault(), name)
+    suite = find_suite(call.runtime.vault(), name)
     if size is None:
-        return one
-    if not isinstance(one.fixtures, Generated) or one.fixtures.generate != name:
+        return suite
+    if not isinstance(suite.fixtures, Generated) or suite.fixtures.generate != name:
         raise InvalidInput(f"The suite {name} has its own tests; --size is for generated ones.", "Leave it out.")
     return generated_suite(name, SEED, size)
 
@@ -231,7 +231,7 @@ def _runner(call: Call, home: str, judge: Judge) -> SuiteRunner:
 def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str, Sequence[EvalScore]]]:
     """Return the regression suites with a failed test, each with its failed tests."""
     pairs = [(suite, run) for suite, run in zip(suites, runs, strict=True) if suite.kind == REGRESSION]
-    failed = [(suite.id, [one for one in run.scores if one.outcome == FAILED]) for suite, run in pairs]
+    failed = [(suite.id, [score for score in run.scores if score.outcome == FAILED]) for suite, run in pairs]
     return [(name, scores) for name, scores in failed if scores]
 
 
@@ -250,12 +250,12 @@ def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
 def _run_data(run: EvalRun) -> dict[str, Any]:
     from clawmem.extensions.governance.suites.summary import score_rows
 
-    scores = [{**one._asdict(), "reasons": list(one.reasons), "labels": dict(one.labels)} for one in run.scores]
+    scores = [{**score._asdict(), "reasons": list(score.reasons), "labels": dict(score.labels)} for score in run.scores]
     return {**run._asdict(), "scores": scores, "summary": [row._asdict() for row in score_rows(run)]}
 
 
-def _change(suite: str, one: OutcomeChange) -> dict[str, Any]:
-    return {"suite": suite, **one._asdict()}
+def _change(suite: str, change: OutcomeChange) -> dict[str, Any]:
+    return {"suite": suite, **change._asdict()}
 
 
 def _write(path: str, text: str) -> None:

@@ -44,18 +44,22 @@ def task(call: Call, task: Annotated[str, _TASK], work: Annotated[str | None, _W
 
     runtime = call.runtime
     vault = runtime.vault()
-    done = evaluate(vault, runtime.caller(), task, work, runtime.working_folder, runtime.model("evaluate"))
-    found = done.evaluation
-    lines = [f"{one.result}  {one.criterion}  [{one.kind}]  {one.evidence}" for one in found.results]
+    result = evaluate(vault, runtime.caller(), task, work, runtime.working_folder, runtime.model("evaluate"))
+    found = result.evaluation
+    lines = [f"{judged.result}  {judged.criterion}  [{judged.kind}]  {judged.evidence}" for judged in found.results]
     lines.append(f"{found.verdict}: {found.reason}")
-    lines += [f"waits as {done.proposal.id}: `clawmem review approve {done.proposal.id}`"] if done.proposal else []
-    record = {**found._asdict(), "results": [one._asdict() for one in found.results]}
+    lines += (
+        [f"waits as {result.proposal.id}: `clawmem review approve {result.proposal.id}`"] if result.proposal else []
+    )
+    record = {**found._asdict(), "results": [other_result._asdict() for other_result in found.results]}
     record.pop("extra")
-    waiting = done.proposal.id if done.proposal else None
-    data = {**record, "proposal": waiting, "commit": done.commit}
-    unchecked = any(one.kind == COMMAND and one.result == UNDECIDED for one in found.results)
+    waiting = result.proposal.id if result.proposal else None
+    data = {**record, "proposal": waiting, "commit": result.commit}
+    unchecked = any(
+        criterion_result.kind == COMMAND and criterion_result.result == UNDECIDED for criterion_result in found.results
+    )
     hint = f"A person sees and allows the commands of the task: `clawmem evaluate allow --task {found.task}`."
-    return Answer(data, lines, done.notices, _EXIT[found.verdict], talk=(hint,) if unchecked else ())
+    return Answer(data, lines, result.notices, _EXIT[found.verdict], talk=(hint,) if unchecked else ())
 
 
 def alignment(call: Call) -> Answer:
@@ -63,28 +67,32 @@ def alignment(call: Call) -> Answer:
     kind of criterion, and for each workflow. Below the bar (evaluate.agreement), nothing passes by itself."""
     from clawmem.extensions.governance.alignment import report_alignment  # the other commands do not need it
 
-    done = report_alignment(call.runtime.vault(), call.runtime.caller())
-    report = done.report
-    named = [("all", report.all), (f"last {done.window}", report.last)]
-    named += [(f"kind {name}", one) for name, one in report.kinds.items()]
-    named += [(f"workflow {name or '(none)'}", one) for name, one in report.workflows.items()]
+    result = report_alignment(call.runtime.vault(), call.runtime.caller())
+    report = result.report
+    named = [("all", report.all), (f"last {result.window}", report.last)]
+    named += [(f"kind {name}", kind) for name, kind in report.kinds.items()]
+    named += [(f"workflow {name or '(none)'}", workflow) for name, workflow in report.workflows.items()]
     rows = [
-        (name, *(str(one[place]) for place in range(4)), "-" if one.rate is None else f"{one.rate:.3f}")
-        for name, one in named
+        (
+            name,
+            *(str(agreement[place]) for place in range(4)),
+            "-" if agreement.rate is None else f"{agreement.rate:.3f}",
+        )
+        for name, agreement in named
     ]
     data = {
         "all": _agreement(report.all),
         "last": _agreement(report.last),
-        "kinds": {name: _agreement(one) for name, one in report.kinds.items()},
-        "workflows": {name: _agreement(one) for name, one in report.workflows.items()},
-        "bar": done.bar,
-        "window": done.window,
-        "passes": done.passes,
-        "commit": done.commit,
+        "kinds": {name: _agreement(kind) for name, kind in report.kinds.items()},
+        "workflows": {name: _agreement(workflow) for name, workflow in report.workflows.items()},
+        "bar": result.bar,
+        "window": result.window,
+        "passes": result.passes,
+        "commit": result.commit,
     }
-    said = "A verdict `pass` counts." if done.passes else "The agreement is below the bar: nothing passes by itself."
+    text = "A verdict `pass` counts." if result.passes else "The agreement is below the bar: nothing passes by itself."
     columns = ("decisions", "agreed", "false pass", "false fail", "escalated", "agreement")
-    return Answer(data, Table(columns, rows), done.notices, talk=(said,))
+    return Answer(data, Table(columns, rows), result.notices, talk=(text,))
 
 
 def allow(
@@ -114,10 +122,19 @@ def allow(
         )
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if list_:
-        held = read_allowed(vault)
-        rows = [(one.id, shown_words(one.words), _shown_place(one.place), one.at, one.by) for one in held]
-        data = {"commands": [_data(one) for one in held]}
-        talk = () if held else ("No command is allowed on this machine.",)
+        items = read_allowed(vault)
+        rows = [
+            (
+                other_command.id,
+                shown_words(other_command.words),
+                _shown_place(other_command.place),
+                other_command.at,
+                other_command.by,
+            )
+            for other_command in items
+        ]
+        data = {"commands": [_data(other_command) for other_command in items]}
+        talk = () if items else ("No command is allowed on this machine.",)
         return Answer(data, Table(("id", "words", "place", "allowed at", "by"), rows), talk=talk)
     if remove is not None:
         removed = remove_command(vault, remove)
@@ -133,7 +150,7 @@ def allow(
         plans.append(plan)
         lines += [*(_plan_lines(plan) if yes else []), f"allowed on this machine: {plan.id}"]
     talk = () if plans else ("The task has no command that is not allowed already.",)
-    return Answer({"commands": [_data(one) for one in plans]}, lines, talk=talk)
+    return Answer({"commands": [_data(other_plan) for other_plan in plans]}, lines, talk=talk)
 
 
 def _commands_of(call: Call, reference: str, folder: Path) -> list[str]:
@@ -142,8 +159,12 @@ def _commands_of(call: Call, reference: str, folder: Path) -> list[str]:
 
     vault = call.runtime.vault()
     found = find_task(vault, reference)
-    commands = [one.check for one in criteria_of(each.text for each in found.acceptance) if one.kind == COMMAND]
-    return [one for one in dict.fromkeys(commands) if not _is_allowed(call, one, folder)]
+    commands = [
+        criterion.check
+        for criterion in criteria_of(each.text for each in found.acceptance)
+        if criterion.kind == COMMAND
+    ]
+    return [command for command in dict.fromkeys(commands) if not _is_allowed(call, command, folder)]
 
 
 def _is_allowed(call: Call, command: str, folder: Path) -> bool:
@@ -167,11 +188,11 @@ def _confirm(call: Call, plan: AllowedCommand, yes: str | None) -> None:
 
 def _plan_lines(plan: AllowedCommand) -> list[str]:
     program, *others = plan.files
-    at = {one.path: shown_words([one.real]) for one in plan.files}
+    at = {file.path: shown_words([file.real]) for file in plan.files}
     return [
         f"Words: {shown_words(plan.words)}.",
         f"Program: {shown_words([program.path])} at {at[program.path]}, SHA-256 {program.checksum}.",
-        *(f"File: {shown_words([one.path])} at {at[one.path]}, SHA-256 {one.checksum}." for one in others),
+        *(f"File: {shown_words([other.path])} at {at[other.path]}, SHA-256 {other.checksum}." for other in others),
         f"Runs in: {_shown_place(plan.place)}.",
         *(f"{name}: {shown_words([value])}." for name, value in plan.environment.items()),
         _NOT_CHECKED,
@@ -191,8 +212,8 @@ def _data(command: AllowedCommand) -> dict[str, Any]:
     return {"id": command.id, "checksum": checksum_of(command), **render_allowed(command)}
 
 
-def _agreement(one: Agreement) -> dict[str, Any]:
-    return {**one._asdict(), "rate": one.rate}
+def _agreement(agreement: Agreement) -> dict[str, Any]:
+    return {**agreement._asdict(), "rate": agreement.rate}
 
 
 _COMMAND = {
@@ -230,7 +251,7 @@ VERB = {
         {"commands": [_COMMAND]},
         ("clawmem evaluate allow 'make test' --work boat --pin Makefile", "clawmem evaluate allow --list"),
         ("commands",),
-        person=lambda given: "" if given["list_"] or given["remove"] else "lets a program run on this machine",
+        person=lambda record: "" if record["list_"] or record["remove"] else "lets a program run on this machine",
     ),
     "alignment": Command(
         alignment,

@@ -35,19 +35,19 @@ def record(
         except NotFound:
             if session is not None:
                 raise
-    done = record_failure(vault, mode, caller, note, where)
-    lines = [f"{number}. {action}" for number, action in enumerate(done.mode.actions, 1)]
-    lines.append(f"recorded as {done.record.id}; {counted(done.times, 'time')} since the last decision about it")
-    if done.proposal is not None:
-        lines.append(f"proposed as a guardrail, {done.proposal.id}: {done.proposal.says}")
+    failure = record_failure(vault, mode, caller, note, where)
+    lines = [f"{number}. {action}" for number, action in enumerate(failure.mode.actions, 1)]
+    lines.append(f"recorded as {failure.record.id}; {counted(failure.times, 'time')} since the last decision about it")
+    if failure.proposal is not None:
+        lines.append(f"proposed as a guardrail, {failure.proposal.id}: {failure.proposal.says}")
     data = {
-        "failure": _failure(done.record),
-        "actions": list(done.mode.actions),
-        "times": done.times,
-        "proposal": done.proposal.id if done.proposal else None,
-        "commit": done.commit,
+        "failure": _failure(failure.record),
+        "actions": list(failure.mode.actions),
+        "times": failure.times,
+        "proposal": failure.proposal.id if failure.proposal else None,
+        "commit": failure.commit,
     }
-    return Answer(data, lines, done.notices)
+    return Answer(data, lines, failure.notices)
 
 
 def list_(
@@ -58,10 +58,17 @@ def list_(
     """List the recorded failures, newest first; with --agent, those of the agent."""
     found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50)
     rows = [
-        (one.timestamp, one.mode, one.agent or "a person", one.task or "", one.note or "", one.id)
-        for one in found.failures
+        (
+            failure.timestamp,
+            failure.mode,
+            failure.agent or "a person",
+            failure.task or "",
+            failure.note or "",
+            failure.id,
+        )
+        for failure in found.failures
     ]
-    data = {"failures": [_failure(one) for one in found.failures], "total": found.total}
+    data = {"failures": [_failure(failure) for failure in found.failures], "total": found.total}
     talk = () if rows else ("No failures were recorded.",)
     return Answer(data, Table(("time", "mode", "agent", "task", "note", "failure"), rows), talk=talk)
 
@@ -70,12 +77,19 @@ def stats(call: Call) -> Answer:
     """Count the failures by mode and agent, and say which guardrails hold and how often the failure came back."""
     counts = count_failures(call.runtime.vault())
     rows = [
-        (one.mode, one.agent or "a person", str(one.number), one.first, one.last, " ".join(one.guardrails) or "none",
-         str(one.since) if one.guardrails else "")
-        for one in counts
-    ]  # fmt: skip
+        (
+            count.mode,
+            count.agent or "a person",
+            str(count.number),
+            count.first,
+            count.last,
+            " ".join(count.guardrails) or "none",
+            str(count.since) if count.guardrails else "",
+        )
+        for count in counts
+    ]
     columns = ("mode", "agent", "failures", "first", "last", "guardrail", "since then")
-    data = [{**one._asdict(), "guardrails": list(one.guardrails)} for one in counts]
+    data = [{**count._asdict(), "guardrails": list(count.guardrails)} for count in counts]
     return Answer({"stats": data}, Table(columns, rows), talk=() if rows else ("No failures were recorded.",))
 
 
@@ -83,24 +97,26 @@ def modes(call: Call, mode: Annotated[str | None, _WHICH]) -> Answer:
     """List the failure modes, or show one: its signs, its recovery actions in order, and the codes of MAST."""
     known = list_modes(call.runtime.vault())
     if mode is None:
-        rows = [(one.id, one.about or "", " ".join(one.mast)) for one in known.modes.values()]
-        data = [_mode(one) for one in known.modes.values()]
+        rows = [
+            (other_mode.id, other_mode.about or "", " ".join(other_mode.mast)) for other_mode in known.modes.values()
+        ]
+        data = [_mode(other_mode) for other_mode in known.modes.values()]
         return Answer({"modes": data}, Table(("mode", "about", "MAST"), rows), known.notices)
-    one = find_mode(known, mode)
-    lines = [f"{one.id}: {one.about or ''}".rstrip(": ")]
-    lines += [f"sign: {sign}" for sign in one.signs]
-    lines += [f"{number}. {action}" for number, action in enumerate(one.actions, 1)]
-    lines += [f"guardrail: {one.guardrail}"] if one.guardrail else []
-    lines += [f"MAST {code}: {MAST[code]}" for code in one.mast]
-    return Answer({"modes": [_mode(one)]}, lines, known.notices)
+    other = find_mode(known, mode)
+    lines = [f"{other.id}: {other.about or ''}".rstrip(": ")]
+    lines += [f"sign: {sign}" for sign in other.signs]
+    lines += [f"{number}. {action}" for number, action in enumerate(other.actions, 1)]
+    lines += [f"guardrail: {other.guardrail}"] if other.guardrail else []
+    lines += [f"MAST {code}: {MAST[code]}" for code in other.mast]
+    return Answer({"modes": [_mode(other)]}, lines, known.notices)
 
 
-def _failure(one: FailureRecord) -> dict[str, Any]:
-    return one._asdict()
+def _failure(record: FailureRecord) -> dict[str, Any]:
+    return record._asdict()
 
 
-def _mode(one: FailureMode) -> dict[str, Any]:
-    return {**one._asdict(), **{key: list(getattr(one, key)) for key in ("signs", "actions", "mast")}}
+def _mode(mode: FailureMode) -> dict[str, Any]:
+    return {**mode._asdict(), **{key: list(getattr(mode, key)) for key in ("signs", "actions", "mast")}}
 
 
 _OPTIONAL = (str, None)

@@ -30,25 +30,31 @@ def check(
     there: `clawmem evaluate allow COMMAND --work FOLDER`."""
     principles = _principles(call, file)
     runtime = call.runtime
-    vault = _vault(call) if any(one.command for one in principles) else None
-    done = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
-    data = {"findings": [one._asdict() for one in done.findings], "checked": done.checked}
-    not_run = [one for one in done.notices if isinstance(one, IncompleteAnswer)]
+    vault = _vault(call) if any(principle.command for principle in principles) else None
+    result = check_files(principles, runtime.working_folder / (path or "."), runtime.environment, vault)
+    data = {"findings": [finding._asdict() for finding in result.findings], "checked": result.checked}
+    not_run = [notice for notice in result.notices if isinstance(notice, IncompleteAnswer)]
     if sarif:
-        lines = json.dumps(sarif_log(done.findings, principles, __version__, not_run), indent=1).split("\n")
+        lines = json.dumps(sarif_log(result.findings, principles, __version__, not_run), indent=1).split("\n")
     else:
-        lines = [f"{one.path}:{one.line}: {one.principle}: {_said(one)}" for one in done.findings]
-    broken = counted(len(done.findings), "line") + (" breaks" if len(done.findings) == 1 else " break")
-    said = f"{broken} a principle; {counted(done.checked, 'file')} checked against {counted(len(principles), 'rule')}."
-    return Answer(data, lines, done.notices, REFUSED if done.findings else DONE, (said,))
+        lines = [f"{finding.path}:{finding.line}: {finding.principle}: {_said(finding)}" for finding in result.findings]
+    broken = counted(len(result.findings), "line") + (" breaks" if len(result.findings) == 1 else " break")
+    text = (
+        f"{broken} a principle; {counted(result.checked, 'file')} checked against {counted(len(principles), 'rule')}."
+    )
+    return Answer(data, lines, result.notices, REFUSED if result.findings else DONE, (text,))
 
 
 def list_(call: Call, file: Annotated[str | None, _FILE]) -> Answer:
     """List the principles."""
     found = _principles(call, file)
-    rows = [(one.id, one.rule, " ".join(one.paths)) for one in found]
+    rows = [(principle.id, principle.rule, " ".join(principle.paths)) for principle in found]
     talk = () if rows else (f"There are no principles; they are in {PRINCIPLES_PATH}.",)
-    return Answer({"principles": [_data(one) for one in found]}, Table(("principle", "rule", "paths"), rows), talk=talk)
+    return Answer(
+        {"principles": [_data(principle) for principle in found]},
+        Table(("principle", "rule", "paths"), rows),
+        talk=talk,
+    )
 
 
 def show(
@@ -57,12 +63,20 @@ def show(
     file: Annotated[str | None, _FILE],
 ) -> Answer:
     """Show a principle: its rule and reason, the files it is about, its check, and its examples."""
-    one = find_principle(_principles(call, file), principle)
-    lines = [f"{one.id}: {one.rule}", f"reason: {one.reason}", f"paths: {' '.join(one.paths)}"]
-    lines.append(f"no line may match: {one.pattern.pattern}" if one.pattern else f"command: {one.command}")
-    lines += [f"good: {line}" for example in one.good for line in example.splitlines()]
-    lines += [f"bad: {line}" for example in one.bad for line in example.splitlines()]
-    return Answer({"principle": _data(one)}, lines)
+    other_principle = find_principle(_principles(call, file), principle)
+    lines = [
+        f"{other_principle.id}: {other_principle.rule}",
+        f"reason: {other_principle.reason}",
+        f"paths: {' '.join(other_principle.paths)}",
+    ]
+    lines.append(
+        f"no line may match: {other_principle.pattern.pattern}"
+        if other_principle.pattern
+        else f"command: {other_principle.command}"
+    )
+    lines += [f"good: {line}" for example in other_principle.good for line in example.splitlines()]
+    lines += [f"bad: {line}" for example in other_principle.bad for line in example.splitlines()]
+    return Answer({"principle": _data(other_principle)}, lines)
 
 
 def _vault(call: Call) -> Vault | None:
@@ -72,23 +86,23 @@ def _vault(call: Call) -> Vault | None:
         return None  # the principles of a file need none
 
 
-def _said(one: Finding) -> str:
-    return one.rule if one.line else one.text
+def _said(finding: Finding) -> str:
+    return finding.rule if finding.line else finding.text
 
 
 def _principles(call: Call, file: str | None) -> tuple[Principle, ...]:
     return read_principles_file(call.runtime.working_folder / file) if file else read_principles(call.runtime.vault())
 
 
-def _data(one: Principle) -> dict[str, Any]:
+def _data(principle: Principle) -> dict[str, Any]:
     return {
-        "id": one.id,
-        "rule": one.rule,
-        "reason": one.reason,
-        "paths": list(one.paths),
-        "check": {"regex": one.pattern.pattern} if one.pattern else {"command": one.command},
-        "good": list(one.good),
-        "bad": list(one.bad),
+        "id": principle.id,
+        "rule": principle.rule,
+        "reason": principle.reason,
+        "paths": list(principle.paths),
+        "check": {"regex": principle.pattern.pattern} if principle.pattern else {"command": principle.command},
+        "good": list(principle.good),
+        "bad": list(principle.bad),
     }
 
 

@@ -24,12 +24,12 @@ _OF_VERB = {
 }
 
 
-def draw(answer: Answer, verb: str, given: Mapping[str, Any], display: Display) -> Iterator[str] | None:
+def draw(answer: Answer, verb: str, record: Mapping[str, Any], display: Display) -> Iterator[str] | None:
     """Draw an answer, piece by piece; None if it has no drawing. `verb` is empty for one that is only its lines."""
     canvas = Canvas(display)
     if verb in _OF_VERB:
         module, _, name = _OF_VERB[verb].partition(":")
-        made = getattr(import_module(f"clawmem.faces.cli.drawing.{module}"), name)(canvas, answer, given)
+        made = getattr(import_module(f"clawmem.faces.cli.drawing.{module}"), name)(canvas, answer, record)
     else:
         made = _of_lines(canvas, answer)
     return None if made is None else map(canvas.drawn, made)

@@ -28,22 +28,22 @@ _DAY = 10
 _SINGULAR = {"events": "event", "notes": "note", "summaries": "summary"}
 
 
-def recall(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Text] | None:
+def recall(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text] | None:
     """The hits with the words that matched; the text for a prompt (--budget) is printed as it is."""
-    if given["budget"]:
+    if record["budget"]:
         return None
     data = answer.made()
-    told = data.get("narrative", {}).get("text")
-    if told:
-        return iter(canvas.wrapped(paragraphs(told), canvas.width))
-    return _hits(canvas, data, given)
+    message = data.get("narrative", {}).get("text")
+    if message:
+        return iter(canvas.wrapped(paragraphs(message), canvas.width))
+    return _hits(canvas, data, record)
 
 
-def listed(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Text] | None:
+def listed(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text] | None:
     """The facts of a list, with the day on which they were recorded."""
     facts = answer.made()["facts"]
-    tiers = len({one["tier"] for one in facts}) > 1
-    return (row for one in facts for row in _listed(canvas, one, tiers))
+    tiers = len({fact["tier"] for fact in facts}) > 1
+    return (row for fact in facts for row in _listed(canvas, fact, tiers))
 
 
 def _listed(canvas: Canvas, record: _Record, tiers: bool) -> Iterator[Text]:
@@ -53,72 +53,74 @@ def _listed(canvas: Canvas, record: _Record, tiers: bool) -> Iterator[Text]:
     return canvas.block(words(day, FAINT), _DAY, texts)
 
 
-def _hits(canvas: Canvas, data: _Record, given: Mapping[str, Any]) -> Iterator[Text]:
-    kinds = [(kind, one) for kind in RECALL_KINDS for one in data[kind]]
+def _hits(canvas: Canvas, data: _Record, record: Mapping[str, Any]) -> Iterator[Text]:
+    kinds = [(kind, other) for kind in RECALL_KINDS for other in data[kind]]
     ranked = sorted(kinds, key=lambda hit: hit[1]["rank"])
-    forms = [form for word in search_words(given["question"].strip()) for form in forms_of(word)]
+    forms = [form for word in search_words(record["question"].strip()) for form in forms_of(word)]
     texts = _marked(_texts(ranked, forms), forms)
-    for (kind, one), said in zip(ranked, texts, strict=True):
-        clock = [words(one["time"], FAINT)] if "time" in one else []
-        below = list(canvas.flow([*clock, *_below(kind, one)], canvas.beside(_DAY)))
-        if given["explain"]:
-            below.append(_score(one))
-        yield from canvas.block(words(one.get("date") or "undated", FAINT), _DAY, [*said, *below])
-    if given["explain"]:
+    for (kind, other), items in zip(ranked, texts, strict=True):
+        clock = [words(other["time"], FAINT)] if "time" in other else []
+        below = list(canvas.flow([*clock, *_below(kind, other)], canvas.beside(_DAY)))
+        if record["explain"]:
+            below.append(_score(other))
+        yield from canvas.block(words(other.get("date") or "undated", FAINT), _DAY, [*items, *below])
+    if record["explain"]:
         yield from _channels(canvas, data)
 
 
 def _texts(ranked: Sequence[tuple[str, _Record]], forms: Sequence[str]) -> Iterator[list[Text]]:
     """What each hit says, and for a fact what it quotes, as far as that says something else and was not quoted yet."""
     quoted: set[str] = set()
-    for kind, one in ranked:
+    for kind, record in ranked:
         if kind != "facts":
-            said = words(excerpt(one["text"], forms, LONGEST_LINE))
-            yield [Text(f"{words(one['who'])}: ").append_text(said) if kind == "events" else said]
+            text = words(excerpt(record["text"], forms, LONGEST_LINE))
+            yield [Text(f"{words(record['who'])}: ").append_text(text) if kind == "events" else text]
             continue
-        quote, event = one.get("quote") or one.get("source_text"), one.get("source_event")
-        again = event in quoted or not quote or normal(quote) == normal(one["fact"])
+        quote, event = record.get("quote") or record.get("source_text"), record.get("source_event")
+        again = event in quoted or not quote or normal(quote) == normal(record["fact"])
         quoted |= {event} if event else set()
-        yield [words(one["fact"]), *([] if again else [words(f'"{excerpt(quote or "", forms, LONGEST_LINE)}"')])]
+        yield [words(record["fact"]), *([] if again else [words(f'"{excerpt(quote or "", forms, LONGEST_LINE)}"')])]
 
 
 def _marked(texts: Iterator[list[Text]], forms: Sequence[str]) -> list[list[Text]]:
     """The same texts with the words highlighted that the search matched."""
-    held = list(texts)
-    every = [text for one in held for text in one]
+    items = list(texts)
+    every = [text for other_items in items for text in other_items]
     for text, spans in zip(every, matched_spans([text.plain for text in every], forms), strict=True):
         for start, end in spans:
             text.stylize(HIT, start, end)
-    return held
+    return items
 
 
-def _below(kind: str, one: _Record) -> Iterator[Text]:
+def _below(kind: str, record: _Record) -> Iterator[Text]:
     if kind == "facts":
-        identity, *others = remarks(one)
-        yield from (identity, words(one["who"], FAINT), *others)
+        identity, *others = remarks(record)
+        yield from (identity, words(record["who"], FAINT), *others)
         return
     if kind == "events":
-        yield words(one["id"], FAINT)
-        event = event_from_record({key: one[key] for key in Event._fields if key in one})
-        warning = event_warning(event, bool(one.get("quarantined"))).strip(" ()")
+        yield words(record["id"], FAINT)
+        event = event_from_record({key: record[key] for key in Event._fields if key in record})
+        warning = event_warning(event, bool(record.get("quarantined"))).strip(" ()")
         yield from [words(warning, ALERT)] if warning else []
     else:
-        yield words(f"{one['path']}:{one['place']}", FAINT)
-        yield words(one["who"], FAINT)
+        yield words(f"{record['path']}:{record['place']}", FAINT)
+        yield words(record["who"], FAINT)
     yield words(_SINGULAR[kind], FAINT)
 
 
-def _score(one: _Record) -> Text:
-    parts = {**one.get("channels", {}), **({"prior": one["prior"]} if "prior" in one else {})}
+def _score(record: _Record) -> Text:
+    parts = {**record.get("channels", {}), **({"prior": record["prior"]} if "prior" in record else {})}
     made_of = ", ".join(f"{name} {points:.3f}" for name, points in parts.items())
-    tier = [one["tier"]] if "tier" in one else []
-    return words("; ".join([f"score {one['score']:.3f}", *([made_of] if made_of else []), *tier]), FAINT)
+    tier = [record["tier"]] if "tier" in record else []
+    return words("; ".join([f"score {record['score']:.3f}", *([made_of] if made_of else []), *tier]), FAINT)
 
 
 def _channels(canvas: Canvas, data: _Record) -> Iterator[Text]:
     column = max(map(len, data["channels"]), default=0)
-    for name, one in data["channels"].items():
-        report = ChannelReport(one["ran"], one["hits"], one.get("why_not", ""), one.get("unable", False))
+    for name, channel in data["channels"].items():
+        report = ChannelReport(
+            channel["ran"], channel["hits"], channel.get("why_not", ""), channel.get("unable", False)
+        )
         text = words(channel_state(report), ALERT if report.unable else "")
         yield from canvas.block(words(name, FAINT), column, [text], beside=True)
     if data["weak"]:

@@ -21,20 +21,20 @@ _DAY = 10
 """Columns of a day."""
 
 
-def queue(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Text]:
+def queue(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text]:
     """The proposals: what each says, why it waits, and what it is."""
-    for one in answer.made()["proposals"]:
-        below = canvas.flow(_about(one), canvas.beside(_DAY))
-        day = words(one["created"][:_DAY], FAINT)
-        yield from canvas.block(day, _DAY, [words(one["says"]), words(one["why"]), *below])
+    for proposal in answer.made()["proposals"]:
+        below = canvas.flow(_about(proposal), canvas.beside(_DAY))
+        day = words(proposal["created"][:_DAY], FAINT)
+        yield from canvas.block(day, _DAY, [words(proposal["says"]), words(proposal["why"]), *below])
 
 
-def proposal(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
+def proposal(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[RenderableType]:
     """A tree: what the proposal says, and below it why, what it does, its evidence, and the facts as they are now."""
     data = answer.made()
-    one = data["proposal"]
-    about = (*_about(one), words(f"made {minute(one['created'])}", FAINT))
-    tree = Tree(canvas.node(0, words(one["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
+    other = data["proposal"]
+    about = (*_about(other), words(f"made {minute(other['created'])}", FAINT))
+    tree = Tree(canvas.node(0, words(other["says"], HEAD), *canvas.flow(about, canvas.width)), guide_style=FAINT)
     pairs = answer.lines.pairs if isinstance(answer.lines, Fields) else ()
     for name, value in pairs:
         if name not in ("says", "now"):
@@ -45,8 +45,8 @@ def proposal(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterat
     yield tree
 
 
-def _about(one: _Record) -> Iterator[Text]:
-    yield words(one["id"], FAINT)
-    yield words(one["kind"])
-    yield words(one["status"], HEAD if one["status"] == OPEN else FAINT)
-    yield from (words(one[key], FAINT) for key in ("entity", "agent") if one.get(key))
+def _about(record: _Record) -> Iterator[Text]:
+    yield words(record["id"], FAINT)
+    yield words(record["kind"])
+    yield words(record["status"], HEAD if record["status"] == OPEN else FAINT)
+    yield from (words(record[key], FAINT) for key in ("entity", "agent") if record.get(key))

@@ -28,20 +28,20 @@ _MINUTE = 7
 """Columns of an indented time."""
 
 
-def log(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[Text]:
+def log(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text]:
     """The entries, oldest first."""
     return entries(canvas, answer.made()["history"])
 
 
 def entries(canvas: Canvas, history: Iterable[_Record]) -> Iterator[Text]:
     """Entries below the day on which they were made."""
-    for day, made in groupby(history, key=lambda one: str(one["time"][:10])):
+    for day, made in groupby(history, key=lambda record: str(record["time"][:10])):
         yield words(f"{day} UTC", HEAD)
-        for one in made:
-            who = (words(one["commit"][:SHORT], FAINT), words(one["author"], FAINT))
+        for record in made:
+            who = (words(record["commit"][:SHORT], FAINT), words(record["author"], FAINT))
             below = canvas.flow(who, canvas.width - _MINUTE - 2)
-            time = words(one["time"][11:16], FAINT)
-            yield from canvas.block(Text("  ").append_text(time), _MINUTE, [subject(one), *below], beside=True)
+            time = words(record["time"][11:16], FAINT)
+            yield from canvas.block(Text("  ").append_text(time), _MINUTE, [subject(record), *below], beside=True)
 
 
 def subject(entry: _Record) -> Text:
@@ -59,7 +59,7 @@ _DEEPEST = 4
 """The deepest level of a tree that has another one below it: 40 columns have no room for more."""
 
 
-def why(canvas: Canvas, answer: Answer, given: Mapping[str, Any]) -> Iterator[RenderableType]:
+def why(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[RenderableType]:
     """The fact as the root of a tree."""
     data = answer.made()
     fact = fact_of(data["fact"])
@@ -97,7 +97,7 @@ def _recorded(link: _Record, history: Sequence[_Record]) -> str:
     commit = link.get("recorded")
     if commit is None:
         return "in no commit yet"
-    entry = next((one for one in history if one["commit"] == commit), None)
+    entry = next((record for record in history if record["commit"] == commit), None)
     if entry is None:
         return f"in {commit[:SHORT]}"
     return f"{minute(entry['time'])} by {entry['author']} <{entry['author_email']}> in {commit[:SHORT]}"
@@ -118,11 +118,11 @@ def _evidence(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
         return
     event = event_from_record({key: data["event"][key] for key in Event._fields if key in data["event"]})
     who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
-    told = words(f"{who}, {minute(event.timestamp)},").append(" ").append_text(words(event.id, FAINT))
+    message = words(f"{who}, {minute(event.timestamp)},").append(" ").append_text(words(event.id, FAINT))
     before, quoted, after = around_quote(event.text, fact.source_span, fact.source_text)
     text = _spaced(before).append_text(_spaced(quoted or "", HIT)).append_text(_spaced(after))
     warning = event_warning(event).strip(" ()")
-    yield (_labelled("evidence", told), text, *([words(warning, ALERT)] if warning else []))
+    yield (_labelled("evidence", message), text, *([words(warning, ALERT)] if warning else []))
 
 
 def _spaced(text: str, style: str = "") -> Text:
@@ -149,58 +149,62 @@ def _add_chain(canvas: Canvas, tree: Tree, data: _Record) -> None:
     if len(chain.members) < 2:
         return
     branch = tree.add(words("chain, newest first", FAINT))
-    newest = [one for one in chain.members.values() if one.get("superseded_by") not in chain.members]
+    newest = [member for member in chain.members.values() if member.get("superseded_by") not in chain.members]
     # A record that somebody wrote may say that facts replace each other in a circle: none is the newest then.
-    for one in (*newest, *reversed(chain.members.values())):
-        chain.add(branch, one, 2)
+    for member in (*newest, *reversed(chain.members.values())):
+        chain.add(branch, member, 2)
 
 
 class _Chain:
     """The facts of a chain, each of which is drawn once."""
 
     def __init__(self, canvas: Canvas, data: _Record) -> None:
-        self.members: dict[str, _Record] = {one["id"]: one for one in (*data["chain"], data["fact"])}
+        self.members: dict[str, _Record] = {other["id"]: other for other in (*data["chain"], data["fact"])}
         self._canvas = canvas
         self._data = data
         self._drawn: set[str] = set()
         self._replaced: defaultdict[str, list[_Record]] = defaultdict(list)
-        for one in self.members.values():
-            self._replaced[one.get("superseded_by") or ""].append(one)
+        for member in self.members.values():
+            self._replaced[member.get("superseded_by") or ""].append(member)
 
     def add(self, branch: Tree, newest: _Record, level: int) -> None:
         """Draw a fact and what it replaced, if it was not drawn yet."""
         ahead = [newest]
         while ahead:
-            one = ahead.pop()
-            if one["id"] in self._drawn:
+            record = ahead.pop()
+            if record["id"] in self._drawn:
                 continue
-            self._drawn.add(one["id"])
-            node = branch.add(self._canvas.node(level, *self._rows(one, level)))
-            replaced = self._replaced[one["id"]]
+            self._drawn.add(record["id"])
+            node = branch.add(self._canvas.node(level, *self._rows(record, level)))
+            replaced = self._replaced[record["id"]]
             if len(replaced) == 1 or level > _DEEPEST:
                 ahead += replaced
                 continue
             for each in replaced:
                 self.add(node, each, level + 1)
 
-    def _rows(self, one: _Record, level: int) -> Iterator[Text]:
+    def _rows(self, record: _Record, level: int) -> Iterator[Text]:
         """A fact: its quote, when it was recorded, and why it was replaced. The root of the tree has told all but the
         last of the fact that was asked for."""
-        if one["id"] == self._data["fact"]["id"]:
+        if record["id"] == self._data["fact"]["id"]:
             yield words("this fact", HIT)
         else:
-            yield from _statement(self._canvas, one, "", level)
-            if one.get("source_text"):
-                yield words(f'"{one["source_text"]}"')
-            yield words(f"recorded {_recorded(one, self._data['history'])}", FAINT)
-        successor = self.members.get(one.get("superseded_by") or "", {})
+            yield from _statement(self._canvas, record, "", level)
+            if record.get("source_text"):
+                yield words(f'"{record["source_text"]}"')
+            yield words(f"recorded {_recorded(record, self._data['history'])}", FAINT)
+        successor = self.members.get(record.get("superseded_by") or "", {})
         for link in successor.get("links", ()):
-            if link["to"] == one["id"] and link.get("reason"):
+            if link["to"] == record["id"] and link.get("reason"):
                 yield words(f"replaced because: {link['reason']}")
 
 
 def _add_history(canvas: Canvas, tree: Tree, history: Sequence[_Record]) -> None:
     branch = tree.add(words("history" if history else "history: none of it is here", FAINT))
-    for one in history:
-        parts = (words(one["commit"][:SHORT], FAINT), words(minute(one["time"]), FAINT), words(one["author"], FAINT))
-        branch.add(canvas.node(2, subject(one), *canvas.flow(parts, canvas.width - 2 * LEVEL)))
+    for record in history:
+        parts = (
+            words(record["commit"][:SHORT], FAINT),
+            words(minute(record["time"]), FAINT),
+            words(record["author"], FAINT),
+        )
+        branch.add(canvas.node(2, subject(record), *canvas.flow(parts, canvas.width - 2 * LEVEL)))

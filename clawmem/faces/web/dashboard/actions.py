@@ -29,7 +29,7 @@ class Done(NamedTuple):
 
 def approved(runtime: Runtime, form: Mapping[str, str]) -> Done:
     """Approve a proposal; `beside` and `keep` are as for the verb."""
-    done = approve(
+    outcome = approve(
         runtime.vault(),
         _given(form, "proposal", "The proposal"),
         runtime.caller(),
@@ -38,19 +38,19 @@ def approved(runtime: Runtime, form: Mapping[str, str]) -> Done:
         form.get("keep") or None,
         _given(form, "seen", "The version of the proposal"),
     )
-    return _decided(done, "Approved")
+    return _decided(outcome, "Approved")
 
 
 def rejected(runtime: Runtime, form: Mapping[str, str]) -> Done:
     """Reject a proposal, with a reason."""
-    done = reject(
+    outcome = reject(
         runtime.vault(),
         _given(form, "proposal", "The proposal"),
         runtime.caller(),
         _given(form, "reason", "The reason"),
         _given(form, "seen", "The version of the proposal"),
     )
-    return _decided(done, "Rejected")
+    return _decided(outcome, "Rejected")
 
 
 def undone(runtime: Runtime, form: Mapping[str, str]) -> Done:
@@ -58,17 +58,17 @@ def undone(runtime: Runtime, form: Mapping[str, str]) -> Done:
     commit = _given(form, "commit", "The commit")
     if len(commit) not in _FULL_NAMES or not set(commit) <= _HEX:
         raise InvalidInput("The form names no commit.", "Load the page again.")
-    done = undo(runtime.vault(), commit, runtime.caller())
-    rows = [f"{outcome}: {one.fact.fact}" for outcome, one in zip(done.outcome, done.facts, strict=True)]
-    rows = rows or [f"{'removed' if path in done.removed else 'restored'}: {path}" for path in done.paths]
-    made = f"commit {done.commit[:SHORT]}" if done.commit else "no commit was made"
-    return Done("Undone", (entry_line(done.undone), *rows, made), done.notices, ("timeline", "Changes"))
+    result = undo(runtime.vault(), commit, runtime.caller())
+    rows = [f"{outcome}: {placed.fact.fact}" for outcome, placed in zip(result.outcome, result.facts, strict=True)]
+    rows = rows or [f"{'removed' if path in result.removed else 'restored'}: {path}" for path in result.paths]
+    made = f"commit {result.commit[:SHORT]}" if result.commit else "no commit was made"
+    return Done("Undone", (entry_line(result.undone), *rows, made), result.notices, ("timeline", "Changes"))
 
 
-def _decided(done: ReviewOutcome, title: str) -> Done:
-    rows = [(outcome, one.fact, one.entity) for outcome, one in zip(done.outcome, done.facts, strict=True)]
-    lines = (f"{done.proposal.id}: {done.proposal.says}", *outcome_lines(rows, done.commit))
-    return Done(title, lines, done.notices, ("approvals", "Approvals"))
+def _decided(result: ReviewOutcome, title: str) -> Done:
+    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
+    lines = (f"{result.proposal.id}: {result.proposal.says}", *outcome_lines(rows, result.commit))
+    return Done(title, lines, result.notices, ("approvals", "Approvals"))
 
 
 def _given(form: Mapping[str, str], key: str, what: str) -> str:

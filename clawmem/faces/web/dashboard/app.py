@@ -177,11 +177,11 @@ class Dashboard:
             if act is None:
                 raise NotFound("There is no such action.", "The pages have all of them.")
             with self.turn():
-                done = act(self.runtime(), form)
+                result = act(self.runtime(), form)
         except Exception as problem:  # noqa: BLE001 - the person gets every failure as a page
             return self._failed(path, login, explained(problem), form.get("reason", "").strip())
-        values = {"lines": done.lines, "notices": done.notices, "back": done.back}
-        return self._shown(200, path, login, "dashboard/done.html", done.title, values)
+        values = {"lines": result.lines, "notices": result.notices, "back": result.back}
+        return self._shown(200, path, login, "dashboard/done.html", result.title, values)
 
     @property
     def _root(self) -> str:
@@ -217,7 +217,7 @@ def _static(path: str) -> Response | None:
     places = (STATIC, html.STATIC) if folder == "static" else (html.LIBRARIES,)
     for place in places:
         kind = _TYPES.get(Path(name).suffix)
-        if kind is not None and name in {one.name for one in place.iterdir()}:
+        if kind is not None and name in {other_path.name for other_path in place.iterdir()}:
             return Response(200, (place / name).read_bytes(), kind, _KEPT)
     return None
 
@@ -339,7 +339,7 @@ def _changed(runtime: Runtime, signature: _Signature, known: _State | None) -> t
     from clawmem.work.sessions.watch import changes
 
     vault, caller = runtime.vault(), runtime.caller()
-    current = {one.id: one for one in list_sessions(vault, caller.now).sessions}
+    current = {session.id: session for session in list_sessions(vault, caller.now).sessions}
     events: list[dict[str, Any]] = []
     if known is not None:
         for name, record in sorted(current.items()):
@@ -357,6 +357,8 @@ def _commits(vault: Vault, caller: Caller, before: str | None) -> list[dict[str,
     if vault.head().commit == before:
         return []
     newest_first = list(reversed(log(vault, None, caller, LogBounds(_COMMITS)).entries))
-    names = [one.commit for one in newest_first]
+    names = [entry.commit for entry in newest_first]
     new = newest_first[: names.index(before)] if before in names else newest_first
-    return [{"event": "commit", "at": one.time, "agent": one.author, "text": one.subject} for one in reversed(new)]
+    return [
+        {"event": "commit", "at": entry.time, "agent": entry.author, "text": entry.subject} for entry in reversed(new)
+    ]

@@ -190,11 +190,11 @@ class Access:
 
     def login_of(self, request: Request) -> Login | None:
         """Return the login of the browser that sent the request, or None."""
-        given = self._cookie(request).encode(errors="replace")
+        data = self._cookie(request).encode(errors="replace")
         found = None
-        for one in self._logins:
-            if compare_digest(one.cookie.encode(), given):
-                found = one
+        for login in self._logins:
+            if compare_digest(login.cookie.encode(), data):
+                found = login
         return found
 
     def cookie_header(self, login: Login) -> str:
@@ -213,6 +213,6 @@ class Access:
         return found.value if found else ""
 
 
-def is_form_of(login: Login, given: str) -> bool:
+def is_form_of(login: Login, value: str) -> bool:
     """Return whether a form was drawn for this login."""
-    return compare_digest(login.form.encode(), given.encode(errors="replace"))
+    return compare_digest(login.form.encode(), value.encode(errors="replace"))

@@ -85,19 +85,19 @@ def tasks(view: View) -> Page:
     listed = list_tasks(view.runtime.vault())
     groups = []
     for state in STATES:
-        found = [one for one in listed.tasks if one.state == state]
+        found = [task for task in listed.tasks if task.state == state]
         shown = sorted(found, key=_closed, reverse=True)[:_CLOSED_TASKS] if state in CLOSED else found
-        groups.append((state, [_task(one) for one in shown], len(found)))
+        groups.append((state, [_task(task) for task in shown], len(found)))
     return _page("tasks", "Tasks", listed.notices, groups=groups)
 
 
-def _closed(one: Task) -> str:
-    return one.decided or ""
+def _closed(task: Task) -> str:
+    return task.decided or ""
 
 
-def _task(one: Task) -> dict[str, Any]:
-    checked = sum(item.checked for item in one.acceptance)
-    return {**one._asdict(), "checked": checked, "criteria": len(one.acceptance)}
+def _task(task: Task) -> dict[str, Any]:
+    checked = sum(item.checked for item in task.acceptance)
+    return {**task._asdict(), "checked": checked, "criteria": len(task.acceptance)}
 
 
 def sessions(view: View) -> Page:
@@ -111,26 +111,28 @@ def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...
     """Return what the page shows of each session: open ones first, then the newest."""
     vault, caller = runtime.vault(), runtime.caller()
     listed = list_sessions(vault, caller.now)
-    held: dict[str, list[str]] = {}
-    for one in claims_in_force(vault, caller).claims:
-        held.setdefault(one.session, []).append(one.claim.words)
-    ordered = sorted(listed.sessions, key=lambda one: one.state != OPEN)
-    return [_session(one, held.get(one.id, ())) for one in ordered[:_SESSIONS]], listed.notices
+    record: dict[str, list[str]] = {}
+    for live_claim in claims_in_force(vault, caller).claims:
+        record.setdefault(live_claim.session, []).append(live_claim.claim.words)
+    ordered = sorted(listed.sessions, key=lambda session: session.state != OPEN)
+    return [
+        _session(other_record, record.get(other_record.id, ())) for other_record in ordered[:_SESSIONS]
+    ], listed.notices
 
 
-def _session(one: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
-    about = [word for word in (one.workflow, one.task, one.stage) if word]
+def _session(record: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
+    about = [word for word in (record.workflow, record.task, record.stage) if word]
     return {
-        "id": one.id,
-        "agent": one.agent,
-        "state": one.state,
-        "started": _minute(one.started),
-        "seen": _minute(one.last_seen),
+        "id": record.id,
+        "agent": record.agent,
+        "state": record.state,
+        "started": _minute(record.started),
+        "seen": _minute(record.last_seen),
         "about": ", ".join(about),
         "claims": ", ".join(claims),
-        "served": len(one.served),
-        "notes": [f"{_minute(note.at)} {note.text}" for note in one.notes[-_LAST_NOTES:]],
-        "summary": one.summary or "",
+        "served": len(record.served),
+        "notes": [f"{_minute(note.at)} {note.text}" for note in record.notes[-_LAST_NOTES:]],
+        "summary": record.summary or "",
     }
 
 
@@ -144,7 +146,7 @@ def approvals(view: View) -> Page:
         "approvals",
         "Approvals",
         found.notices,
-        proposals=[_proposal(one) for one in found.details],
+        proposals=[_proposal(detail) for detail in found.details],
         total=found.total,
         first=first,
         after=first + ON_PAGE if first + ON_PAGE < found.total else None,
@@ -160,44 +162,44 @@ def _number(text: str) -> int:
 
 
 def _proposal(shown: ProposalDetails) -> dict[str, Any]:
-    one = shown.proposal
-    is_conflict = one.kind == "conflict" and one.does == SUPERSEDE
+    proposal = shown.proposal
+    is_conflict = proposal.kind == "conflict" and proposal.does == SUPERSEDE
     return {
-        "id": one.id,
-        "kind": one.kind,
-        "says": one.says,
-        "why": one.why,
-        "created": _minute(one.created),
-        "agent": one.agent,
+        "id": proposal.id,
+        "kind": proposal.kind,
+        "says": proposal.says,
+        "why": proposal.why,
+        "created": _minute(proposal.created),
+        "agent": proposal.agent,
         "version": shown.version,
         "reviewers": list(shown.reviewers),
         "now": [_fact(place.fact, place.entity) for place in shown.targets],
-        "then": _changes(one),
-        "evidence": _evidence(one),
-        "beside": bool(one.targets) and one.fact is not None and one.does == SUPERSEDE,
+        "then": _changes(proposal),
+        "evidence": _evidence(proposal),
+        "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == SUPERSEDE,
         "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
     }
 
 
-def _changes(one: Proposal) -> list[str]:
+def _changes(fact: Proposal) -> list[str]:
     """Return what an approval does, as sentences."""
-    if one.worth:
-        return [f"promotes it for {one.worth.on}, score {one.worth.score:.2f}: {'; '.join(one.worth.reasons)}"]
-    if one.fact:
-        return [action_words(one)]
-    if one.entry:
-        phrases = f", phrases: {', '.join(one.entry.predicate.phrases)}" if one.entry.predicate.phrases else ""
-        return [f"puts '{one.entry.predicate.name}' in predicates.yaml{phrases}", one.entry.description]
-    if one.line:
-        return [f"writes in {one.line.page}: {one.line.text}"]
-    about = one.details or {}
+    if fact.worth:
+        return [f"promotes it for {fact.worth.on}, score {fact.worth.score:.2f}: {'; '.join(fact.worth.reasons)}"]
+    if fact.fact:
+        return [action_words(fact)]
+    if fact.entry:
+        phrases = f", phrases: {', '.join(fact.entry.predicate.phrases)}" if fact.entry.predicate.phrases else ""
+        return [f"puts '{fact.entry.predicate.name}' in predicates.yaml{phrases}", fact.entry.description]
+    if fact.line:
+        return [f"writes in {fact.line.page}: {fact.line.text}"]
+    about = fact.details or {}
     lines = [f"{key}: {about[key]}" for key in ("task", "evaluation", "work") if about.get(key)]
-    return [action_words(one), *lines]
+    return [action_words(fact), *lines]
 
 
-def _evidence(one: Proposal) -> list[tuple[str, str]]:
+def _evidence(proposal: Proposal) -> list[tuple[str, str]]:
     """Return the quotes that a proposal rests on, each with where it is from."""
-    fact = one.fact
+    fact = proposal.fact
     if fact is None:
         return []
     found = [(str(each), "") for each in (fact.details or {}).get("evidence") or ()]
@@ -212,23 +214,23 @@ def timeline(view: View) -> Page:
     # A second can have more commits than a page, so the pages are counted, and not bounded by a time.
     answer = _answer(view.runtime, "log", limit=first + ON_PAGE, author=author or None)
     data = answer.made()
-    entries = [_entry(one) for one in reversed(data["history"])][first:]
+    entries = [_entry(other) for other in reversed(data["history"])][first:]
     older = urlencode({"from": first + ON_PAGE, "author": author}) if data["cut"] else None
-    notices = [one for one in answer.notices if not one.startswith(OLDER)]
+    notices = [notice for notice in answer.notices if not notice.startswith(OLDER)]
     return _page("timeline", "Changes", notices, entries=entries, older=older, author=author, newer=first > 0)
 
 
-def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
-    facts = one.get("facts", ())
+def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    facts = record.get("facts", ())
     return {
-        "commit": one["commit"],
-        "time": _minute(one["time"]),
-        "author": one["author"],
-        "agent": one.get("agent"),
-        "subject": one["subject"],
+        "commit": record["commit"],
+        "time": _minute(record["time"]),
+        "author": record["author"],
+        "agent": record.get("agent"),
+        "subject": record["subject"],
         "facts": facts[:_NAMED],
         "more": max(0, len(facts) - _NAMED),
-        "can_undo": len(one.get("parents", ())) == 1 and one.get("op") != REDACT,
+        "can_undo": len(record.get("parents", ())) == 1 and record.get("op") != REDACT,
     }
 
 
@@ -240,26 +242,28 @@ def search(view: View) -> Page:
     answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
     data = answer.made()
     words = tuple(form for word in search_words(asked) for form in forms_of(word))
-    ranked = sorted(((kind, one) for kind in RECALL_KINDS for one in data[kind]), key=lambda pair: pair[1]["rank"])
-    hits = [_hit(kind, one, words) for kind, one in ranked]
+    ranked = sorted(((kind, other) for kind in RECALL_KINDS for other in data[kind]), key=lambda pair: pair[1]["rank"])
+    hits = [_hit(kind, other, words) for kind, other in ranked]
     return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"])
 
 
 _SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
 
 
-def _hit(kind: str, one: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
-    remarks = [str(one[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if one.get(key)]
-    remarks = [one for one in remarks if one != ACTIVE]
-    if one.get("trust") not in (None, "user"):
-        remarks.append(f"trust {one['trust']}")
-    remarks += ["quarantined"] if one.get("quarantined") else []
-    remarks += ["in conflict, not settled"] if one.get("conflicts_with") else []
+def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    remarks = [
+        str(record[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if record.get(key)
+    ]
+    remarks = [remark for remark in remarks if remark != ACTIVE]
+    if record.get("trust") not in (None, "user"):
+        remarks.append(f"trust {record['trust']}")
+    remarks += ["quarantined"] if record.get("quarantined") else []
+    remarks += ["in conflict, not settled"] if record.get("conflicts_with") else []
     return {
         "kind": _SINGULAR[kind],
-        "fact": one["id"] if kind == FACTS else None,
-        "text": marked(excerpt(one["fact" if kind == FACTS else "text"], words, _LONGEST), words),
-        "score": f"{one['score']:.2f}",
+        "fact": record["id"] if kind == FACTS else None,
+        "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
+        "score": f"{record['score']:.2f}",
         "remarks": remarks,
     }
 
@@ -276,8 +280,8 @@ def fact_page(view: View) -> Page:
         "event": None
         if event is None
         else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
-        "chain": [_fact(one.fact, one.entity) for one in found.chain] if len(found.chain) > 1 else [],
-        "history": [_entry(entry_data(one)) for one in reversed(found.history)],
+        "chain": [_fact(link.fact, link.entity) for link in found.chain] if len(found.chain) > 1 else [],
+        "history": [_entry(entry_data(entry)) for entry in reversed(found.history)],
         "removed": found.removed is not None,
         "against": ()
         if found.removed
@@ -295,13 +299,13 @@ def entity(view: View) -> Page:
     listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
     facts = [
         {
-            **_fact(one.fact, one.entity),
-            "category": one.fact.category,
-            "recorded": day_of(one.fact.timestamp),
+            **_fact(placed.fact, placed.entity),
+            "category": placed.fact.category,
+            "recorded": day_of(placed.fact.timestamp),
             "tier": tier,
-            "against": listed.conflicts.get(one.fact.id, ()),
+            "against": listed.conflicts.get(placed.fact.id, ()),
         }
-        for one, tier in listed.facts
+        for placed, tier in listed.facts
     ]
     return _page("entity", name, listed.notices, facts=facts, total=listed.total)
 
@@ -347,11 +351,11 @@ def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
     }
 
 
-def _answer(runtime: Runtime, verb: str, **given: Any) -> Answer:
+def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:
     """Return the answer of a verb to these values of its parameters."""
     command = load(verb)
     assert isinstance(command, Command)
-    values = {one.name: given.get(one.name, one.default) for one in command.parameters}
+    values = {parameter.name: record.get(parameter.name, parameter.default) for parameter in command.parameters}
     answer: Answer = command.function(Call(runtime), **values)
     return answer.finished(runtime)
 
@@ -387,13 +391,13 @@ _LONG = 3
 def marked(text: str, words: Collection[str]) -> Markup:
     """Return the text as HTML, with each word that is one of `words` (in lower case), or begins with a long one, in a
     mark element."""
-    begins, parts, done = tuple(one for one in words if len(one) >= _LONG), [], 0
+    begins, parts, number = tuple(other_word for other_word in words if len(other_word) >= _LONG), [], 0
     for match in _WORD.finditer(text):
         word = match[0].lower()
         if word in words or word.startswith(begins):
-            parts += [_escaped(text[done : match.start()]), Markup("<mark>"), _escaped(match[0]), Markup("</mark>")]
-            done = match.end()
-    return Markup("").join([*parts, _escaped(text[done:])])
+            parts += [_escaped(text[number : match.start()]), Markup("<mark>"), _escaped(match[0]), Markup("</mark>")]
+            number = match.end()
+    return Markup("").join([*parts, _escaped(text[number:])])
 
 
 def _escaped(text: str) -> Markup:

@@ -216,12 +216,12 @@ def _ended_by_signals(stop: Event) -> Iterator[None]:
         yield
         return
     wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {one: signal.signal(one, lambda *_: stop.set()) for one in wanted}
+    before = {signal_number: signal.signal(signal_number, lambda *_: stop.set()) for signal_number in wanted}
     try:
         yield
     finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
+        for signal_number, handler in before.items():
+            signal.signal(signal_number, handler)
 
 
 def _has_browser(runtime: Runtime) -> bool:

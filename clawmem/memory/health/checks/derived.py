@@ -52,7 +52,11 @@ def expected_at_head(
 ) -> ExpectedIndex:
     """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
     changed = set(waiting)
-    lines = {(one.entity, fact_to_line(one.fact)) for one in facts if one.path not in changed}
+    lines = {
+        (checked_fact.entity, fact_to_line(checked_fact.fact))
+        for checked_fact in facts
+        if checked_fact.path not in changed
+    }
     entities = {name_of_path(path) or "" for path in owned if file_kind(path) is SUMMARY_PAGE and path not in changed}
     more: set[str] = set()
     head = vault.head().commit
@@ -61,7 +65,7 @@ def expected_at_head(
             if data is not None:
                 _add(path, data, lines, entities, more)
     ids = sorted([*events.digests(changed), *map(hash, more)])
-    return ExpectedIndex(frozenset(lines), frozenset(entities - {""}), [one for one, _ in groupby(ids)])
+    return ExpectedIndex(frozenset(lines), frozenset(entities - {""}), [number for number, _ in groupby(ids)])
 
 
 def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
@@ -148,7 +152,7 @@ def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
 def _differences(what: str, wanted: frozenset[object], found: frozenset[object]) -> Iterator[HealthProblem]:
     missing, surplus = wanted - found, found - wanted
     if missing or surplus:
-        shown = ", ".join(_describe(one) for one in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
+        shown = ", ".join(_describe(value) for value in sorted(missing | surplus, key=str)[:_MAX_SHOWN])
         yield _index_problem(f"{len(missing)} {what} are missing and {len(surplus)} should not be there ({shown})")
 
 
@@ -157,13 +161,13 @@ def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthPr
     if found == wanted:
         return
     missing, surplus = set(wanted).difference(found), set(found).difference(wanted)
-    named = (one for one in event_ids(index) if hash(one) in surplus)
+    named = (event_id for event_id in event_ids(index) if hash(event_id) in surplus)
     shown = f" ({', '.join(islice(named, _MAX_SHOWN))})" if surplus else ""
     yield _index_problem(f"{len(missing)} events are missing and {len(surplus)} should not be there{shown}")
 
 
-def _describe(one: object) -> str:
-    return f"{one[0]} {one[1][8:21]}" if isinstance(one, tuple) else str(one)
+def _describe(value: object) -> str:
+    return f"{value[0]} {value[1][8:21]}" if isinstance(value, tuple) else str(value)
 
 
 def _index_problem(why: str) -> HealthProblem:
@@ -200,19 +204,19 @@ def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
         yield paths
 
 
-def find_difference(one: Index, other: Index) -> str | None:
+def find_difference(index: Index, other: Index) -> str | None:
     """Return the first difference of two indexes in words, or None.
 
     The table `meta` is not compared, and words only if both indexes use FTS5.
     """
-    mine, yours = _tables(one), _tables(other)
+    mine, yours = _tables(index), _tables(other)
     for table in sorted({*mine, *yours}):
-        if mine.get(table) != yours.get(table) or _digest(one, table) != _digest(other, table):
+        if mine.get(table) != yours.get(table) or _digest(index, table) != _digest(other, table):
             return f"its table of {table} differs"
-    if one.engine.name != "fts5" or other.engine.name != "fts5":
+    if index.engine.name != "fts5" or other.engine.name != "fts5":
         return None
     for table in (FACT_WORDS, SPOKEN_WORDS):
-        if _words(one, table) != _words(other, table):
+        if _words(index, table) != _words(other, table):
             return f"keyword search has other {table}"
     return None
 

@@ -133,7 +133,7 @@ def all_facts_problems(
 
 def _chain_problems(first: Mapping[str, CheckedFact], unread: str) -> Iterator[HealthProblem]:
     hidden = set(_WORD.findall(unread)) - first.keys()
-    for problem in chain.chain_problems(one.fact for one in first.values()):
+    for problem in chain.chain_problems(checked_fact.fact for checked_fact in first.values()):
         if hidden.isdisjoint(word.rstrip(".:") for word in _WORD.findall(problem.sentence)):
             found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
             yield found._replace(fixable=problem.closable)

@@ -37,15 +37,15 @@ class EventIds:
 
     def digests(self, leaving_out: Collection[str] = ()) -> list[int]:
         """Those of every file but some, sorted; equal ids have equal digests."""
-        return sorted(one for path, held in self._digests.items() if path not in leaving_out for one in held)
+        return sorted(number for path, digest in self._digests.items() if path not in leaving_out for number in digest)
 
     def repeated(self) -> frozenset[int]:
         """Those that stand more than once."""
-        return frozenset(one for one, other in pairwise(self.digests()) if one == other)
+        return frozenset(number for number, other in pairwise(self.digests()) if number == other)
 
     def paths(self, digests: Collection[int]) -> list[str]:
         """The files that hold one of them, in order."""
-        return sorted(path for path, held in self._digests.items() if not set(held).isdisjoint(digests))
+        return sorted(path for path, digest in self._digests.items() if not set(digest).isdisjoint(digests))
 
 
 def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> LedgerContent:

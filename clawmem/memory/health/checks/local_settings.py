@@ -23,7 +23,7 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
             message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
             yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
             continue
-        for message in dict.fromkeys(f"{one.message} {one.hint}" for one in own.wrong.values()):
+        for message in dict.fromkeys(f"{error.message} {error.hint}" for error in own.wrong.values()):
             yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
         for key in own.no_effect:
             message = f"'{key}' is not a local setting; it has no effect here."
@@ -32,10 +32,10 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
         settings = vault.settings
     except ClawmemError:
         return  # a newer format, which is reported with the file
-    for one in open_suggestions(settings):
-        value = str(one.suggested)[:200]
-        message = f"{one.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
+    for suggestion in open_suggestions(settings):
+        value = str(suggestion.suggested)[:200]
+        message = f"{suggestion.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)
-    for named in dict.fromkeys(shown_entry(one) for one in vault.git.ignored_settings()):
+    for named in dict.fromkeys(shown_entry(ignored_setting) for ignored_setting in vault.git.ignored_settings()):
         message = f"git's setting {named} is not used, as this vault was not accepted on this machine. {_TRUST}"
         yield HealthProblem(INFO, LOCAL_SETTINGS, ".git/config", None, message)

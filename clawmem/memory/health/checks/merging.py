@@ -33,7 +33,7 @@ def missing_attributes(data: bytes | None) -> list[str]:
         f"{pattern} merge={driver}"
         for pattern, driver in wanted.items()
         if not any(
-            rule[0] == pattern and any(one.startswith("merge=") or one == "-merge" for one in rule) for rule in rules
+            rule[0] == pattern and any(text.startswith("merge=") or text == "-merge" for text in rule) for rule in rules
         )
     ]
 

@@ -71,7 +71,7 @@ def read_summary(path: str, data: bytes) -> SummaryContent:
     title, aliases = described.get("title"), described.get("aliases")
     if title is not None and not isinstance(title, str):
         problems.append(HealthProblem(WARNING, "front-matter", path, None, "The title is not text: put it in quotes."))
-    if aliases is not None and not (isinstance(aliases, list) and all(isinstance(one, str) for one in aliases)):
+    if aliases is not None and not (isinstance(aliases, list) and all(isinstance(alias, str) for alias in aliases)):
         problems.append(HealthProblem(ERROR, "front-matter", path, None, "The aliases must be a list of texts."))
         aliases = None
     problems += _mark_problems(path, text)
@@ -85,10 +85,12 @@ def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[st
     """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
-        for alias in dict.fromkeys(one.lower() for one in aliases[name] if is_entity_name(one.lower())):
+        for alias in dict.fromkeys(
+            other_alias.lower() for other_alias in aliases[name] if is_entity_name(other_alias.lower())
+        ):
             bearers.setdefault(alias, []).append(name)
     for alias, names in sorted(bearers.items()):
-        others = [one for one in names if one != alias]
+        others = [other_name for other_name in names if other_name != alias]
         if others and (alias in entities or len(others) > 1):
             meant = f"leads to {alias} itself" if alias in entities else "could mean any of them"
             message = f"The alias '{alias}' of {' and '.join(others)} {meant}: remove it, or move one of them."

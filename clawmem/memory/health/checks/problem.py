@@ -28,5 +28,13 @@ def sorted_problems(problems: Iterable[HealthProblem]) -> tuple[HealthProblem, .
     """Return the problems without duplicates, worst first, then by place."""
     unique = dict.fromkeys(problems)
     return tuple(
-        sorted(unique, key=lambda one: (SEVERITIES.index(one.severity), one.path or "", one.line or 0, one.check))
+        sorted(
+            unique,
+            key=lambda problem: (
+                SEVERITIES.index(problem.severity),
+                problem.path or "",
+                problem.line or 0,
+                problem.check,
+            ),
+        )
     )

@@ -120,7 +120,7 @@ def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
         yield from fact_problems(placed)
     yield from all_facts_problems(reading.facts, reading.names, reading.unread)
     yield from evidence_problems(reading.facts, reading.cited, reading.unread)
-    known = {one.fact.id: one for one in reading.facts}
+    known = {checked_fact.fact.id: checked_fact for checked_fact in reading.facts}
     yield from review_problems(reading.filed, known, reading.cited, reading.unread)
 
 
@@ -134,8 +134,8 @@ def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
         )
         return
     if isinstance(data, UnreadFile):
-        said = beyond_limit("The file", data.size, data.limit, "bytes")
-        book.problems.append(HealthProblem(ERROR, "unreadable", path, None, f"{said}."))
+        text = beyond_limit("The file", data.size, data.limit, "bytes")
+        book.problems.append(HealthProblem(ERROR, "unreadable", path, None, f"{text}."))
         book.broken.add(path)
     elif data is not None:
         name = name_of_path(path)
@@ -211,7 +211,7 @@ def _check_redactions(path: str, data: bytes, book: _VaultReader) -> None:
 def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
     found = list(text_problems(path, data))
     book.problems += found
-    if not any(one.severity == ERROR for one in found):
+    if not any(problem.severity == ERROR for problem in found):
         book.problems += parse_problems(path, data)
         book.problems += lost_marks(path, data)
 
@@ -219,14 +219,14 @@ def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
 def _check_task(path: str, data: bytes, book: _VaultReader) -> None:
     before = len(book.problems)
     _check_parse(path, data, book)
-    if not any(one.severity == ERROR for one in book.problems[before:]):
+    if not any(problem.severity == ERROR for problem in book.problems[before:]):
         from clawmem.model.records.task import line_of, parse_task, task_warnings
 
         task = parse_task(data, path, parse_yaml)
         if task.workflow is not None:
             book.workflows.append((path, line_of(task.page, "workflow"), task.workflow))
-        told = task_warnings(task)
-        book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in told]
+        items = task_warnings(task)
+        book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in items]
 
 
 def _check_nothing(path: str, data: bytes, book: _VaultReader) -> None:
@@ -305,6 +305,6 @@ def _chunk_ends(text: bytes) -> Iterator[int]:
 
 def files_to_search(reading: VaultContent) -> list[str]:
     """Return the files to search, ledgers last. Facts and proposals are checked one by one elsewhere."""
-    known = {one.path for one in reading.facts} | {one.path for one in reading.filed}
+    known = {fact.path for fact in reading.facts} | {proposal.path for proposal in reading.filed}
     paths = (path for path in reading.tree.owned if path not in known - reading.broken)
     return sorted(paths, key=lambda path: handling(path).owner == LOG)

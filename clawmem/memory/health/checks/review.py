@@ -63,27 +63,27 @@ def _line_named(text: str, why: str) -> int | None:
 
 def _own_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
     """The problems of a proposal that can be read, by itself."""
-    one = filed.proposal
+    proposal = filed.proposal
     yield from _time_problems(filed)
     match = find_secret(filed.text)
     if match:
         yield filed.problem(WARNING, "says", f"holds what looks like a credential ({match.rule})", "secret")
-    if one.status == OPEN and one.decided:
+    if proposal.status == OPEN and proposal.decided:
         yield filed.problem(WARNING, "decided", "is open, but has a decision")
     try:
-        check_reference(one.id)
+        check_reference(proposal.id)
     except InvalidInput:
         yield filed.problem(ERROR, "id", "cannot be an id: no command can name it")
-    if one.entity is not None and one.status == OPEN:
+    if proposal.entity is not None and proposal.status == OPEN:
         try:
-            check_name(one.entity)
+            check_name(proposal.entity)
         except ClawmemError as problem:
             yield filed.problem(WARNING, "entity", f"cannot be approved: {problem.message.rstrip('.')}")
 
 
 def _time_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
-    one = filed.proposal
-    times = {"created": one.created, **({"decided": one.decided.at} if one.decided else {})}
+    proposal = filed.proposal
+    times = {"created": proposal.created, **({"decided": proposal.decided.at} if proposal.decided else {})}
     for key, value in times.items():
         try:
             moment_of(value)
@@ -99,11 +99,11 @@ def review_problems(
     `facts` are by id, `texts` are those of cited events by id. What occurs in `unread`, the text of lines that do not
     parse, is not reported as missing.
     """
-    for one in filed:
-        if one.proposal.status == OPEN:
-            for target in one.proposal.targets:
-                yield from _target_problems(one, target, facts, unread)
-            yield from _evidence_problems(one, texts, unread)
+    for filed_proposal in filed:
+        if filed_proposal.proposal.status == OPEN:
+            for target in filed_proposal.proposal.targets:
+                yield from _target_problems(filed_proposal, target, facts, unread)
+            yield from _evidence_problems(filed_proposal, texts, unread)
 
 
 def _target_problems(

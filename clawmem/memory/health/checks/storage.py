@@ -38,8 +38,8 @@ def clone_problems(vault: Vault) -> Iterator[HealthProblem]:
     if converts_line_endings(vault):
         message = "core.autocrlf is on, so git writes files with other line ends than clawmem."
         yield HealthProblem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
-    for said in broken_refs(vault):
-        yield HealthProblem(ERROR, "refs", ".git/refs", None, f"git says: {said}.")
+    for broken_ref in broken_refs(vault):
+        yield HealthProblem(ERROR, "refs", ".git/refs", None, f"git says: {broken_ref}.")
 
 
 def branch_problems(vault: Vault) -> Iterator[HealthProblem]:

@@ -16,9 +16,9 @@ CHECK = "withdrawn"
 def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[HealthProblem]:
     """Yield facts that are active although a commit withdrew them. Duplicate ids are reported elsewhere."""
     places: dict[str, list[CheckedFact]] = defaultdict(list)
-    for one in facts:
-        places[one.fact.id].append(one)
-    standing = {key: held[0] for key, held in places.items() if len(held) == 1 and held[0].fact.is_current}
+    for checked_fact in facts:
+        places[checked_fact.fact.id].append(checked_fact)
+    standing = {key: place[0] for key, place in places.items() if len(place) == 1 and place[0].fact.is_current}
     for back in find_reactivated(vault, standing):
         message = (
             f"{back.fact.id} was withdrawn by {back.commit[:12]} and is active again, but no commit restored it:"

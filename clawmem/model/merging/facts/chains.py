@@ -16,7 +16,7 @@ Facts = dict[str, FiledFact]
 def break_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[MergeConflict]:
     """Break each circle of successors at its oldest decision, so that the later correction wins."""
     for members in list(_circles(facts)):
-        oldest = min(members, key=lambda one: _decided(facts, one))
+        oldest = min(members, key=lambda member: _decided(facts, member))
         path, fact = facts[oldest].path, facts[oldest].fact
         by = fact.superseded_by or ""
         before = base[oldest].fact.valid_to if oldest in base and base[oldest].fact.is_current else None
@@ -29,17 +29,17 @@ def break_circles(facts: Facts, base: Mapping[str, FiledFact]) -> Iterator[Merge
 
 
 def _circles(facts: Mapping[str, FiledFact]) -> Iterator[list[str]]:
-    done: set[str] = set()
+    group: set[str] = set()
     for start in facts:
         path: dict[str, None] = {}
         current = start
-        while current in facts and current not in done and current not in path:
+        while current in facts and current not in group and current not in path:
             path[current] = None
             current = facts[current].fact.superseded_by or ""
         if current in path:
             members = list(path)
             yield members[members.index(current) :]
-        done.update(path)
+        group.update(path)
 
 
 def _decided(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[str, str]:

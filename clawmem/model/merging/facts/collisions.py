@@ -28,11 +28,11 @@ def collisions(base: FactsByPath, ours: FactsByPath, theirs: FactsByPath) -> Ite
     known, mine, yours = facts_by_id(base), facts_by_id(ours), facts_by_id(theirs)
     taken = {*known, *mine, *yours}
     for fact_id in sorted((mine.keys() & yours.keys()) - known.keys()):
-        one, other = mine[fact_id].fact, yours[fact_id].fact
-        if normal(one.fact) == normal(other.fact):
+        other_fact, other = mine[fact_id].fact, yours[fact_id].fact
+        if normal(other_fact.fact) == normal(other.fact):
             continue
-        newer = OURS if _age(one) > _age(other) else THEIRS
-        fact = one if newer == OURS else other
+        newer = OURS if _age(other_fact) > _age(other) else THEIRS
+        fact = other_fact if newer == OURS else other
         longer = longer_id(fact, taken)
         taken.add(longer)
         yield RenamedId(newer, fact_id, longer)

@@ -50,11 +50,11 @@ def join_duplicate_ids(
     for path in sorted(files):
         for fact in files[path]:
             places.setdefault(fact.id, []).append(FiledFact(fact, path))
-    doubled = {fact_id: held for fact_id, held in places.items() if len(held) > 1}
+    doubled = {fact_id: place for fact_id, place in places.items() if len(place) > 1}
     if not doubled:
         return dict(files), ()
-    facts: Facts = {fact_id: held[0] for fact_id, held in places.items()}
-    joined = [_unite(facts, held, pages) for held in doubled.values()]
+    facts: Facts = {fact_id: place[0] for fact_id, place in places.items()}
+    joined = [_unite(facts, items, pages) for items in doubled.values()]
     close_replaced(facts, ())
     tuple(break_circles(facts, {}))  # run the generator: it changes `facts`
     return _placed(facts, files), tuple(joined)
@@ -75,9 +75,9 @@ def choose_path(paths: Iterable[str], pages: FrontMatters) -> str:
     return min(set(names) - former or names, key=lambda path: (len(path), path))
 
 
-def _unite(facts: Facts, held: list[FiledFact], pages: FrontMatters) -> JoinedId:
-    kept = choose_path((one.path for one in held), pages)
-    first, *others = sorted(held, key=lambda one: one.path != kept)
+def _unite(facts: Facts, items: list[FiledFact], pages: FrontMatters) -> JoinedId:
+    kept = choose_path((other_fact.path for other_fact in items), pages)
+    first, *others = sorted(items, key=lambda other_fact: other_fact.path != kept)
     facts[first.fact.id] = first
     beside = []
     for other in others:
@@ -86,7 +86,7 @@ def _unite(facts: Facts, held: list[FiledFact], pages: FrontMatters) -> JoinedId
         replace_fact(facts, joined.fact)
         if joined.other is not None:
             beside.append(add_wording(facts, joined.fact, joined.other, other.path, closed=False))
-    left = dict.fromkeys(one.path for one in others if one.path != kept)
+    left = dict.fromkeys(other_other.path for other_other in others if other_other.path != kept)
     return JoinedId(first.fact.id, kept, tuple(left), tuple(beside))
 
 
@@ -98,9 +98,9 @@ def _placed(facts: Facts, files: FactsByPath) -> dict[str, tuple[Fact, ...]]:
     """Return the files with these facts, in their old order, with new ones at the end."""
     left = dict(facts)
     found: dict[str, tuple[Fact, ...]] = {}
-    for path, held in files.items():
-        stay = [left.pop(one.id).fact for one in held if one.id in left and left[one.id].path == path]
+    for path, file in files.items():
+        stay = [left.pop(fact.id).fact for fact in file if fact.id in left and left[fact.id].path == path]
         found[path] = tuple(stay)
-    for one in left.values():
-        found[one.path] = (*found.get(one.path, ()), one.fact)
+    for filed_fact in left.values():
+        found[filed_fact.path] = (*found.get(filed_fact.path, ()), filed_fact.fact)
     return found

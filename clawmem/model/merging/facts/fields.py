@@ -89,19 +89,19 @@ def _plain(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
         ("category", "timestamp", "source", "agent", "workflow", "scope", "project"), more_complete
     )
     rules.update(confidence=_most, importance=_most, valid_from=_most, valid_to=_least)
-    rules["trust"] = lambda one, other: min(one, other, key=lambda trust: (trust_rank(trust), trust or ""))
+    rules["trust"] = lambda candidate, other: min(candidate, other, key=lambda trust: (trust_rank(trust), trust or ""))
     return {
         name: three_way(_of(base, name), getattr(ours, name), getattr(theirs, name), rule)
         for name, rule in rules.items()
     }
 
 
-def _most(one: Any, other: Any) -> Any:
-    return max((value for value in (one, other) if value is not None), default=None)
+def _most(other_any: Any, other: Any) -> Any:
+    return max((value for value in (other_any, other) if value is not None), default=None)
 
 
-def _least(one: Any, other: Any) -> Any:
-    return min((value for value in (one, other) if value is not None), default=None)
+def _least(other_any: Any, other: Any) -> Any:
+    return min((value for value in (other_any, other) if value is not None), default=None)
 
 
 def _counted(base: Fact | None, ours: Fact, theirs: Fact) -> dict[str, Any]:
@@ -151,10 +151,10 @@ def _age(link: FactLink) -> tuple[str, str]:
 def _life(base: Fact | None, ours: Fact, theirs: Fact, order: SuccessorOrder) -> dict[str, Any]:
     """Merge status and successor together; of two successors, the one recorded first is next in the chain."""
 
-    def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
-        if one[0] != other[0]:
-            return max(one, other, key=lambda life: _STATUS[life[0]])
-        return min(one, other, key=lambda life: order(life[1]) if life[1] else ("", ""))
+    def join(pair: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+        if pair[0] != other[0]:
+            return max(pair, other, key=lambda life: _STATUS[life[0]])
+        return min(pair, other, key=lambda life: order(life[1]) if life[1] else ("", ""))
 
     known = (base.status, base.superseded_by) if base else MISSING
     status, successor = three_way(known, _lifetime(ours), _lifetime(theirs), join)
@@ -169,10 +169,10 @@ def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]
     """Merge values that only make sense together, and keep the validity interval from ending before it begins."""
     found: dict[str, Any] = {}
     for group in (_TRIPLE, _EVIDENCE):
-        before, one, other = (
+        before, candidate, other = (
             tuple(getattr(side, name) for name in group) if side else MISSING for side in (base, ours, theirs)
         )
-        found.update(zip(group, three_way(before, one, other, more_complete_group), strict=True))
+        found.update(zip(group, three_way(before, candidate, other, more_complete_group), strict=True))
     since, until = fields["valid_from"], fields["valid_to"]
     if since is not None and until is not None and until < since:
         found["valid_to"] = since
@@ -185,10 +185,14 @@ def _grouped(base: Fact | None, ours: Fact, theirs: Fact, fields: dict[str, Any]
 
 def _also_from(base: Fact | None, ours: Fact, theirs: Fact, kept: dict[str, Any]) -> list[dict[str, Any]]:
     """Return evidence that one side found and the merged fact does not use, plus such evidence from before."""
-    known = [one for side in (ours, theirs) for one in further_rows(side)]
+    known = [further_row for side in (ours, theirs) for further_row in further_rows(side)]
     for side in (ours, theirs):
         event = side.source_event
         if event and event not in (_of(base, "source_event"), kept["source_event"]):
             known.append(evidence_row(side))
-    unique = {str(one.get("source_event")): one for one in known if one.get("source_event") != kept["source_event"]}
+    unique = {
+        str(record.get("source_event")): record
+        for record in known
+        if record.get("source_event") != kept["source_event"]
+    }
     return [unique[event] for event in sorted(unique)]

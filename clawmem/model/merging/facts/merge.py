@@ -62,11 +62,11 @@ def merge_facts(
     twins = tuple(join_duplicates(facts, fresh[0] - fresh[1], fresh[1] - fresh[0]))
     conflicts += _settled(facts, find_contests(known, mine, yours), policy)
     found = list(_contradicting(facts, conflicts, (fresh[0] - fresh[1], fresh[1] - fresh[0]), policy))
-    values = [(settle_values(facts, one, policy), one) for one in found]
+    values = [(settle_values(facts, contradiction, policy), contradiction) for contradiction in found]
     # A chain that a policy created may form a circle with an older one.
     conflicts += break_circles(facts, known)
     asked = [(each, conflict_proposal(each, facts)) for each in conflicts]
-    asked += [(each, contradiction_proposal(each, one, facts)) for each, one in values]
+    asked += [(each, contradiction_proposal(each, contradiction, facts)) for each, contradiction in values]
     questions = tuple((conflict, proposal) for conflict, proposal in asked if proposal)
     conflicts += [each for each, _ in values]
     return MergedFacts(facts_by_path(facts, base, ours, theirs), tuple(conflicts), questions, twins)
@@ -77,13 +77,13 @@ def _contradicting(
 ) -> Iterator[Contradiction]:
     """Yield the contradictions that no question about successors covers already."""
     asked = [
-        {one.id for one in current_rivals(facts, conflict.fact or "")}
+        {rival.id for rival in current_rivals(facts, conflict.fact or "")}
         for conflict in conflicts
         if conflict.kind == SUCCESSORS
     ]
-    for one in find_contradictions(facts, *fresh, policy):
-        if not any({*one.mine, *one.yours} <= known for known in asked):
-            yield one
+    for contradiction in find_contradictions(facts, *fresh, policy):
+        if not any({*contradiction.mine, *contradiction.yours} <= known for known in asked):
+            yield contradiction
 
 
 def _merge_each(
@@ -96,14 +96,14 @@ def _merge_each(
     conflicts = []
     order = _order(mine, yours)
     for fact_id in sorted({*mine, *yours}):
-        base, one, other = known.get(fact_id), mine.get(fact_id), yours.get(fact_id)
-        if one is None or other is None:
-            left = one or other
+        base, fact, other = known.get(fact_id), mine.get(fact_id), yours.get(fact_id)
+        if fact is None or other is None:
+            left = fact or other
             if left is not None and (base is None or bare(left.fact) != bare(base.fact)):
                 facts[fact_id] = left
             continue
-        joined = merge_fact(base.fact if base else None, one.fact, other.fact, order, policy.side)
-        path = three_way(base.path if base else MISSING, one.path, other.path, max)
+        joined = merge_fact(base.fact if base else None, fact.fact, other.fact, order, policy.side)
+        path = three_way(base.path if base else MISSING, fact.path, other.path, max)
         facts[fact_id] = FiledFact(joined.fact, path)
         if joined.other is not None:
             conflicts.append(_beside(facts, joined.fact, joined.other, path, policy))
@@ -129,18 +129,18 @@ def _beside(facts: Facts, kept: Fact, other: Fact, path: str, policy: MergePolic
 
 def _bring_back(facts: Facts, known: Mapping[str, FiledFact], *sides: Mapping[str, FiledFact]) -> None:
     """Restore facts that one side removed but that a remaining fact refers to."""
-    waiting: list[Fact] = [one.fact for one in facts.values()]
+    waiting: list[Fact] = [filed_fact.fact for filed_fact in facts.values()]
     while waiting:
         for target in sorted(points_at(waiting.pop())):
-            held = next((side[target] for side in sides if target in side), None)
-            if target not in facts and target in known and held is not None:
-                facts[target] = held
-                waiting.append(held.fact)
+            fact = next((side[target] for side in sides if target in side), None)
+            if target not in facts and target in known and fact is not None:
+                facts[target] = fact
+                waiting.append(fact.fact)
 
 
 def _settled(facts: Facts, found: Iterable[SuccessorContest], policy: MergePolicy) -> list[MergeConflict]:
-    settled = (settle_contest(facts, one, policy) for one in list(found))
-    return [one for one in settled if one is not None]
+    settled = (settle_contest(facts, contest, policy) for contest in list(found))
+    return [conflict for conflict in settled if conflict is not None]
 
 
 DUPLICATE_REASON = "learned on two machines"
@@ -156,8 +156,8 @@ class DuplicateFact(NamedTuple):
 def join_duplicates(facts: Facts, mine: Collection[str], yours: Collection[str]) -> Iterator[DuplicateFact]:
     """Keep one of several equal facts of an entity, where some are new in `mine` and some in `yours`."""
     for group in _alike(facts, {*mine, *yours}):
-        if any(one in mine for one in group) and any(one in yours for one in group):
-            kept = min(group, key=lambda one: _preference(facts[one].fact))
+        if any(text in mine for text in group) and any(text in yours for text in group):
+            kept = min(group, key=lambda text: _preference(facts[text].fact))
             for other in sorted(set(group) - {kept}):
                 _join(facts, kept, other)
                 yield DuplicateFact(kept, other)
@@ -166,10 +166,10 @@ def join_duplicates(facts: Facts, mine: Collection[str], yours: Collection[str])
 def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[str]]:
     groups: dict[tuple[str, str, str | None], list[str]] = defaultdict(list)
     for fact_id in fresh:
-        one = facts.get(fact_id)
-        if one is not None and one.fact.is_current:
+        fact = facts.get(fact_id)
+        if fact is not None and fact.fact.is_current:
             # The same words in two scopes are two facts.
-            groups[one.path, f"{normal(one.fact.fact)}\n{realm_of(one.fact)}", one.fact.valid_to].append(fact_id)
+            groups[fact.path, f"{normal(fact.fact.fact)}\n{realm_of(fact.fact)}", fact.fact.valid_to].append(fact_id)
     return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
 
 
@@ -205,8 +205,8 @@ def _richer(kept: Fact, other: Fact) -> Fact:
     )
 
 
-def _most(one: float | None, other: float | None) -> float | None:
-    return max((value for value in (one, other) if value is not None), default=None)
+def _most(other_value: float | None, other: float | None) -> float | None:
+    return max((value for value in (other_value, other) if value is not None), default=None)
 
 
 def _united(kept: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
@@ -241,15 +241,15 @@ def find_contradictions(
         return
     phrases = _phrases(policy)
     for members in _groups(facts, phrases, {*mine, *yours}):
-        ours = [one for one in members if one.fact.id in mine]
-        theirs = [one for one in members if one.fact.id in yours]
-        against = {pair.fact.id for one in ours for other in theirs if _differ(one, other) for pair in (one, other)}
+        ours = [member for member in members if member.fact.id in mine]
+        theirs = [member for member in members if member.fact.id in yours]
+        against = {pair.fact.id for our in ours for other in theirs if _differ(our, other) for pair in (our, other)}
         if against:
             latest = members[-1]
             yield Contradiction(
-                tuple(one.fact.id for one in ours if one.fact.id in against),
-                tuple(one.fact.id for one in theirs if one.fact.id in against),
-                tuple(one.fact.id for one in members),
+                tuple(our.fact.id for our in ours if our.fact.id in against),
+                tuple(their.fact.id for their in theirs if their.fact.id in against),
+                tuple(member.fact.id for member in members),
                 latest.fact.subject or latest.value.subject,
                 latest.value.predicate,
             )
@@ -257,7 +257,7 @@ def find_contradictions(
 
 def _phrases(policy: MergePolicy) -> tuple[SinglePhrase, ...]:
     """Return the phrases of the policy's relations; one without phrases is known by its name."""
-    known = {one.predicate for one in policy.phrases}
+    known = {phrase.predicate for phrase in policy.phrases}
     return (*policy.phrases, *(SinglePhrase(name, name, "text") for name in sorted(policy.single - known)))
 
 
@@ -275,15 +275,15 @@ def _groups(
     """
     groups: dict[tuple[str, str, str], list[_Stating]] = defaultdict(list)
     # Only values that a new fact states are looked for in the words of the others.
-    new = [value for one in fresh if one in facts and (value := stated_value(facts[one].fact, phrases))]
+    new = [value for text in fresh if text in facts and (value := stated_value(facts[text].fact, phrases))]
     wanted = {(value.subject, value.predicate) for value in new}
-    asked = [one for one in phrases if any(one.predicate == predicate for _, predicate in wanted)]
-    for one in facts.values() if wanted else ():
-        value = stated_value(one.fact, asked) if one.fact.is_current else None
+    asked = [phrase for phrase in phrases if any(phrase.predicate == predicate for _, predicate in wanted)]
+    for filed_fact in facts.values() if wanted else ():
+        value = stated_value(filed_fact.fact, asked) if filed_fact.fact.is_current else None
         if value and value[:2] in wanted:
-            groups[_owner(one.path), *value[:2]].append(_Stating(one.fact, value))
-    found = (sorted(group, key=lambda one: _age(one.fact)) for _, group in sorted(groups.items()))
-    return [group for group in found if sum(one.fact.id in fresh for one in group) > 1]
+            groups[_owner(filed_fact.path), *value[:2]].append(_Stating(filed_fact.fact, value))
+    found = (sorted(group, key=lambda stating: _age(stating.fact)) for _, group in sorted(groups.items()))
+    return [group for group in found if sum(stating.fact.id in fresh for stating in group) > 1]
 
 
 def _owner(path: str) -> str:
@@ -294,9 +294,9 @@ def _age(fact: Fact) -> tuple[str, str]:
     return fact.timestamp, fact.id
 
 
-def _differ(one: _Stating, other: _Stating) -> bool:
+def _differ(stating: _Stating, other: _Stating) -> bool:
     """Return whether two facts of one relation have different values at the same time."""
-    return are_rivals(one.value, other.value) and hold_together(one.fact, other.fact)
+    return are_rivals(stating.value, other.value) and hold_together(stating.fact, other.fact)
 
 
 def _stating(fact: Fact, policy: MergePolicy) -> _Stating | None:
@@ -310,12 +310,12 @@ def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> Me
     what = f"{found.subject} has several values of {found.relation}"
     winner = _winner(facts, found, policy)
     if winner is None:
-        standing = [one for one in found.all if one in found.mine or one in found.yours]
+        standing = [text for text in found.all if text in found.mine or text in found.yours]
         words = f"{' and '.join(standing)}; {all_of(len(standing))} are kept"
         return MergeConflict(VALUES, latest.path, latest.fact.id, f"{what}: {words}")
     others = found.yours if winner.id in found.mine else found.mine
     won = _stating(winner, policy)
-    stated = [_stating(facts[one].fact, policy) for one in others]
+    stated = [_stating(facts[other].fact, policy) for other in others]
     losers = [lost.fact for lost in stated if won and lost and _differ(lost, won)]
     path = facts[winner.id].path
     supersede_all(facts, winner, losers, _WHY)
@@ -325,15 +325,17 @@ def settle_values(facts: Facts, found: Contradiction, policy: MergePolicy) -> Me
 def _winner(facts: Facts, found: Contradiction, policy: MergePolicy) -> Fact | None:
     """Return the fact that replaces the other side's, or None if a person must decide."""
     if policy.name == NEWEST:
-        latest = max((facts[one].fact for one in (*found.mine, *found.yours)), key=_age)
+        latest = max((facts[your].fact for your in (*found.mine, *found.yours)), key=_age)
     elif policy.side is not None:
         latest = facts[(found.mine if policy.side == OURS else found.yours)[-1]].fact
     else:
         return None
     others = found.yours if latest.id in found.mine else found.mine
-    if policy.name == NEWEST and trust_rank(latest.trust) < max(trust_rank(facts[one].fact.trust) for one in others):
+    if policy.name == NEWEST and trust_rank(latest.trust) < max(
+        trust_rank(facts[other].fact.trust) for other in others
+    ):
         return None
-    if is_low_trust(latest.trust) and not all(is_low_trust(facts[one].fact.trust) for one in others):
+    if is_low_trust(latest.trust) and not all(is_low_trust(facts[other].fact.trust) for other in others):
         return None
     return latest
 
@@ -342,12 +344,12 @@ def contradiction_proposal(
     conflict: MergeConflict, found: Contradiction, facts: Mapping[str, FiledFact]
 ) -> Proposal | None:
     """Return the proposal that the latest value replaces the others, or None if the question is settled."""
-    standing = [facts[one].fact for one in found.all if facts[one].fact.is_current]
+    standing = [facts[text].fact for text in found.all if facts[text].fact.is_current]
     new = {*found.mine, *found.yours}
-    if sum(one.id in new for one in standing) < 2:
+    if sum(fact.id in new for fact in standing) < 2:
         return None
-    latest = max((one for one in standing if one.id in new), key=_age)
-    others = [one for one in standing if one.id != latest.id]
+    latest = max((fact for fact in standing if fact.id in new), key=_age)
+    others = [fact for fact in standing if fact.id != latest.id]
     stand = f"{all_of(len(standing))} stay active until this is decided"
     why = f"Two machines learned different values of {found.relation}; {stand}."
     asked = supersede_proposal(conflict, (*others, latest), why, name_of_path(facts[latest.id].path))

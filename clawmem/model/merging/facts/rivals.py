@@ -33,12 +33,12 @@ def find_contests(
 ) -> Iterable[SuccessorContest]:
     """The facts that each side replaced by another one."""
     for fact_id in sorted(ours.keys() & theirs.keys()):
-        one, other = ours[fact_id].fact, theirs[fact_id].fact
+        fact, other = ours[fact_id].fact, theirs[fact_id].fact
         before = base[fact_id].fact.superseded_by if fact_id in base else None
-        if one.status == other.status == SUPERSEDED and one.superseded_by and other.superseded_by:
-            pointers = {one.superseded_by, other.superseded_by}
+        if fact.status == other.status == SUPERSEDED and fact.superseded_by and other.superseded_by:
+            pointers = {fact.superseded_by, other.superseded_by}
             if len(pointers) == 2 and before not in pointers:
-                yield SuccessorContest(fact_id, one.superseded_by, other.superseded_by)
+                yield SuccessorContest(fact_id, fact.superseded_by, other.superseded_by)
 
 
 def settle_contest(facts: Facts, contest: SuccessorContest, policy: MergePolicy) -> MergeConflict | None:
@@ -47,12 +47,12 @@ def settle_contest(facts: Facts, contest: SuccessorContest, policy: MergePolicy)
     standing = current_rivals(facts, contest.fact)
     if fact.fact.status != SUPERSEDED or len(standing) < 2:
         return None
-    names = " and ".join(one.id for one in standing)
+    names = " and ".join(other_fact.id for other_fact in standing)
     winner = _winner(facts, contest, standing, policy)
     if winner is None:
         kept = f"{all_of(len(standing))} are kept"
         return MergeConflict(SUCCESSORS, fact.path, contest.fact, f"{contest.fact} was replaced by {names}; {kept}")
-    supersede_all(facts, winner, [one for one in standing if one.id != winner.id], _WHY)
+    supersede_all(facts, winner, [other_fact for other_fact in standing if other_fact.id != winner.id], _WHY)
     return MergeConflict(
         SUCCESSORS,
         fact.path,
@@ -66,19 +66,19 @@ def supersede_all(facts: Facts, winner: Fact, losers: Iterable[Fact], why: str) 
     losers = list(losers)
     for loser in losers:
         replace_fact(facts, superseded(facts[loser.id].fact, winner))
-    links = tuple(FactLink("supersedes", one.id, why, max(one.timestamp, winner.timestamp)) for one in losers)
+    links = tuple(FactLink("supersedes", fact.id, why, max(fact.timestamp, winner.timestamp)) for fact in losers)
     replace_fact(facts, winner._replace(links=merge_links((), winner.links, links)))
 
 
 def current_rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
     """Return the current facts at the ends of the chains that replaced a fact, oldest first."""
     ends = {}
-    for one in facts.values():
-        if any(link.type in REPLACING_LINKS and link.to == fact_id for link in one.fact.links):
-            end = known_end_of_chain(facts, one.fact.id)
+    for filed_fact in facts.values():
+        if any(link.type in REPLACING_LINKS and link.to == fact_id for link in filed_fact.fact.links):
+            end = known_end_of_chain(facts, filed_fact.fact.id)
             if end is not None and end.is_current:
                 ends[end.id] = end
-    return tuple(sorted(ends.values(), key=lambda one: (one.timestamp, one.id)))
+    return tuple(sorted(ends.values(), key=lambda fact: (fact.timestamp, fact.id)))
 
 
 def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...], policy: MergePolicy) -> Fact | None:
@@ -94,9 +94,9 @@ def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...],
         return None
     if winner is None or not winner.is_current:
         return None
-    if policy.name == NEWEST and trust_rank(winner.trust) < max(trust_rank(one.trust) for one in standing):
+    if policy.name == NEWEST and trust_rank(winner.trust) < max(trust_rank(fact.trust) for fact in standing):
         return None
-    if is_low_trust(winner.trust) and not all(is_low_trust(one.trust) for one in standing):
+    if is_low_trust(winner.trust) and not all(is_low_trust(fact.trust) for fact in standing):
         return None
     return winner
 
@@ -117,13 +117,13 @@ def supersede_proposal(conflict: MergeConflict, standing: Sequence[Fact], why: s
     """Return the proposal that the last of some facts replaces the others."""
     latest, others = standing[-1], standing[:-1]
     return Proposal(
-        id=proposal_id(conflict, *(one.id for one in standing if conflict.kind != SUCCESSORS)),
+        id=proposal_id(conflict, *(fact.id for fact in standing if conflict.kind != SUCCESSORS)),
         kind="conflict",
-        says=f"{latest.fact} (instead of: {'; '.join(one.fact for one in others)})",
+        says=f"{latest.fact} (instead of: {'; '.join(other.fact for other in others)})",
         why=why,
-        created=max(one.timestamp for one in standing),
+        created=max(fact.timestamp for fact in standing),
         does=SUPERSEDE,
-        targets=tuple(ProposalTarget(one.id, one.fact) for one in standing),
+        targets=tuple(ProposalTarget(fact.id, fact.fact) for fact in standing),
         fact=latest._replace(id=UNSET_ID, status="active", superseded_by=None, access_count=0, last_accessed=None),
         entity=entity,
     )
@@ -132,11 +132,12 @@ def supersede_proposal(conflict: MergeConflict, standing: Sequence[Fact], why: s
 def current_wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, ...]:
     """Return a fact and the other wordings that merges kept beside it, current ones only, oldest first."""
     found = [
-        one.fact
-        for one in facts.values()
-        if one.fact.id == fact_id or any(link.type == "contradicts" and link.to == fact_id for link in one.fact.links)
+        filed_fact.fact
+        for filed_fact in facts.values()
+        if filed_fact.fact.id == fact_id
+        or any(link.type == "contradicts" and link.to == fact_id for link in filed_fact.fact.links)
     ]
-    return tuple(sorted((one for one in found if one.is_current), key=lambda one: (one.timestamp, one.fact)))
+    return tuple(sorted((fact for fact in found if fact.is_current), key=lambda fact: (fact.timestamp, fact.fact)))
 
 
 def proposal_id(conflict: MergeConflict, *standing: str) -> str:

@@ -36,21 +36,25 @@ def facts_by_path(
     order, then the new ones by time.
     """
     by_path: dict[str, dict[str, Fact]] = {path: {} for path in {*base, *ours, *theirs}}
-    for fact_id, one in facts.items():
-        by_path.setdefault(one.path, {})[fact_id] = one.fact
-    return {path: _in_order(path, held, base, ours, theirs) for path, held in by_path.items()}
+    for fact_id, filed_fact in facts.items():
+        by_path.setdefault(filed_fact.path, {})[fact_id] = filed_fact.fact
+    return {path: _in_order(path, record, base, ours, theirs) for path, record in by_path.items()}
 
 
-def _in_order(path: str, held: Mapping[str, Fact], *sides: FactsByPath) -> tuple[Fact, ...]:
+def _in_order(path: str, record: Mapping[str, Fact], *sides: FactsByPath) -> tuple[Fact, ...]:
     base, ours, theirs = (side.get(path, ()) for side in sides)
-    same = [side for side in (ours, theirs) if len(side) == len(held) and all(held.get(one.id) == one for one in side)]
+    same = [
+        side
+        for side in (ours, theirs)
+        if len(side) == len(record) and all(record.get(fact.id) == fact for fact in side)
+    ]
     if same:
         # If only one side changed the order, its order wins.
         changed = [side for side in same if _names(side) != _names(base)]
         return max(changed or same, key=_names)
-    first = [fact.id for fact in base if fact.id in held]
-    added = sorted((fact.timestamp, key) for key, fact in held.items() if key not in set(first))
-    return tuple(held[key] for key in (*first, *(key for _, key in added)))
+    first = [fact.id for fact in base if fact.id in record]
+    added = sorted((fact.timestamp, key) for key, fact in record.items() if key not in set(first))
+    return tuple(record[key] for key in (*first, *(key for _, key in added)))
 
 
 def _names(facts: Sequence[Fact]) -> list[str]:

@@ -29,26 +29,26 @@ def canonical(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-def more_complete(one: Any, other: Any) -> Any:
+def more_complete(other_any: Any, other: Any) -> Any:
     """Return the value that is set, else the one that sorts last, so that every machine picks the same one."""
 
-    return max(one, other, key=lambda value: (value is not None and value is not MISSING, canonical(value)))
+    return max(other_any, other, key=lambda value: (value is not None and value is not MISSING, canonical(value)))
 
 
-def more_complete_group(one: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
+def more_complete_group(items: tuple[Any, ...], other: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the group with more values set, else the one that sorts last."""
-    return max(one, other, key=lambda group: (sum(value is not None for value in group), canonical(group)))
+    return max(items, other, key=lambda group: (sum(value is not None for value in group), canonical(group)))
 
 
 def merged_names(base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_Item]) -> tuple[_Item, ...]:
     """Return the items that neither side removed, in their old order, then the added ones, sorted."""
-    before, one, other = tuple(base), tuple(ours), tuple(theirs)
-    if one == other or other == before:
-        return one
-    if one == before:
+    before, items, other = tuple(base), tuple(ours), tuple(theirs)
+    if items == other or other == before:
+        return items
+    if items == before:
         return other
-    kept = [item for item in before if item in one and item in other]
-    added = {item for item in (*one, *other) if item not in before}
+    kept = [item for item in before if item in items and item in other]
+    added = {item for item in (*items, *other) if item not in before}
     return (*kept, *sorted(added, key=canonical))
 
 
@@ -56,11 +56,11 @@ def merge_mappings(
     base: Mapping[str, Any] | None, ours: Mapping[str, Any] | None, theirs: Mapping[str, Any] | None, depth: int = 1
 ) -> dict[str, Any]:
     """Merge objects key by key, `depth` levels deep; deeper values are merged as a whole. Lists are united."""
-    before, one, other = base or {}, ours or {}, theirs or {}
-    keys = [*before, *sorted({*one, *other} - {*before})]
+    before, record, other = base or {}, ours or {}, theirs or {}
+    keys = [*before, *sorted({*record, *other} - {*before})]
     merged = {}
     for key in keys:
-        versions = [side.get(key, MISSING) for side in (before, one, other)]
+        versions = [side.get(key, MISSING) for side in (before, record, other)]
         value = _merged_value(versions, depth)
         if value is not MISSING:
             merged[key] = value
@@ -70,12 +70,12 @@ def merge_mappings(
 def _merged_value(versions: list[Any], depth: int) -> Any:
     base, ours, theirs = versions
 
-    def join(one: Any, other: Any) -> Any:
-        if depth > 1 and isinstance(one, Mapping) and isinstance(other, Mapping):
-            return merge_mappings(base if isinstance(base, Mapping) else None, one, other, depth - 1)
-        if isinstance(one, list) and isinstance(other, list):
-            return _merged_list(base if isinstance(base, list) else [], one, other)
-        return more_complete(one, other)
+    def join(record: Any, other: Any) -> Any:
+        if depth > 1 and isinstance(record, Mapping) and isinstance(other, Mapping):
+            return merge_mappings(base if isinstance(base, Mapping) else None, record, other, depth - 1)
+        if isinstance(record, list) and isinstance(other, list):
+            return _merged_list(base if isinstance(base, list) else [], record, other)
+        return more_complete(record, other)
 
     return three_way(base, ours, theirs, join)
 
@@ -94,11 +94,11 @@ def interleave(
 
     At equal times, the run whose first name sorts first comes first.
     """
-    one, other, merged = list(ours), list(theirs), list[_Item]()
-    while one and other:
-        heads = (when(one[0]), name(one[0])), (when(other[0]), name(other[0]))
-        source = one if heads[0] <= heads[1] else other
+    items, other, merged = list(ours), list(theirs), list[_Item]()
+    while items and other:
+        heads = (when(items[0]), name(items[0])), (when(other[0]), name(other[0]))
+        source = items if heads[0] <= heads[1] else other
         time = when(source[0])
         while source and when(source[0]) == time:
             merged.append(source.pop(0))
-    return [*merged, *one, *other]
+    return [*merged, *items, *other]

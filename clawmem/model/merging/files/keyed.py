@@ -39,40 +39,44 @@ def keeping_keys(report: TextMergeReport, side: str | None) -> ConflictRule:
     creation days, the earlier one wins.
     """
 
-    def settle(before: Lines, one: Lines, other: Lines) -> Lines:
-        old, mine, yours = _rows(before), _rows(one), _rows(other)
+    def settle(before: Lines, items: Lines, other: Lines) -> Lines:
+        old, mine, yours = _rows(before), _rows(items), _rows(other)
         if old is None or mine is None or yours is None:
             report.conflicts += 1
-            return _whole(one, other, side)
+            return _whole(items, other, side)
         merged = [
             line for key in _in_order(old, mine, yours) for line in row(old.get(key), mine.get(key), yours.get(key))
         ]
-        return [*merged, *_remarks(one, other)]
+        return [*merged, *_remarks(items, other)]
 
-    def row(before: _Row | None, one: _Row | None, other: _Row | None) -> Lines:
-        if one is None or other is None:
-            left = one or other
+    def row(before: _Row | None, other_row: _Row | None, other: _Row | None) -> Lines:
+        if other_row is None or other is None:
+            left = other_row or other
             return [] if left is None or left == before else left.lines
-        if one == other or other == before:
-            return one.lines
-        if one == before:
+        if other_row == other or other == before:
+            return other_row.lines
+        if other_row == before:
             return other.lines
-        above = one.above if before and other.above == before.above else max(one.above, other.above)
-        return [*above, *line(before, one, other), *settle(before.below if before else [], one.below, other.below)]
+        above = other_row.above if before and other.above == before.above else max(other_row.above, other.above)
+        return [
+            *above,
+            *line(before, other_row, other),
+            *settle(before.below if before else [], other_row.below, other.below),
+        ]
 
-    def line(before: _Row | None, one: _Row, other: _Row) -> Lines:
+    def line(before: _Row | None, row: _Row, other: _Row) -> Lines:
         old = before.line if before else None
-        if one.line == other.line or other.line == old:
-            return [one.line]
-        if one.line == old:
+        if row.line == other.line or other.line == old:
+            return [row.line]
+        if row.line == old:
             return [other.line]
-        united = _united(old, one.line, other.line)
+        united = _united(old, row.line, other.line)
         if united is not None:
             return [united]
-        if one.line.strip().startswith(_BORN):
-            return [min(one.line, other.line)]
+        if row.line.strip().startswith(_BORN):
+            return [min(row.line, other.line)]
         report.conflicts += 1
-        return _chosen(one.line, other.line, side)
+        return _chosen(row.line, other.line, side)
 
     return settle
 
@@ -111,9 +115,9 @@ def _rows(lines: Lines) -> _Rows | None:
     return rows
 
 
-def _remarks(one: Lines, other: Lines) -> Lines:
+def _remarks(items: Lines, other: Lines) -> Lines:
     """Return the comments at the end of both sides."""
-    first, second = sorted((_tail(one), _tail(other)))
+    first, second = sorted((_tail(items), _tail(other)))
     return [*first, *(line for line in second if line not in first)]
 
 
@@ -122,12 +126,12 @@ def _tail(lines: Lines) -> Lines:
     return lines[last + 1 :]
 
 
-def _united(before: str | None, one: str, other: str) -> str | None:
+def _united(before: str | None, text: str, other: str) -> str | None:
     """Return the line with the items of both lists, or None if one is not a list in brackets."""
-    old, mine, yours = (_items(line) for line in (before or "", one, other))
+    old, mine, yours = (_items(line) for line in (before or "", text, other))
     if mine is None or yours is None:
         return None
-    return f"{one.split('[', 1)[0]}[{', '.join(merged_names(old or [], mine, yours))}]"
+    return f"{text.split('[', 1)[0]}[{', '.join(merged_names(old or [], mine, yours))}]"
 
 
 def _items(line: str) -> list[str] | None:
@@ -138,15 +142,15 @@ def _items(line: str) -> list[str] | None:
     return [item.strip() for item in _ITEM.findall(listed[1]) if item.strip()]
 
 
-def _chosen(one: str, other: str, side: str | None) -> Lines:
-    kept, gone = (one, other) if (side == OURS if side else one > other) else (other, one)
+def _chosen(text: str, other: str, side: str | None) -> Lines:
+    kept, gone = (text, other) if (side == OURS if side else text > other) else (other, text)
     if side is not None:
         return [kept]
     return [f"{gone[: _depth(gone)]}{REMARK}{gone.strip()}", kept]
 
 
-def _whole(one: Lines, other: Lines, side: str | None) -> Lines:
+def _whole(items: Lines, other: Lines, side: str | None) -> Lines:
     if side is not None:
-        return one if side == OURS else other
-    kept, gone = max(one, other), min(one, other)
+        return items if side == OURS else other
+    kept, gone = max(items, other), min(items, other)
     return [*(f"{REMARK}{line}" for line in gone if line.strip()), *kept]

@@ -25,13 +25,13 @@ def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] 
     A line that one side removed stays out, unless `cited` contains its id. Versions of an event that differ only in
     their marks (revoked, recalled, redacted) become one line.
     """
-    before, one, other = _lines(base), _lines(ours), _lines(theirs)
+    before, items, other = _lines(base), _lines(ours), _lines(theirs)
     known = {line.raw for line in before}
-    mine, yours = {line.raw for line in one}, {line.raw for line in other}
-    changed = {line.name for line in (*one, *other) if line.raw not in known}
+    mine, yours = {line.raw for line in items}, {line.raw for line in other}
+    changed = {line.name for line in (*items, *other) if line.raw not in known}
     kept = [line for line in before if _stays(line, mine, yours, cited, changed)]
     added = interleave(
-        [line for line in one if line.raw not in known],
+        [line for line in items if line.raw not in known],
         [line for line in other if line.raw not in known and line.raw not in mine],
         lambda line: line.time,
         lambda line: f"{line.name}\0{line.raw!r}",
@@ -64,7 +64,7 @@ def _each_once(lines: list[_Line]) -> list[_Line]:
     for line in lines:
         versions.setdefault(line.name, []).append(line)
     joined = {name: _joined(same) if len(same) > 1 else same for name, same in versions.items()}
-    return [one for line in lines for one in joined.pop(line.name, ())]
+    return [other_line for line in lines for other_line in joined.pop(line.name, ())]
 
 
 def _joined(same: list[_Line]) -> list[_Line]:
@@ -73,7 +73,11 @@ def _joined(same: list[_Line]) -> list[_Line]:
     A version that is redacted, or without what is to be forgotten, replaces those that are not.
     """
     records = [read_json(line.raw) for line in same]
-    silent = [one for one in records if MARK in str(one.get("text")) or "withheld" in (one.get("metadata") or {})]
+    silent = [
+        other_record
+        for other_record in records
+        if MARK in str(other_record.get("text")) or "withheld" in (other_record.get("metadata") or {})
+    ]
     if silent and len(silent) < len(records):
         same = [line for line, record in zip(same, records, strict=True) if record in silent]
         return _joined(same) if len(same) > 1 else same
@@ -88,10 +92,10 @@ def _joined(same: list[_Line]) -> list[_Line]:
 def _marked(record: dict[str, Any], records: list[dict[str, Any]]) -> dict[str, Any]:
     """Return a record with the marks of all: recalled from this memory, and the first day of a revocation."""
     marked = dict(record)
-    if any(one.get("recalled") for one in records):
+    if any(other_record.get("recalled") for other_record in records):
         marked["recalled"] = True
-    found = [one["metadata"] for one in records if isinstance(one.get("metadata"), dict)]
-    days = [str(one["revoked"]) for one in found if one.get("revoked")]
+    found = [other_record["metadata"] for other_record in records if isinstance(other_record.get("metadata"), dict)]
+    days = [str(other["revoked"]) for other in found if other.get("revoked")]
     if days:
         own = marked.get("metadata")
         marked["metadata"] = {**(own if isinstance(own, dict) else {}), "revoked": min(days)}
@@ -107,7 +111,7 @@ def _in_place(kept: list[_Line], added: list[_Line]) -> list[_Line]:
             merged.append(line)
             latest = line.time
         else:
-            place = next((at for at, one in enumerate(merged) if one.time > line.time), len(merged))
+            place = next((at for at, other_line in enumerate(merged) if other_line.time > line.time), len(merged))
             merged.insert(place, line)
     return merged
 

@@ -83,9 +83,9 @@ def merge_file(
     rule = kinds.handling(path).merge
     unread = any(isinstance(data, UnreadFile) for data in (base, ours, theirs))
     whole = None if unread else _WHOLE.get(rule)
-    done = whole(path, base, ours, theirs, cited) if whole else None
-    if done is not None:
-        return done
+    merged = whole(path, base, ours, theirs, cited) if whole else None
+    if merged is not None:
+        return merged
     if ours == theirs or theirs == base:
         return MergedFile(ours)
     if ours == base:
@@ -112,9 +112,9 @@ def _cited_events(
     kept = kept_for_facts(base or b"", ours or b"", theirs or b"", cited)
     if not kept:
         return None
-    said = (f"{one} was taken back on one side; it stays: {_RESTS}" for one in kept)
+    generator = (f"{text} was taken back on one side; it stays: {_RESTS}" for text in kept)
     lines = merge_ledger(base or b"", ours or b"", theirs or b"", cited)
-    return MergedFile(lines, tuple(MergeConflict(EVENT, path, None, one) for one in said))
+    return MergedFile(lines, tuple(MergeConflict(EVENT, path, None, text) for text in generator))
 
 
 # Rules that look at the file even where only one side changed it; None leaves it to the usual rule.
@@ -127,10 +127,10 @@ _WHOLE: Mapping[str, Callable[..., MergedFile | None]] = {
 def _facts(file: FileVersions) -> MergedFile:
     path = file.path
     try:
-        before, one, other = (parse_items(data, path) for data in (file.base or b"[]", file.ours, file.theirs))
-        for clash in collisions({path: before}, {path: one}, {path: other}):
-            one, other = _renamed(clash, path, one, other)
-        merged = merge_facts({path: before}, {path: one}, {path: other}, file.policy)
+        before, items, other = (parse_items(data, path) for data in (file.base or b"[]", file.ours, file.theirs))
+        for clash in collisions({path: before}, {path: items}, {path: other}):
+            items, other = _renamed(clash, path, items, other)
+        merged = merge_facts({path: before}, {path: items}, {path: other}, file.policy)
     except ClawmemError as problem:
         raise NeedsDecision(
             f"{path} was changed on both sides and one version cannot be read: {problem.message}",
@@ -178,10 +178,10 @@ def _task(file: FileVersions) -> MergedFile:
     if texts is None:
         return _either(file)
     merged = merge_task(None if file.base is None else texts[0], texts[1], texts[2], file.policy.side)
-    told = _conflicts(TEXT, file.path, merged.conflicts)
+    items = _conflicts(TEXT, file.path, merged.conflicts)
     if merged.rival:
-        told = (*told, MergeConflict(SETTING, file.path, None, f"{file.path} is {merged.rival}"))
-    return MergedFile(merged.text.encode(), told)
+        items = (*items, MergeConflict(SETTING, file.path, None, f"{file.path} is {merged.rival}"))
+    return MergedFile(merged.text.encode(), items)
 
 
 def _yaml(file: FileVersions) -> MergedFile:
@@ -231,12 +231,12 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
 
 def _texts(file: FileVersions) -> tuple[str, str, str] | None:
     """The three versions as text, or None where one is not text; NeedsDecision where one has conflict markers."""
-    before, one, other = (_decoded(data) for data in (file.base or b"", file.ours, file.theirs))
-    if before is None or one is None or other is None:
+    before, text, other = (_decoded(data) for data in (file.base or b"", file.ours, file.theirs))
+    if before is None or text is None or other is None:
         return None
-    refuse_conflict_markers(one, file.path)
+    refuse_conflict_markers(text, file.path)
     refuse_conflict_markers(other, file.path)
-    return before, one, other
+    return before, text, other
 
 
 def _decoded(data: bytes) -> str | None:
@@ -284,11 +284,11 @@ class _PageParts(NamedTuple):
 def merge_page(base: str | None, ours: str, theirs: str, side: str | None, is_note: bool = False) -> MergedPage:
     """Merge two versions of a page; `base` is None if each side created it. A note keeps the lines of both."""
     report = TextMergeReport()
-    before, one, other = _parted(base or ""), _parted(ours), _parted(theirs)
-    front = merge_lines(before.front, one.front, other.front, keeping_keys(report, side))
+    before, parts, other = _parted(base or ""), _parted(ours), _parted(theirs)
+    front = merge_lines(before.front, parts.front, other.front, keeping_keys(report, side))
     rule: ConflictRule = notes_rule if is_note else prose_rule(report, side)
-    body = merge_lines(before.body, one.body, other.body, rule)
-    generated, stale = _generated(before.generated if base else None, one.generated, other.generated, is_note)
+    body = merge_lines(before.body, parts.body, other.body, rule)
+    generated, stale = _generated(before.generated if base else None, parts.generated, other.generated, is_note)
     text = front + body
     return MergedPage(text if generated is None else with_generated(text, generated), stale, report.conflicts)
 

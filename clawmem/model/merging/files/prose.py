@@ -30,7 +30,7 @@ class TextMergeReport:
 def counting(report: TextMergeReport) -> ConflictRule:
     """Return the rule for texts of unknown structure: only count the conflicts."""
 
-    def settle(before: Lines, one: Lines, other: Lines) -> Lines:
+    def settle(before: Lines, lines: Lines, other: Lines) -> Lines:
         report.conflicts += 1
         return before
 
@@ -40,15 +40,15 @@ def counting(report: TextMergeReport) -> ConflictRule:
 def prose_rule(report: TextMergeReport, side: str | None) -> ConflictRule:
     """Return the rule for prose: keep what each side added; keep and label both versions of changed lines."""
 
-    def settle(before: Lines, one: Lines, other: Lines) -> Lines:
-        first, second = sorted((one, other))
+    def settle(before: Lines, items: Lines, other: Lines) -> Lines:
+        first, second = sorted((items, other))
         if not before:
             return _both_added(first, second)
         if not first:
             return second  # the other side deleted what this one changed
         report.conflicts += 1
         if side is not None:
-            return one if side == OURS else other
+            return items if side == OURS else other
         return [FIRST, *first, SECOND, *second, LAST]
 
     return settle
@@ -71,10 +71,10 @@ def _would_run_together(above: str, below: str) -> bool:
     return bool(above.strip() and below.strip() and not _ITEM.match(below))
 
 
-def notes_rule(before: Lines, one: Lines, other: Lines) -> Lines:
+def notes_rule(before: Lines, items: Lines, other: Lines) -> Lines:
     """The rule for notes: keep every line of both sides, by time where lines have one, else in each side's order."""
-    kept = [line for line in before if line in one and line in other]
-    first, second = sorted((one, other))
+    kept = [line for line in before if line in items and line in other]
+    first, second = sorted((items, other))
     mine = _timed([line for line in first if line not in before])
     yours = _timed([line for line in second if line not in before and (line not in first or not line.strip())])
     added = interleave(mine, yours, lambda row: row[0], lambda row: row[1])
@@ -106,8 +106,8 @@ def merge_lines(base: str, ours: str, theirs: str, settle: ConflictRule) -> str:
     if ours == base:
         return theirs
     merged: Lines = []
-    for before, one, other in _pieces(_split(base), _split(ours), _split(theirs)):
-        merged += _piece(before, one, other, settle)
+    for before, items, other in _pieces(_split(base), _split(ours), _split(theirs)):
+        merged += _piece(before, items, other, settle)
     text = "\n".join(merged)
     return text + "\n" if merged else ""
 
@@ -116,50 +116,50 @@ def _split(text: str) -> Lines:
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 
-def _piece(before: Lines, one: Lines, other: Lines, settle: ConflictRule) -> Lines:
-    if one == other or other == before:
-        return one
-    if one == before:
+def _piece(before: Lines, items: Lines, other: Lines, settle: ConflictRule) -> Lines:
+    if items == other or other == before:
+        return items
+    if items == before:
         return other
-    if len(before) == len(one) == len(other) > 1:
+    if len(before) == len(items) == len(other) > 1:
         # Neighbouring lines, each changed on one side.
-        rows = zip(before, one, other, strict=True)
+        rows = zip(before, items, other, strict=True)
         return [line for old, mine, yours in rows for line in _piece([old], [mine], [yours], settle)]
-    start = _shared(one, other)
-    end = _shared(one[start:][::-1], other[start:][::-1])
+    start = _shared(items, other)
+    end = _shared(items[start:][::-1], other[start:][::-1])
     if not before and (start or end):
-        inner = _piece([], one[start : len(one) - end], other[start : len(other) - end], settle)
-        return [*one[:start], *inner, *one[len(one) - end :]]
-    return settle(before, one, other)
+        inner = _piece([], items[start : len(items) - end], other[start : len(other) - end], settle)
+        return [*items[:start], *inner, *items[len(items) - end :]]
+    return settle(before, items, other)
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+def _shared(items: Sequence[str], other: Sequence[str]) -> int:
+    pairs = enumerate(zip(items, other, strict=False))
+    return next((place for place, (a, b) in pairs if a != b), min(len(items), len(other)))
 
 
 def _pieces(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[Lines, Lines, Lines]]:
     """Cut the three texts at the lines that all of them share; yield the shared pieces, too."""
-    done = (0, 0, 0)
+    pair = (0, 0, 0)
     for at, mine, yours, size in _common(base, ours, theirs):
-        yield base[done[0] : at], ours[done[1] : mine], theirs[done[2] : yours]
+        yield base[pair[0] : at], ours[pair[1] : mine], theirs[pair[2] : yours]
         same = base[at : at + size]
         yield same, same, same
-        done = (at + size, mine + size, yours + size)
-    yield base[done[0] :], ours[done[1] :], theirs[done[2] :]
+        pair = (at + size, mine + size, yours + size)
+    yield base[pair[0] :], ours[pair[1] :], theirs[pair[2] :]
 
 
 def _common(base: Lines, ours: Lines, theirs: Lines) -> Iterator[tuple[int, int, int, int]]:
-    one, other = _matches(base, ours), _matches(base, theirs)
+    record, other = _matches(base, ours), _matches(base, theirs)
     place = 0
     while place < len(base):
-        if place not in one or place not in other:
+        if place not in record or place not in other:
             place += 1
             continue
         size = 1
-        while one.get(place + size) == one[place] + size and other.get(place + size) == other[place] + size:
+        while record.get(place + size) == record[place] + size and other.get(place + size) == other[place] + size:
             size += 1
-        yield place, one[place], other[place], size
+        yield place, record[place], other[place], size
         place += size
 
 

@@ -28,10 +28,10 @@ _STATES = {OPEN: 0, REJECTED: 1, APPROVED: 2}
 
 def merge_records(merge: MergeRecords, base: bytes | None, ours: bytes, theirs: bytes) -> bytes | None:
     """The file merged as a JSON object, or None where a version holds no JSON object."""
-    before, one, other = (_object(data) for data in (base or b"{}", ours, theirs))
-    if before is None or one is None or other is None:
+    before, record, other = (_object(data) for data in (base or b"{}", ours, theirs))
+    if before is None or record is None or other is None:
         return None
-    return merge(before, one, other, (ours, theirs))
+    return merge(before, record, other, (ours, theirs))
 
 
 def merged_object(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
@@ -77,8 +77,8 @@ def merged_proposal(base: Record, ours: Record, theirs: Record, files: tuple[byt
     """A proposal: what was approved wins over what was rejected, and that over what is open."""
     merged = merge_mappings(base, ours, theirs, 1)
 
-    def join(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
-        return max(one, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
+    def join(pair: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+        return max(pair, other, key=lambda ruling: (_STATES.get(ruling[0], -1), canonical(ruling[1])))
 
     known = (base.get("status"), base.get("decided")) if base else MISSING
     rulings = [(side.get("status"), side.get("decided")) for side in (ours, theirs)]
@@ -105,10 +105,12 @@ def merged_session(base: Record, ours: Record, theirs: Record, files: tuple[byte
     """A session: notes, checkpoints and served facts of both sides; an end wins over what is still open."""
     merged = merge_mappings(base, ours, theirs, 1)
     for key, name in _LISTS.items():
-        each = [one for side in (ours, theirs) for one in side.get(key) or ()]
-        found = {canonical(one.get(name) if name and isinstance(one, Mapping) else one): one for one in each}
+        each = [other for side in (ours, theirs) for other in side.get(key) or ()]
+        found = {
+            canonical(record.get(name) if name and isinstance(record, Mapping) else record): record for record in each
+        }
         if found:
-            merged[key] = [found[one] for one in sorted(found)]
+            merged[key] = [found[text] for text in sorted(found)]
     states = [side["state"] for side in (ours, theirs) if isinstance(side.get("state"), str)]
     if states:
         merged["state"] = max(states, key=lambda state: (_SESSION_STATES.get(state, -1), state))
@@ -120,28 +122,30 @@ def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
 
     Learning reads a day again if the day's events are not the ones it remembers.
     """
-    before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
+    before, record, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {
-        day: three_way(before.get(day, MISSING), one.get(day, MISSING), other.get(day, MISSING), _further)
-        for day in sorted({*one, *other})
+        day: three_way(before.get(day, MISSING), record.get(day, MISSING), other.get(day, MISSING), _further)
+        for day in sorted({*record, *other})
     }
     return {day: reached for day, reached in found.items() if reached is not MISSING}
 
 
-def _further(one: Any, other: Any) -> Any:
-    if one is MISSING or other is MISSING:
-        return other if one is MISSING else one
-    return max(one, other, key=lambda reached: (reached[:1] if isinstance(reached, list) else [], canonical(reached)))
+def _further(other_any: Any, other: Any) -> Any:
+    if other_any is MISSING or other is MISSING:
+        return other if other_any is MISSING else other_any
+    return max(
+        other_any, other, key=lambda reached: (reached[:1] if isinstance(reached, list) else [], canonical(reached))
+    )
 
 
 def _summed(base: Any, ours: Any, theirs: Any) -> dict[str, int]:
     """Add up what each side counted, by name; a name that a side removed is dropped."""
-    before, one, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
+    before, record, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {}
-    for name in sorted({*one, *other}):
-        if name in before and (name not in one or name not in other):
+    for name in sorted({*record, *other}):
+        if name in before and (name not in record or name not in other):
             continue
-        count = int(one.get(name, 0)) + int(other.get(name, 0)) - int(before.get(name, 0))
+        count = int(record.get(name, 0)) + int(other.get(name, 0)) - int(before.get(name, 0))
         found[name] = max(0, count)
     return found
 
@@ -161,5 +165,5 @@ def _plain(value: Any) -> str:
 def _inner(value: Any) -> str:
     if not isinstance(value, Mapping) or not value:
         return _plain(value)
-    rows = (f"  {_plain(key)}: {_plain(one)}" for key, one in value.items())
+    rows = (f"  {_plain(key)}: {_plain(other)}" for key, other in value.items())
     return "{\n" + ",\n".join(rows) + "\n }"

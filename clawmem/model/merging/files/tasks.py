@@ -34,8 +34,8 @@ def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> Me
     report = TextMergeReport()
     base, ours, theirs = (page.replace("\r\n", "\n") for page in (base or "", ours, theirs))
     ours, theirs, rival = _agreed_keys(base, ours, theirs, side)
-    before, one, other = _agreed_boxes(base, ours, theirs)
-    old, mine, yours = (_parted(page) for page in (before, one, other))
+    before, text, other = _agreed_boxes(base, ours, theirs)
+    old, mine, yours = (_parted(page) for page in (before, text, other))
     front = merge_lines(old[0], mine[0], yours[0], keeping_keys(report, side))
     body = merge_lines(old[1], mine[1], yours[1], _box_rule(prose_rule(report, side)))
     return MergedTask(front + body, report.conflicts, rival)
@@ -48,15 +48,15 @@ def _parted(page: str) -> tuple[str, str]:
 
 def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[str, str, str]:
     """Return both sides with the same lines for each key that both changed differently, and what is said about it."""
-    before, one, other = key_lines(base), key_lines(ours), key_lines(theirs)
+    before, record, other = key_lines(base), key_lines(ours), key_lines(theirs)
     rivals = [
         key
-        for key in dict.fromkeys((*one, *other, *before))
-        if len({before.get(key), one.get(key), other.get(key)}) == 3
+        for key in dict.fromkeys((*record, *other, *before))
+        if len({before.get(key), record.get(key), other.get(key)}) == 3
     ]
-    mine = side == OURS if side else _stands_first(before, one, other)
+    mine = side == OURS if side else _stands_first(before, record, other)
     for key in rivals:
-        first, second = one.get(key), other.get(key)
+        first, second = record.get(key), other.get(key)
         if key not in _STANDING and side is None:
             mine_here = (first is not None, first or "") > (second is not None, second or "")
         else:
@@ -67,19 +67,19 @@ def _agreed_keys(base: str, ours: str, theirs: str, side: str | None) -> tuple[s
         ours, theirs = with_lines(ours, key, lines), with_lines(theirs, key, lines)
     if "state" not in rivals and "holder" not in rivals:
         return ours, theirs, ""
-    kept_side, gone_side = (one, other) if mine else (other, one)
+    kept_side, gone_side = (record, other) if mine else (other, record)
     return ours, theirs, f"{_says(kept_side)}; another machine had {_says(gone_side)}"
 
 
-def _stands_first(before: dict[str, str], one: dict[str, str], other: dict[str, str]) -> bool:
+def _stands_first(before: dict[str, str], record: dict[str, str], other: dict[str, str]) -> bool:
     """Return whether the state of the first side wins."""
-    states = [_word(side, "state") for side in (one, other)]
+    states = [_word(side, "state") for side in (record, other)]
     was = _word(before, "state")
     if (states[0] == was) != (states[1] == was):
         return states[1] == was
     if states[0] != states[1]:
         return _rank(states[0]) > _rank(states[1])
-    when = [(_word(side, "since") or _word(side, "decided"), sorted(side.values())) for side in (one, other)]
+    when = [(_word(side, "since") or _word(side, "decided"), sorted(side.values())) for side in (record, other)]
     return when[0] < when[1] if states[0] == WORKING else when[0] > when[1]
 
 
@@ -98,9 +98,9 @@ def _says(side: dict[str, str]) -> str:
 
 def _agreed_boxes(base: str, ours: str, theirs: str) -> tuple[str, str, str]:
     """Return the three texts with the same mark in each box that both sides have: the one that a side changed."""
-    before, one, other = _boxes(base), _boxes(ours), _boxes(theirs)
-    for words in one.keys() & other.keys():
-        checked = {side[words] for side in (one, other)}
+    before, record, other = _boxes(base), _boxes(ours), _boxes(theirs)
+    for words in record.keys() & other.keys():
+        checked = {side[words] for side in (record, other)}
         if len(checked) == 2:
             mark = "x" if not before.get(words, False) else " "
             base, ours, theirs = (_marked(text, words, mark) for text in (base, ours, theirs))
@@ -109,9 +109,9 @@ def _agreed_boxes(base: str, ours: str, theirs: str) -> tuple[str, str, str]:
 
 def _boxes(text: str) -> dict[str, bool]:
     """Return whether each box is checked, by the line around it; a line that occurs twice is left out."""
-    found = [one for one in map(_BOX.fullmatch, text.splitlines()) if one]
-    lines = [one["before"] + one["after"] for one in found]
-    return {line: one["mark"] != " " for line, one in zip(lines, found, strict=True) if lines.count(line) == 1}
+    found = [match for match in map(_BOX.fullmatch, text.splitlines()) if match]
+    lines = [match["before"] + match["after"] for match in found]
+    return {line: match["mark"] != " " for line, match in zip(lines, found, strict=True) if lines.count(line) == 1}
 
 
 def _marked(text: str, words: str, mark: str) -> str:
@@ -126,15 +126,15 @@ def _marked(text: str, words: str, mark: str) -> str:
 def _box_rule(otherwise: ConflictRule) -> ConflictRule:
     """Return the rule for a task's text: where one side checked a box and the other changed its words, take both."""
 
-    def settle(before: Lines, one: Lines, other: Lines) -> Lines:
-        if [len(side) for side in (before, one, other)] != [1, 1, 1]:
-            return otherwise(before, one, other)
-        was, mine, yours = (_BOX.fullmatch(side[0]) for side in (before, one, other))
+    def settle(before: Lines, items: Lines, other: Lines) -> Lines:
+        if [len(side) for side in (before, items, other)] != [1, 1, 1]:
+            return otherwise(before, items, other)
+        was, mine, yours = (_BOX.fullmatch(side[0]) for side in (before, items, other))
         if was is None or mine is None or yours is None:
-            return otherwise(before, one, other)
+            return otherwise(before, items, other)
         words = [(box["before"], box["after"]) for box in (was, mine, yours)]
         if words[0] not in words[1:]:
-            return otherwise(before, one, other)
+            return otherwise(before, items, other)
         kept = words[2] if words[1] == words[0] else words[1]
         changed = (mine["mark"] != " ") != (was["mark"] != " ") or (yours["mark"] != " ") != (was["mark"] != " ")
         mark = {True: "x", False: " "}[(was["mark"] != " ") != changed]

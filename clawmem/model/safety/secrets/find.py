@@ -123,11 +123,11 @@ def _may_be_token(word: str) -> bool:
 def redact(text: str) -> str:
     """Return the text with each credential replaced by `[redacted: rule]`."""
     parts = []
-    done = 0
+    number = 0
     for match in find_secrets(text):
-        parts += [text[done : match.start], f"[redacted: {match.rule}]"]
-        done = match.end
-    return "".join([*parts, text[done:]])
+        parts += [text[number : match.start], f"[redacted: {match.rule}]"]
+        number = match.end
+    return "".join([*parts, text[number:]])
 
 
 def candidate_rules(text: str) -> tuple[str, ...]:

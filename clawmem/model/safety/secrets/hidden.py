@@ -65,13 +65,13 @@ def _whole(text: str) -> TextForm:
 def _without(form: TextForm, pattern: re.Pattern[str], change: Callable[[str], str]) -> TextForm:
     pieces: list[str] = []
     places: list[int] = []
-    done = 0
+    number = 0
     for match in pattern.finditer(form.text):
         new = change(match[0])
-        pieces += [form.text[done : match.start()], new]
-        places += form.places[done : match.start()]
+        pieces += [form.text[number : match.start()], new]
+        places += form.places[number : match.start()]
         # Wide letters keep their positions; a decoded escape is at the start of the escape.
         places += [form.places[match.start() + (n if len(new) == len(match[0]) else 0)] for n in range(len(new))]
-        done = match.end()
-    pieces.append(form.text[done:])
-    return TextForm("".join(pieces), places + form.places[done:])
+        number = match.end()
+    pieces.append(form.text[number:])
+    return TextForm("".join(pieces), places + form.places[number:])

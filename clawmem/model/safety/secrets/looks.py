@@ -180,7 +180,7 @@ def is_mixed(value: str) -> bool:
     if _HEX.issuperset(value):
         return len(value.replace("-", "")) >= 24
     kinds = [_kind(letter) for letter in value if letter.isalnum()]
-    return sum(one != other for one, other in pairwise(kinds)) >= 0.3 * len(kinds)
+    return sum(number != other for number, other in pairwise(kinds)) >= 0.3 * len(kinds)
 
 
 def is_token(value: str) -> bool:
@@ -223,7 +223,7 @@ def _has_mixed_case(value: str) -> bool:
         and not value.islower()
     ):
         return True
-    return sum(one.isupper() != other.isupper() for one, other in pairwise(value)) >= 0.36 * len(value)
+    return sum(text.isupper() != other.isupper() for text, other in pairwise(value)) >= 0.36 * len(value)
 
 
 def looks_random(run: str, before: str) -> bool:
@@ -242,7 +242,7 @@ def looks_random(run: str, before: str) -> bool:
     if len({kind for piece in kinds for kind in piece}) < 3:
         return False
     # Capitalized words joined by dashes must not count as mixed.
-    switches = sum(one != other for piece in kinds for one, other in pairwise(piece[1:]))
+    switches = sum(number != other for piece in kinds for number, other in pairwise(piece[1:]))
     return switches >= 0.42 * (len(core) - 2 * len(pieces)) and entropy(core) >= 4.0
 
 

@@ -176,6 +176,6 @@ def find_recovery_phrases(text: str) -> Iterator[Hit]:
             continue
         ended = bool(run) and not text[run[-1].end() : run[-1].end() + 2].strip(" ")[:1].isalnum()
         ended = ended or (len(run) >= 12 and compile_pattern(_OF_WALLETS).search(text) is not None)
-        if len(run) >= 12 and ended and len({one[0] for one in run}) > len(run) / 2:
+        if len(run) >= 12 and ended and len({other_match[0] for other_match in run}) > len(run) / 2:
             yield "recovery-phrase", run[0].start(), run[-1].end()
         run = [match] if match is not None and match[0].lower() in PHRASE_WORDS else []

@@ -266,8 +266,8 @@ def _is_announced(word: str, before: str, after: str) -> bool:
     clause = _compiled(_CLAUSE_ENDS).split(before)[-1]
     nouns = list(_compiled(_NOUN).finditer(clause))
     if not nouns:
-        said = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
-        nouns = list(_compiled(_NOUN).finditer(said[0])) if said else []
+        match = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
+        nouns = list(_compiled(_NOUN).finditer(match[0])) if match else []
         plain = len(word) >= SHORTEST_TOKEN and is_token(word) and not _is_hash_long(word)
         return plain and bool(nouns) and not any(map(_is_other, nouns))
     if _is_other(nouns[-1]):

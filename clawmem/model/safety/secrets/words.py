@@ -123,9 +123,9 @@ def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
     plain = _plain(text, found, word) if found else None
     if plain:
         return plain
-    given = _given_later(text, end)
-    if given or found:
-        return given
+    pair = _given_later(text, end)
+    if pair or found:
+        return pair
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
     if beside and not is_stand_in(value) and (_joined(value) or _mixed(value) or _has_symbol(value)):
@@ -134,33 +134,33 @@ def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
 
 
 def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None:
-    given = found[2].rstrip(".!?,;)")
+    value = found[2].rstrip(".!?,;)")
     start = found.start(2)
     named = _WORDS.findall(text[found.start() : start])
     if named and named[-1].lower() in _LABELS:
         return None
-    if not given or given.lower() in PLACEHOLDERS:
+    if not value or value.lower() in PLACEHOLDERS:
         return None
-    if could_be_password(given) and len(given) >= 6 and not is_stand_in(given):
-        return start, start + len(given)
-    if word != "clave" and given.isdigit() and 4 <= len(given) <= 12 and len(set(given)) > 1:
-        return start, start + len(given)
+    if could_be_password(value) and len(value) >= 6 and not is_stand_in(value):
+        return start, start + len(value)
+    if word != "clave" and value.isdigit() and 4 <= len(value) <= 12 and len(set(value)) > 1:
+        return start, start + len(value)
     if word in ("passphrase", "mot de passe") and not found[1]:
         words = _phrase(text, start)
         if words:
             return start, words
-    if not _WORDS.fullmatch(given) or len(given) < 4 or is_stand_in(given):
+    if not _WORDS.fullmatch(value) or len(value) < 4 or is_stand_in(value):
         return None
     if word in _WITHOUT_REMARKS and not found[1]:
         return None
-    lower = given.lower()
-    if lower in _TOLD or (lower == given and lower.endswith(_TOLD_ENDINGS)):
+    lower = value.lower()
+    if lower in _TOLD or (lower == value and lower.endswith(_TOLD_ENDINGS)):
         return None
     # A quoted word is the password itself; any other word must end its sentence, unlike a remark about a password.
-    after = text[start + len(given) : start + len(given) + 4].lstrip(" \t\"'`*”»")
+    after = text[start + len(value) : start + len(value) + 4].lstrip(" \t\"'`*”»")
     if word in ("clave", "parola d'ordine", "parola chiave") and not found[1] and not _owned(text, found.start()):
         return None
-    return (start, start + len(given)) if found[1] or not after or after[0] in _ENDS else None
+    return (start, start + len(value)) if found[1] or not after or after[0] in _ENDS else None
 
 
 def _given_later(text: str, end: int) -> tuple[int, int] | None:
@@ -198,7 +198,7 @@ def _phrase(text: str, start: int) -> int | None:
     """Return the end of a passphrase of at least four words without function words, or None."""
     line = re.split(r"[.\n!?;,]", text[start : start + 200], maxsplit=1)[0].rstrip("\"'”» ")
     words = line.split()
-    fit = len(words) >= 4 and all(_WORDS.fullmatch(one) for one in words)
+    fit = len(words) >= 4 and all(_WORDS.fullmatch(word) for word in words)
     return start + len(line) if fit and not _FUNCTION_WORDS.intersection(map(str.lower, words)) else None
 
 
@@ -207,12 +207,14 @@ def _joined(value: str) -> bool:
     pieces = value.lower().split("-")
     if len(pieces) >= 3 and pieces[-1].isdigit():
         pieces = [*pieces[:-1], "and"] if len(pieces) > 3 or len(pieces[-1]) < 4 else pieces
-    return len(pieces) >= 3 and all(len(one) > 2 and one.isalpha() for one in pieces) and _ABOUT.isdisjoint(pieces)
+    return (
+        len(pieces) >= 3 and all(len(piece) > 2 and piece.isalpha() for piece in pieces) and _ABOUT.isdisjoint(pieces)
+    )
 
 
 def _has_symbol(value: str) -> bool:
     """Return whether a value looks chosen and has a symbol that words about passwords do not have."""
-    return any(map(str.isdigit, value)) and any(one in value for one in "!@#$%^&?+") and could_be_chosen(value)
+    return any(map(str.isdigit, value)) and any(text in value for text in "!@#$%^&?+") and could_be_chosen(value)
 
 
 def _mixed(value: str) -> bool:

@@ -20,7 +20,9 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 
 def run(*outcomes: str, name: str = "run_1") -> EvalRun:
-    scores = tuple(EvalScore(f"test {n}", "memory", one, 0.5, ("why",), {"a": 1}) for n, one in enumerate(outcomes))
+    scores = tuple(
+        EvalScore(f"test {n}", "memory", outcome, 0.5, ("why",), {"a": 1}) for n, outcome in enumerate(outcomes)
+    )
     return EvalRun(name, "2026-03-01T09:00:00Z", "boats", "ab12", "0.1.0", "00ff", scores)
 
 
@@ -31,20 +33,20 @@ def test_runs_survive_being_written_and_read() -> None:
 
 def test_only_what_passed_before_and_does_not_now_is_a_regression() -> None:
     before, after = run(PASSED, PASSED, FAILED, PASSED), run(PASSED, FAILED, PASSED, UNJUDGED)
-    assert [one.test for one in regressions(before, after)] == ["test 1", "test 3"]
-    assert [one.test for one in changes_between(before, after)] == ["test 1", "test 2", "test 3"]
+    assert [regression.test for regression in regressions(before, after)] == ["test 1", "test 3"]
+    assert [change.test for change in changes_between(before, after)] == ["test 1", "test 2", "test 3"]
     assert regressions(None, after) == ()
 
 
 def test_a_test_that_is_gone_or_new_is_a_change_and_no_regression() -> None:
     before, after = run(PASSED, PASSED), run(PASSED)
     assert regressions(before, after) == ()
-    assert [(one.before, one.after) for one in changes_between(before, after)] == [(PASSED, None)]
+    assert [(change.before, change.after) for change in changes_between(before, after)] == [(PASSED, None)]
     assert regressions(after, run(PASSED, FAILED)) == ()
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("[]", "must be an object"),
         ('{"id": "run_1", "scores": []}', "timestamp"),
@@ -54,7 +56,7 @@ def test_a_test_that_is_gone_or_new_is_a_change_and_no_regression() -> None:
         ),
     ],
 )
-def test_a_line_that_is_no_run_is_named(line: str, said: str) -> None:
-    with pytest.raises(Unreadable, match=said) as caught:
+def test_a_line_that_is_no_run_is_named(line: str, text: str) -> None:
+    with pytest.raises(Unreadable, match=text) as caught:
         parse_eval_runs(render_lines([run(PASSED)]) + line.encode() + b"\n", "runs", parse_yaml)
     assert caught.value.line == 2

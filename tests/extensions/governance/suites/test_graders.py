@@ -86,9 +86,9 @@ def of(*assertions: Assertion, threshold: float | None = None) -> SuiteTest:
 
 def test_all_assertions_must_hold_without_a_threshold() -> None:
     good, bad = Assertion("contains", "a"), Assertion("contains", "z", weight=3)
-    done = grade_test(of(good, bad), "a", all_graders())
-    assert (done.outcome, done.score) == (FAILED, 0.25)
-    assert done.reasons == ("contains: the output does not contain 'z'",)
+    test = grade_test(of(good, bad), "a", all_graders())
+    assert (test.outcome, test.score) == (FAILED, 0.25)
+    assert test.reasons == ("contains: the output does not contain 'z'",)
     assert grade_test(of(good, bad, threshold=0.25), "a", all_graders()).outcome == PASSED
     assert grade_test(of(good, bad._replace(weight=0)), "a", all_graders()).outcome == PASSED
 
@@ -150,8 +150,8 @@ def test_an_installed_package_adds_a_grader(tmp_path: Path) -> None:
     ]
     subprocess.run([sys.executable, "-m", "pip", *words], check=True, capture_output=True)
     env = {"PYTHONPATH": str(site), "PATH": ""}
-    done = subprocess.run([sys.executable, "-c", USE], env=env, check=True, capture_output=True, text=True)
-    assert done.stdout.splitlines() == [
+    process = subprocess.run([sys.executable, "-c", USE], env=env, check=True, capture_output=True, text=True)
+    assert process.stdout.splitlines() == [
         "Grade(holds=True, score=1.0, reason='the output has 2 words')",
         "Grade(holds=False, score=0.6666666666666666, reason='the output has 3 words')",
         "Grade(holds=False, score=0.0, reason='the output has 1 words')",

@@ -88,8 +88,8 @@ def test_a_suite_is_read_and_written_again() -> None:
     suite = read_suite(WHOLE.encode(), PATH)
     assert (suite.id, suite.kind, suite.budget) == ("boats", "regression", 200)
     assert suite.fixtures[0] == Step("remember 'The boat is blue.'")
-    assert [one.type for one in suite.tests[1].assertions] == ["is-json", "json-path", "recall-at-k"]
-    assert [one.is_own for one in suite.tests[1].assertions] == [False, True, True]
+    assert [assertion.type for assertion in suite.tests[1].assertions] == ["is-json", "json-path", "recall-at-k"]
+    assert [assertion.is_own for assertion in suite.tests[1].assertions] == [False, True, True]
     assert read_suite(suite_text(suite).encode(), PATH) == suite
 
 
@@ -99,14 +99,14 @@ def test_what_is_left_out_has_a_default() -> None:
     assert read_suite(f"{BASE}metadata: {{vault: copy}}\n".encode(), PATH).vault == COPY
 
 
-@pytest.mark.parametrize(("text", "line", "key", "said"), BAD)
-def test_each_mistake_is_named_with_line_and_key(text: str, line: int, key: str, said: str) -> None:
+@pytest.mark.parametrize(("text", "line", "key", "message"), BAD)
+def test_each_mistake_is_named_with_line_and_key(text: str, line: int, key: str, message: str) -> None:
     with pytest.raises(UnreadableKey) as caught:
         read_suite(text.encode(), PATH)
     assert caught.value.line == line, caught.value.message
     assert f"{PATH}:{line} cannot be read" in caught.value.message
     assert key in caught.value.message
-    assert said in caught.value.message
+    assert message in caught.value.message
 
 
 def test_yaml_that_does_not_parse_names_its_line() -> None:

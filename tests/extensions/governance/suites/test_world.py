@@ -11,7 +11,7 @@ from clawmem.extensions.governance.suites.world import CATEGORIES, World, memory
 
 
 def values(test: SuiteTest, kind: str) -> list[str]:
-    return [one.value for one in test.assertions if one.type == kind]
+    return [assertion.value for assertion in test.assertions if assertion.type == kind]
 
 
 def test_a_seed_makes_the_same_world_and_another_seed_another() -> None:
@@ -21,21 +21,21 @@ def test_a_seed_makes_the_same_world_and_another_seed_another() -> None:
 
 def test_each_category_has_as_many_tests_as_asked_for() -> None:
     made = memory_world(3, 40)
-    assert Counter(one.labels["category"] for one in made.tests) == dict.fromkeys(CATEGORIES, 40)
-    assert len({one.description for one in made.tests}) == 160
-    assert all(values(one, "icontains") for one in made.tests)
+    assert Counter(test.labels["category"] for test in made.tests) == dict.fromkeys(CATEGORIES, 40)
+    assert len({test.description for test in made.tests}) == 160
+    assert all(values(test, "icontains") for test in made.tests)
 
 
 def test_right_and_wrong_values_are_told_and_never_the_same() -> None:
     made = memory_world(3, 12)
-    told = " ".join(f"{one.run} {one.stdin}" for one in made.steps)
+    text = " ".join(f"{step.run} {step.stdin}" for step in made.steps)
     for test in made.tests:
         right, wrong = values(test, "icontains"), values(test, "not-icontains")
-        assert all(value in told for value in (*right, *wrong))
+        assert all(value in text for value in (*right, *wrong))
         assert not set(right) & set(wrong)
         assert not [value for value in wrong if value.lower() in str(test.variables["question"]).lower()]
-    changed = [one for one in made.tests if one.labels["category"] in ("evolution", "governance")]
-    assert sum(bool(values(one, "not-icontains")) for one in changed) >= 16
+    changed = [other_test for other_test in made.tests if other_test.labels["category"] in ("evolution", "governance")]
+    assert sum(bool(values(other_test, "not-icontains")) for other_test in changed) >= 16
 
 
 def test_what_is_true_is_the_last_trusted_value_that_nobody_withdrew() -> None:
@@ -49,7 +49,7 @@ def test_what_is_true_is_the_last_trusted_value_that_nobody_withdrew() -> None:
 
 
 def test_steps_are_in_the_order_of_their_times() -> None:
-    times = [one.now or "" for one in memory_world(3, 12).steps]
+    times = [step.now or "" for step in memory_world(3, 12).steps]
     assert times == sorted(times)
 
 
@@ -58,24 +58,24 @@ def files(*steps: Step) -> PlainFiles:
 
 
 def test_plain_files_are_edited_as_a_careful_person_edits_them() -> None:
-    told = Step("remember 'Ivo lives in Bergen.' --entity=people/ivo", "2026-01-01T09:00:00Z")
+    step = Step("remember 'Ivo lives in Bergen.' --entity=people/ivo", "2026-01-01T09:00:00Z")
     moved = Step("supersede {{old}} 'Ivo lives in Oslo.' --source=web:x", None, "", {"old": "Ivo lives in Bergen."})
-    assert "Bergen" in files(told).answer("Where does Ivo live?", 50)
-    after = files(told, moved).answer("Where does Ivo live?", 50)
+    assert "Bergen" in files(step).answer("Where does Ivo live?", 50)
+    after = files(step, moved).answer("Where does Ivo live?", 50)
     assert "Oslo" in after and "Bergen" not in after
-    back = files(told, moved, Step("revoke --source=web:x")).answer("Where does Ivo live?", 50)
+    back = files(step, moved, Step("revoke --source=web:x")).answer("Where does Ivo live?", 50)
     assert "Bergen" in back and "Oslo" not in back
-    assert not files(told, Step("retract {{x}}", None, "", {"x": "Ivo lives in Bergen."})).answer("Ivo", 50)
+    assert not files(step, Step("retract {{x}}", None, "", {"x": "Ivo lives in Bergen."})).answer("Ivo", 50)
 
 
 def test_plain_files_keep_to_the_budget_and_rank_as_bm25() -> None:
     from rank_bm25 import BM25Okapi
 
     texts = [f"Person{n} likes boats{' red' * (n % 3)}." for n in range(30)]
-    lines = "".join(json.dumps({"fact": one, "entity": "people/x"}) + "\n" for one in texts)
+    lines = "".join(json.dumps({"fact": text, "entity": "people/x"}) + "\n" for text in texts)
     made = files(Step("remember --jsonl -", "2026-01-01T09:00:00Z", lines))
     assert len(made.answer("boats", 20).split()) <= 20
     first = made.answer("Person7 red", 8).splitlines()[0]
-    okapi = BM25Okapi([one.lower().replace(".", "").split() for one in texts])
+    okapi = BM25Okapi([text.lower().replace(".", "").split() for text in texts])
     scores = okapi.get_scores(["person7", "red"])
     assert texts[max(range(30), key=lambda n: scores[n])] in first

@@ -56,8 +56,8 @@ def write(root: Path, colour: str, kind: str = "capability", name: str = "boats"
 
 
 def outcomes(clawmem: Command, *words: str) -> dict[str, str]:
-    done = clawmem("eval", "run", "boats", "--json", *words)
-    return {one["test"]: one["outcome"] for one in done.data["runs"][0]["scores"]}
+    result = clawmem("eval", "run", "boats", "--json", *words)
+    return {score["test"]: score["outcome"] for score in result.data["runs"][0]["scores"]}
 
 
 def test_a_suite_runs_in_a_vault_of_its_own_and_scores_are_kept(clawmem: Command, vault_root: Path) -> None:
@@ -73,10 +73,10 @@ def test_a_suite_runs_in_a_vault_of_its_own_and_scores_are_kept(clawmem: Command
     assert outcomes(clawmem) == first
     assert "sank" not in clawmem("list").out
     runs = [json.loads(line) for line in (vault_root / "governance" / "eval-runs.jsonl").read_text().splitlines()]
-    assert [one["suite"] for one in runs] == ["boats", "boats"]
+    assert [run["suite"] for run in runs] == ["boats", "boats"]
     assert len(runs[0]["commit"]) == 40 and runs[0]["version"]
-    assert [one["scores"] for one in runs[:1]] == [runs[1]["scores"]]
-    listed = {one["id"]: one for one in clawmem("eval", "list", "--json").data["suites"]}
+    assert [run["scores"] for run in runs[:1]] == [runs[1]["scores"]]
+    listed = {suite["id"]: suite for suite in clawmem("eval", "list", "--json").data["suites"]}
     assert (listed["boats"]["passed"], listed["boats"]["of"]) == (3, 4)
     assert listed["memory"]["run"] is None
     assert clawmem("doctor").code == 0
@@ -90,11 +90,11 @@ def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_ro
     write(vault_root, "pink")
     after = clawmem("eval", "run", "boats", "--json")
     assert after.code == REFUSED
-    assert [one["test"] for one in after.data["regressions"]] == ["colour"]
+    assert [regression["test"] for regression in after.data["regressions"]] == ["colour"]
     assert "passed before and fails now: colour" not in after.err
     compared = clawmem("eval", "compare", before, "boats", "--json")
     assert compared.code == REFUSED
-    assert [(one["before"], one["after"]) for one in compared.data["changes"]] == [("passed", "failed")]
+    assert [(change["before"], change["after"]) for change in compared.data["changes"]] == [("passed", "failed")]
     assert "different versions" in compared.json["notices"][0]
     assert clawmem("eval", "compare", "boats", "boats").code == 0
     assert clawmem("eval", "compare", "run_none", "boats").code == REFUSED
@@ -102,10 +102,10 @@ def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_ro
 
 def test_a_regression_suite_must_pass(clawmem: Command, vault_root: Path) -> None:
     write(vault_root, "pink", "regression")
-    done = clawmem("eval", "run", "boats")
-    assert done.code == REFUSED
-    assert "a regression suite fails: 1 test" in done.err
-    assert "boats: colour (memory): " in done.err and "does not contain 'red'" in done.err
+    result = clawmem("eval", "run", "boats")
+    assert result.code == REFUSED
+    assert "a regression suite fails: 1 test" in result.err
+    assert "boats: colour (memory): " in result.err and "does not contain 'red'" in result.err
 
 
 def test_the_junit_xml_is_read_by_a_parser(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:
@@ -125,11 +125,11 @@ def test_a_bad_suite_is_named_and_the_others_run(clawmem: Command, vault_root: P
     write(vault_root, "red")
     bad = write(vault_root, "red", name="bad")
     bad.write_text(bad.read_text().replace("type: icontains", "type: smells"))
-    done = clawmem("eval", "run", "bad")
-    assert done.code == USAGE
-    assert "governance/evals/bad.yaml:17 cannot be read: the key 'tests[0].assert[0].type' is 'smells'" in done.err
+    result = clawmem("eval", "run", "bad")
+    assert result.code == USAGE
+    assert "governance/evals/bad.yaml:17 cannot be read: the key 'tests[0].assert[0].type' is 'smells'" in result.err
     listed = clawmem("eval", "list", "--json")
-    assert "boats" in [one["id"] for one in listed.data["suites"]]
+    assert "boats" in [suite["id"] for suite in listed.data["suites"]]
     assert "bad.yaml:17" in listed.json["notices"][0]
     assert "bad.yaml" in clawmem("doctor").out
     assert "smells" in bad.read_text(), "it is left as it is"
@@ -138,17 +138,17 @@ def test_a_bad_suite_is_named_and_the_others_run(clawmem: Command, vault_root: P
 def test_a_step_that_fails_is_named(clawmem: Command, vault_root: Path) -> None:
     path = write(vault_root, "red")
     path.write_text(path.read_text().replace("old: The boat Bucket is blue.", "old: Nobody said this."))
-    done = clawmem("eval", "run", "boats")
-    assert done.code == USAGE
-    assert "metadata.fixtures[2]: 0 active facts say 'Nobody said this.'" in done.err
+    result = clawmem("eval", "run", "boats")
+    assert result.code == USAGE
+    assert "metadata.fixtures[2]: 0 active facts say 'Nobody said this.'" in result.err
     path.write_text(path.read_text().replace("remember --jsonl -", "ingest /etc/passwd"))
     assert "metadata.fixtures[1]: 'ingest /etc/passwd' reads the file" in clawmem("eval", "run", "boats").err
     assert not (vault_root / "governance" / "eval-runs.jsonl").exists()
 
 
 def test_the_shipped_suite_prints_a_table_and_itself(clawmem: Command, vault_root: Path) -> None:
-    done = clawmem("eval", "run", "memory", "--size", "2")
-    rows = [line.split("\t") for line in done.out.splitlines()]
+    result = clawmem("eval", "run", "memory", "--size", "2")
+    rows = [line.split("\t") for line in result.out.splitlines()]
     assert [row[1:3] for row in rows[:3]] == [["discovery", "memory"], ["discovery", "files"], ["discovery", "without"]]
     totals = {row[2]: (int(row[3]), int(row[4])) for row in rows[-3:]}
     assert totals["without"] == (0, 8)
@@ -158,7 +158,7 @@ def test_the_shipped_suite_prints_a_table_and_itself(clawmem: Command, vault_roo
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(shown)
     own = clawmem("eval", "run", "own", "--arm", "memory", "--json").data["runs"][0]["summary"]
-    assert sum(one["passed"] for one in own if one["category"] == "all") == totals["memory"][0]
+    assert sum(other["passed"] for other in own if other["category"] == "all") == totals["memory"][0]
 
 
 def test_a_rejected_proposal_becomes_a_test(clawmem: Command, vault_root: Path) -> None:
@@ -171,8 +171,8 @@ def test_a_rejected_proposal_becomes_a_test(clawmem: Command, vault_root: Path) 
     assert clawmem("eval", "add", "--from", waiting).code == REFUSED, "it is not rejected"
     clawmem("review", "reject", waiting, "--reason", "a joke")
     question = ("--question", "Where is Norvik Labs based?", "--contains", "Oslo")
-    done = clawmem("eval", "add", "--from", waiting, *question, "--json")
-    assert done.data["path"] == "governance/evals/regressions.yaml"
+    result = clawmem("eval", "add", "--from", waiting, *question, "--json")
+    assert result.data["path"] == "governance/evals/regressions.yaml"
     assert clawmem("eval", "add", "--from", waiting, *question, "--json").data["commit"] is None
     assert clawmem("eval", "run", "regressions").code == 0
     log = subprocess.run(["git", "log", "--format=%s"], cwd=vault_root, capture_output=True, text=True, check=True)
@@ -204,11 +204,11 @@ def test_the_answer_for_promptfoo_grades_what_promptfoo_does_not_know(clawmem: C
     metadata: dict[str, Any] = {"fixtures": ["remember 'The boat is red.' --entity=projects/boat"], "assert": []}
     test: dict[str, Any] = {"vars": {"question": "Which colour is the boat?"}, "metadata": metadata}
     test["assert"] = [{"type": "icontains", "value": "red"}]
-    done = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
-    assert (done.code, "The boat is red." in done.out) == (0, True)
+    result = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
+    assert (result.code, "The boat is red." in result.out) == (0, True)
     metadata["assert"] = [{"type": "recall-at-k", "value": {"k": 9, "expected": ["green"]}}]
-    done = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
-    assert (done.code, "recall-at-k: 0 of 1" in done.err) == (REFUSED, True)
+    result = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
+    assert (result.code, "recall-at-k: 0 of 1" in result.err) == (REFUSED, True)
     assert clawmem("eval", "answer", "x", "{}", "[]").code == USAGE
     clawmem("remember", "The sail is white.", "--entity", "projects/boat")
     assert "The sail is white." in clawmem("eval", "answer", "Which colour is the sail?").out
@@ -226,8 +226,8 @@ def test_a_command_grades_only_after_a_person_allowed_it(
     path.write_text(path.read_text().replace("[{type: llm-rubric, value: is polite}]", "[]\n    " + own))
 
     def graded() -> tuple[str, str]:
-        done = clawmem("eval", "run", "boats", "--json", cwd=work, env={"CLAWMEM_VAULT": str(vault_root)})
-        score = done.data["runs"][0]["scores"][3]
+        result = clawmem("eval", "run", "boats", "--json", cwd=work, env={"CLAWMEM_VAULT": str(vault_root)})
+        score = result.data["runs"][0]["scores"][3]
         return score["outcome"], " ".join(score["reasons"])
 
     assert graded()[0] == "not judged" and "is not allowed" in graded()[1]
@@ -249,8 +249,8 @@ def test_a_rubric_is_judged_by_the_model_which_must_quote(
         program = tools / "claude"
         program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
         program.chmod(0o755)
-        done = clawmem("eval", "run", "boats", "--json", env=path)
-        score = done.data["runs"][0]["scores"][3]
+        result = clawmem("eval", "run", "boats", "--json", env=path)
+        score = result.data["runs"][0]["scores"][3]
         return score["outcome"], " ".join(score["reasons"])
 
     write(vault_root, "red")

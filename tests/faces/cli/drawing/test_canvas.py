@@ -33,12 +33,12 @@ def test_a_block_keeps_within_the_width_and_cuts_no_id(
     width: int, text: str, ids: list[str], is_styled: bool, beside: bool
 ) -> None:
     canvas = Canvas(Display(width, is_styled))
-    below = canvas.flow([words(one, FAINT) for one in ids], width - 6 if beside else canvas.beside(4))
+    below = canvas.flow([words(identifier, FAINT) for identifier in ids], width - 6 if beside else canvas.beside(4))
     sent = rows_of(canvas, canvas.block(words("day", FAINT), 4, [words(text, HIT), *below], beside))
     plain = [without_styles(row) for row in sent]
     assert all(cell_len(row.removesuffix("\n")) <= width for row in plain)
     assert all(row.endswith("\n") and row.count("\n") == 1 and not row.endswith(" \n") for row in plain)
-    assert all(any(one in row for row in plain) for one in ids)
+    assert all(any(identifier in row for row in plain) for identifier in ids)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "".join(plain))
     assert is_styled or "\x1b" not in "".join(sent)
 
@@ -48,7 +48,7 @@ def test_a_block_keeps_within_the_width_and_cuts_no_id(
 def test_columns_align_or_are_refused(width: int, table: list[tuple[str, str, str]]) -> None:
     canvas = Canvas(Display(width, True))
     aligned = canvas.columns([[words(cell) for cell in row] for row in table])
-    longest = [max((cell_len(one) for one in words(text).plain.split()), default=0) for _, text, _ in table]
+    longest = [max((cell_len(word) for word in words(text).plain.split()), default=0) for _, text, _ in table]
     if aligned is None:
         assert 13 + 2 + max(longest) + 2 + len("cold") > width
         return

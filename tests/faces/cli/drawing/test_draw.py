@@ -46,9 +46,9 @@ def build(clawmem: Command) -> dict[str, str]:
 
     def do(day: int, *words: str, given: str | None = None) -> str:
         env = {"CLAWMEM_NOW": f"2026-11-{day}T08:00:00Z", "CLAWMEM_SEED": str(zlib.crc32(repr(words).encode()))}
-        done = clawmem(*words, given=given, env=env)
-        assert done.code == DONE, done.err
-        return next(iter(_IDS.findall(done.out)), "")
+        result = clawmem(*words, given=given, env=env)
+        assert result.code == DONE, result.err
+        return next(iter(_IDS.findall(result.out)), "")
 
     jane = ("--entity", "areas/people/jane")
     ids["oslo"] = do(16, "remember", "Jane lives in Oslo.", *jane, "--source", "a letter", "--evidence", "from Oslo")
@@ -59,11 +59,11 @@ def build(clawmem: Command) -> dict[str, str]:
     jose = ("--entity", "areas/people/jose")
     do(19, "remember", "José müsste 東京 besuchen 😀 und die Cafés dort.", *jose)
     do(19, "remember", "日本語の文章は空白なしで書かれるので、折り返しは幅によって決まります。", *jose)
-    said = (
+    pair = (
         ("2026-11-02T10:00:00Z", "Remember that I was born in Bergen. I went to a café with Jane."),
         ("2026-11-03T10:00:00Z", "Remember that I was born in Oslo."),
     )
-    lines = [json.dumps({"role": "user", "speaker": "Mia", "timestamp": at, "content": text}) for at, text in said]
+    lines = [json.dumps({"role": "user", "speaker": "Mia", "timestamp": at, "content": text}) for at, text in pair]
     do(20, "ingest", "-", "--session", "s", given="\n".join(lines))
     do(20, "heartbeat", "--quiet")
     ids["proposal"] = _IDS.findall(clawmem("review", "list").out)[0]
@@ -95,8 +95,8 @@ def test_the_screens_are_as_recorded(clawmem: Command) -> None:
             sent = clawmem(*words, "--color", "always", env=env).out
             rows = screen_of(sent, columns)
             named = named if columns == 40 else _IDS.findall(clawmem(*words, "--quiet", env=env).out)
-            for one in named:
-                assert any(one in row for row in rows), f"{one} is cut at {columns} columns by {words}"
+            for name in named:
+                assert any(name in row for row in rows), f"{name} is cut at {columns} columns by {words}"
             styles: dict[str, list[str]] = {}
             for style, text in styled(sent):
                 styles.setdefault(style, []).append(text)
@@ -117,9 +117,9 @@ def test_a_terminal_is_sent_what_a_pipe_gets_with_color_always(
 ) -> None:
     clawmem("remember", "Jane lives in the yellow house at the harbour.", "--entity", "areas/people/jane")
     for columns in (80, 40):
-        for words, given in ((["recall", "living"], None), (["recall", "-"], "living"), (["status"], None)):
-            piped = clawmem(*words, "--color=always", env={"COLUMNS": str(columns)}, given=given)
-            assert given or on_terminal(words, vault_root, environment, columns).replace("\r\n", "\n") == piped.out
+        for words, text in ((["recall", "living"], None), (["recall", "-"], "living"), (["status"], None)):
+            piped = clawmem(*words, "--color=always", env={"COLUMNS": str(columns)}, given=text)
+            assert text or on_terminal(words, vault_root, environment, columns).replace("\r\n", "\n") == piped.out
             assert words[0] == "status" or "\x1b[1;35mlives\x1b[0m" in piped.out
             assert max(map(len, screen_of(piped.out, columns))) <= columns
 
@@ -138,8 +138,8 @@ def test_texts_of_the_vault_do_nothing_to_a_terminal(
     (items,) = (vault_root / "life").rglob("items.json")
     text = items.read_text()
     for number, attack in enumerate(ATTACKS.values()):
-        one = {"id": f"fact_{number:08x}", "fact": f"harbour {attack}", "category": attack, "source_text": attack}
-        text = text.replace("[\n", f"[\n{json.dumps(one)},\n", 1)
+        record = {"id": f"fact_{number:08x}", "fact": f"harbour {attack}", "category": attack, "source_text": attack}
+        text = text.replace("[\n", f"[\n{json.dumps(record)},\n", 1)
     items.write_text(text)
     subprocess.run(["git", "commit", "-qam", f"x {ATTACKS['colour']}"], cwd=vault_root, env=environment, check=True)
     for words in (
@@ -196,7 +196,7 @@ def test_rich_is_imported_only_where_something_is_drawn(
 ) -> None:
     clawmem("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
     (fact,) = clawmem("list", "--json").data["facts"]
-    words = [fact["id"] if one == "FACT" else one for one in words]
+    words = [fact["id"] if word == "FACT" else word for word in words]
     code = (
         "import os, sys; from clawmem.faces.cli.plain import run_plain\n"
         f"code = run_plain({words!r})\n"
@@ -204,8 +204,8 @@ def test_rich_is_imported_only_where_something_is_drawn(
         "sys.stderr.write(' '.join(drawn)); sys.stderr.flush(); sys.stdout.flush(); os._exit(code)"
     )
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, cwd=vault_root, env=environment, capture_output=True, text=True, check=True)
-    assert (done.stderr, done.stdout != "") == ("", True)
+    process = subprocess.run(command, cwd=vault_root, env=environment, capture_output=True, text=True, check=True)
+    assert (process.stderr, process.stdout != "") == ("", True)
     drawn = subprocess.run(
         command, cwd=vault_root, env={**environment, "FORCE_COLOR": "1"}, capture_output=True, text=True, check=True
     )
@@ -219,6 +219,6 @@ def test_a_reader_that_goes_away_and_a_full_disk(
     assert clawmem("remember", "--jsonl", "-", given=lines).code == DONE
     command = f"'{sys.executable}' -m clawmem list --color always"
     for line, code in ((f"{command} | head -1; exit ${{PIPESTATUS[0]}}", 0), (f"{command} >/dev/full", 4)):
-        done = subprocess.run(["bash", "-c", line], cwd=vault_root, env=environment, capture_output=True, text=True)
-        assert done.returncode == code, done.stderr
-        assert "Traceback" not in done.stderr
+        process = subprocess.run(["bash", "-c", line], cwd=vault_root, env=environment, capture_output=True, text=True)
+        assert process.returncode == code, process.stderr
+        assert "Traceback" not in process.stderr

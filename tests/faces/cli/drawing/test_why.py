@@ -40,8 +40,8 @@ def test_a_chain_of_any_length_keeps_its_room(width: int) -> None:
     chain = [record(number, number + 1) for number in range(1, 1200)]
     rows = drawn(width, record(1200), *chain)
     assert max(map(len, rows)) <= width
-    told = [row for row in rows if " boats." in row]
-    assert [row.split()[-2] for row in told] == ["1200", *(str(number) for number in range(1199, 0, -1))]
+    items = [row for row in rows if " boats." in row]
+    assert [row.split()[-2] for row in items] == ["1200", *(str(number) for number in range(1199, 0, -1))]
 
 
 def test_what_a_merge_replaced_is_below_it() -> None:
@@ -57,7 +57,11 @@ def test_what_a_merge_replaced_is_below_it() -> None:
 
 @pytest.mark.parametrize("width", [80, 40, 20])
 def test_merges_of_merges_keep_their_room(width: int) -> None:
-    chain = [one for level in range(1, 30) for one in (record(level, level + 1), record(100 + level, level + 1))]
+    chain = [
+        other_record
+        for level in range(1, 30)
+        for other_record in (record(level, level + 1), record(100 + level, level + 1))
+    ]
     rows = drawn(width, record(30), *chain)
     assert max(map(len, rows)) <= width
     assert sum("boats." in row for row in rows) == len(chain) + 1 or width == 20

@@ -16,8 +16,8 @@ def test_an_alias_that_is_a_path_leads_to_one_entity_alone() -> None:
         "projects/x": (),
     }
     found = list(alias_problems(aliases, entities))
-    assert {(one.severity, one.check) for one in found} == {(WARNING, "alias")}
-    assert [(one.path, one.message.partition(":")[0]) for one in found] == [
+    assert {(problem.severity, problem.check) for problem in found} == {(WARNING, "alias")}
+    assert [(problem.path, problem.message.partition(":")[0]) for problem in found] == [
         (
             "life/areas/people/janet/summary.md",
             "The alias 'areas/people/jane' of areas/people/janet leads to areas/people/jane itself",

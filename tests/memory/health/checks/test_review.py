@@ -68,7 +68,7 @@ def test_what_can_be_approved_has_no_problem(proposal: Proposal) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "line", "told"),
+    ("data", "line", "text"),
     [
         (b"{\n oops\n}\n", 2, "is not JSON"),
         (b"[]\n", None, "it is not a JSON object"),
@@ -82,14 +82,14 @@ def test_what_can_be_approved_has_no_problem(proposal: Proposal) -> None:
         (changed(status="rejected", decided={"by": "x", "at": "later"}), 10, "has 'later' as the time it was decided"),
     ],
 )
-def test_a_file_that_is_wrong_is_an_error_on_its_line(data: bytes, line: int | None, told: str) -> None:
+def test_a_file_that_is_wrong_is_an_error_on_its_line(data: bytes, line: int | None, text: str) -> None:
     (problem,) = problems(data)
     assert (problem.severity, problem.path, problem.line) == (ERROR, PATH, line)
-    assert told in problem.message
+    assert text in problem.message
 
 
 @pytest.mark.parametrize(
-    ("proposal", "state", "told"),
+    ("proposal", "state", "text"),
     [
         (OPEN_ONE, {"fact": TEA._replace(id="fact_2")}, "is about fact_00000001, which does not exist"),
         (OPEN_ONE, {"fact": TEA._replace(status="superseded", superseded_by="fact_2")}, "which fact_2 superseded"),
@@ -101,12 +101,12 @@ def test_a_file_that_is_wrong_is_an_error_on_its_line(data: bytes, line: int | N
     ],
 )
 def test_what_can_no_longer_be_approved_is_a_warning_that_says_what_to_do(
-    proposal: Proposal, state: dict[str, Any], told: str
+    proposal: Proposal, state: dict[str, Any], text: str
 ) -> None:
     (problem,) = problems(render_proposal(proposal), **state)
     assert (problem.severity, problem.check) == (WARNING, "proposal")
     assert problem.line == line_of(render_proposal(proposal).decode(), "fact" if proposal is ADDED else "targets")
-    assert told in problem.message
+    assert text in problem.message
     assert f"`clawmem review reject {proposal.id} --reason ...` closes it." in problem.message
 
 
@@ -134,7 +134,7 @@ def test_an_entity_that_cannot_be_and_a_credential_are_said() -> None:
 @given(st.binary(max_size=80) | st.dictionaries(st.sampled_from(Proposal._fields), st.integers() | st.text()).map(
     lambda record: json.dumps({**json.loads(render_proposal(OPEN_ONE)), **record}).encode()))  # fmt: skip
 def test_whatever_stands_in_a_file_it_is_reported_and_never_fails(data: bytes) -> None:
-    assert all(isinstance(one, HealthProblem) and one.message.endswith(".") for one in problems(data))
+    assert all(isinstance(problem, HealthProblem) and problem.message.endswith(".") for problem in problems(data))
 
 
 @pytest.fixture
@@ -150,6 +150,8 @@ def test_doctor_reads_them_and_counts_them(vault_root: Path, check: Callable[[],
     (vault_root / "review/prop_00000002.json").write_bytes(render_proposal(OPEN_ONE._replace(id="prop_00000002")))
     (vault_root / "review/prop_00000003.json").write_bytes(b"{\n")
     found = check()
-    told = [(one.severity, one.path, one.line) for one in found.problems if one.check == "proposal"]
-    assert told == [(ERROR, "review/prop_00000003.json", 2), (WARNING, "review/prop_00000002.json", 9)]
+    items = [
+        (problem.severity, problem.path, problem.line) for problem in found.problems if problem.check == "proposal"
+    ]
+    assert items == [(ERROR, "review/prop_00000003.json", 2), (WARNING, "review/prop_00000002.json", 9)]
     assert (found.checked["proposals"], found.healthy) == (2, False)

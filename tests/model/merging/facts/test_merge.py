@@ -108,9 +108,9 @@ SINGLE = frozenset({"lives_in"})
 
 def home(number: int, place: str, minute: int, **more: Any) -> Fact:
     """A fact about where Jane lives."""
-    given = Fact(f"fact_{number:08x}", f"Jane lives in {place}.", "fact", f"2026-11-21T09:{minute:02}:00Z", "user")
+    fact = Fact(f"fact_{number:08x}", f"Jane lives in {place}.", "fact", f"2026-11-21T09:{minute:02}:00Z", "user")
     values: dict[str, Any] = {"subject": "Jane", "predicate": "lives_in", "object": place, "trust": "user", **more}
-    return given._replace(**values)
+    return fact._replace(**values)
 
 
 OSLO, ROME = home(1, "Oslo", 1), home(2, "Rome", 2)
@@ -132,9 +132,13 @@ def test_both_stay_and_a_person_is_asked() -> None:
     merged, mirrored = met([OSLO], [ROME]), met([ROME], [OSLO])
     assert merged == mirrored
     assert standing(merged) == ["Oslo", "Rome"]
-    assert [(one.kind, one.fact) for one in merged.conflicts] == [("values", ROME.id)]
+    assert [(conflict.kind, conflict.fact) for conflict in merged.conflicts] == [("values", ROME.id)]
     ((_, asked),) = merged.questions
-    assert (asked.kind, asked.does, [one.id for one in asked.targets]) == ("conflict", "supersede", [OSLO.id, ROME.id])
+    assert (asked.kind, asked.does, [target.id for target in asked.targets]) == (
+        "conflict",
+        "supersede",
+        [OSLO.id, ROME.id],
+    )
     assert asked.says == "Jane lives in Rome. (instead of: Jane lives in Oslo.)"
 
 
@@ -184,18 +188,22 @@ def test_what_stood_on_one_side_alone_is_its_own_matter() -> None:
 def test_all_that_stands_is_in_the_question() -> None:
     """A proposal with another contradicting value could not be approved."""
     ((_, asked),) = met([ROME], [home(3, "Paris", 3)], base=(OSLO,)).questions
-    assert [one.fact for one in asked.targets] == ["Jane lives in Oslo.", "Jane lives in Rome.", "Jane lives in Paris."]
+    assert [target.fact for target in asked.targets] == [
+        "Jane lives in Oslo.",
+        "Jane lives in Rome.",
+        "Jane lives in Paris.",
+    ]
 
 
 def test_two_successors_are_asked_about_once() -> None:
     closed = OSLO._replace(status="superseded")
-    one, other = (
+    other_fact, other = (
         fact._replace(links=(FactLink("supersedes", OSLO.id, "moved", fact.timestamp),))
         for fact in (ROME, home(3, "Paris", 3))
     )
     merged = merge_facts(
         {PATH: (OSLO,)},
-        {PATH: (closed._replace(superseded_by=one.id), one)},
+        {PATH: (closed._replace(superseded_by=other_fact.id), other_fact)},
         {PATH: (closed._replace(superseded_by=other.id), other)},
         MergePolicy(single=SINGLE),
     )

@@ -56,7 +56,7 @@ def test_what_one_side_removed_stays_out_unless_a_fact_rests_on_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "joined"),
+    ("other_record", "other", "joined"),
     [
         ({"recalled": True}, {}, {"recalled": True}),
         ({"recalled": False}, {}, {"recalled": False}),
@@ -70,13 +70,15 @@ def test_what_one_side_removed_stays_out_unless_a_fact_rests_on_it() -> None:
         ({"metadata": None}, {"metadata": {"revoked": "2026-11-20"}}, {"metadata": {"revoked": "2026-11-20"}}),
     ],
 )
-def test_the_marks_of_both_sides_are_joined(one: dict[str, Any], other: dict[str, Any], joined: object) -> None:
-    mine, yours = line("e", 4, **one), line("e", 4, **other)
+def test_the_marks_of_both_sides_are_joined(
+    other_record: dict[str, Any], other: dict[str, Any], joined: object
+) -> None:
+    mine, yours = line("e", 4, **other_record), line("e", 4, **other)
     found = []
     for ours, theirs in ((mine, yours), (yours, mine)):
         (record,) = (json.loads(each) for each in merge_ledger(day(A), day(A, ours), day(A, theirs)).splitlines()[1:])
         found.append(record)
-        assert {key: value for key, value in record.items() if key in {**one, **other}} == joined
+        assert {key: value for key, value in record.items() if key in {**other_record, **other}} == joined
     assert found[0] == found[1]
 
 
@@ -90,8 +92,8 @@ def test_a_redacted_event_replaces_the_one_that_says_it() -> None:
 
 
 def test_two_texts_under_one_id_are_both_kept() -> None:
-    one, other = line("e", 4, "one"), line("e", 4, "other")
-    assert sorted(merge_ledger(b"", day(one), day(other)).splitlines()) == sorted((one, other))
+    data, other = line("e", 4, "one"), line("e", 4, "other")
+    assert sorted(merge_ledger(b"", day(data), day(other)).splitlines()) == sorted((data, other))
 
 
 def test_lines_that_are_no_events_are_kept_as_they_are() -> None:

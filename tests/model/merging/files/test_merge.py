@@ -148,7 +148,7 @@ def test_sections_that_both_sides_began() -> None:
 def test_one_setting_with_two_values() -> None:
     merged = both("clawmem.yaml", SETTINGS, SETTINGS.replace("10", "7"), SETTINGS.replace("10", "8"))
     assert "  # another machine had: limit: 7\n  limit: 8\n" in text(merged)
-    assert [one.kind for one in merged.conflicts] == ["setting"]
+    assert [conflict.kind for conflict in merged.conflicts] == ["setting"]
     ours, theirs = (SETTINGS.replace("10", number).encode() for number in "78")
     chosen = merge_file("clawmem.yaml", SETTINGS.encode(), ours, theirs, MergePolicy("ours"))
     assert text(chosen) == SETTINGS.replace("10", "7")
@@ -207,7 +207,7 @@ def test_a_decision_beats_a_question() -> None:
     path = proposal_path(ASKED.id)
     turned_down = ASKED._replace(status=REJECTED, decided=ReviewDecision("Ada", "2026-11-21T10:00:00Z"))
     approved = ASKED._replace(status=APPROVED, decided=ReviewDecision("Bob", "2026-11-21T09:30:00Z", "right"))
-    files = {one.status: render_proposal(one).decode() for one in (ASKED, turned_down, approved)}
+    files = {proposal.status: render_proposal(proposal).decode() for proposal in (ASKED, turned_down, approved)}
     base = files["open"]
     assert text(both(path, base, base, files["rejected"])) == files["rejected"]
     wider = render_proposal(ASKED._replace(targets=(*ASKED.targets, ProposalTarget("fact_2", "b")))).decode()
@@ -230,7 +230,9 @@ def test_how_far_learning_has_come() -> None:
         "days": {"2026-11-19": [12, "c"], "2026-11-20": [1, "x"], "2026-11-21": [2, "y"]},
         "mentions": {"haga": 4},
     }
-    read = (json.dumps({"days": {}, "mentions": {}, "by_model": {"2026-11-19": one}}) for one in ([5, "b"], [9, "c"]))
+    read = (
+        json.dumps({"days": {}, "mentions": {}, "by_model": {"2026-11-19": items}}) for items in ([5, "b"], [9, "c"])
+    )
     assert json.loads(text(both("ledger/learned.json", base, *read)))["by_model"] == {"2026-11-19": [9, "c"]}
 
 
@@ -244,7 +246,7 @@ def test_how_strict_promotion_is_comes_from_the_later_night() -> None:
 def test_what_cannot_be_merged_stands_beside() -> None:
     merged = both("wiki/odd.json", "{", "[1]", "[2]")
     assert {merged.content, merged.beside} == {b"[1]", b"[2]"}
-    assert [one.kind for one in merged.conflicts] == ["file"]
+    assert [conflict.kind for conflict in merged.conflicts] == ["file"]
 
 
 def test_facts_that_cannot_be_read_stop_the_merge() -> None:
@@ -278,7 +280,11 @@ def test_an_event_that_was_taken_back_has_no_second_version() -> None:
     later = said(recalled=True, metadata={"tool": "web", "revoked": "2026-11-24"})
     assert merged_ledger(plain, later, said(**TAKEN_BACK)) == [revoked]
     other = said(**TAKEN_BACK) + said(id="evt_2", text="Else.")
-    assert [one["id"] for one in merged_ledger(plain, plain + said(id="evt_3"), other)] == ["evt_1", "evt_2", "evt_3"]
+    assert [record["id"] for record in merged_ledger(plain, plain + said(id="evt_3"), other)] == [
+        "evt_1",
+        "evt_2",
+        "evt_3",
+    ]
 
 
 def test_an_event_that_was_redacted_has_no_second_version() -> None:

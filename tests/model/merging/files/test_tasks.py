@@ -17,13 +17,13 @@ BASE = new_page("Fix the login", {"workflow": "software", "priority": 3}, "It fa
 
 def merged(base: str | None, ours: str, theirs: str) -> MergedFile:
     before = None if base is None else base.encode()
-    done = merge_file(PATH, before, ours.encode(), theirs.encode())
-    assert merge_file(PATH, before, theirs.encode(), ours.encode()) == done
-    return done
+    result = merge_file(PATH, before, ours.encode(), theirs.encode())
+    assert merge_file(PATH, before, theirs.encode(), ours.encode()) == result
+    return result
 
 
-def read(done: MergedFile) -> Task:
-    return parse_task(done.content or b"", PATH, parse_yaml)
+def read(merged: MergedFile) -> Task:
+    return parse_task(merged.content or b"", PATH, parse_yaml)
 
 
 def checked(page: str, *numbers: int) -> str:
@@ -45,15 +45,15 @@ VALUES = {
 
 @given(st.data(), st.permutations(KEYS), st.integers(0, 6), st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
 def test_different_keys_and_all_boxes_of_both_sides_are_taken(
-    data: st.DataObject, keys: list[str], cut: int, one: set[int], other: set[int]
+    data: st.DataObject, keys: list[str], cut: int, group: set[int], other: set[int]
 ) -> None:
     mine = {key: data.draw(VALUES[key]) for key in keys[:cut]}
     yours = {key: data.draw(VALUES[key]) for key in keys[cut:]}
-    done = merged(BASE, checked(with_keys(BASE, mine), *one), checked(with_keys(BASE, yours), *other))
-    task, wanted = read(done), parse_task(with_keys(BASE, {**mine, **yours}).encode(), PATH, parse_yaml)
+    result = merged(BASE, checked(with_keys(BASE, mine), *group), checked(with_keys(BASE, yours), *other))
+    task, wanted = read(result), parse_task(with_keys(BASE, {**mine, **yours}).encode(), PATH, parse_yaml)
     assert task._replace(acceptance=(), page="", body="") == wanted._replace(acceptance=(), page="", body="")
-    assert [item.checked for item in task.acceptance] == [number in one | other for number in range(4)]
-    assert done.conflicts == ()
+    assert [item.checked for item in task.acceptance] == [number in group | other for number in range(4)]
+    assert result.conflicts == ()
 
 
 @given(st.data())
@@ -66,18 +66,21 @@ def test_whatever_both_changed_can_be_read_and_one_of_the_values_stands(data: st
 
 
 def test_a_box_is_checked_where_the_other_side_changed_its_words() -> None:
-    done = merged(BASE, checked(BASE, 1), BASE.replace("Point number 1 holds.", "Point number 1 holds at night."))
-    assert [(one.text, one.checked) for one in read(done).acceptance][1] == ("Point number 1 holds at night.", True)
-    assert done.conflicts == ()
+    result = merged(BASE, checked(BASE, 1), BASE.replace("Point number 1 holds.", "Point number 1 holds at night."))
+    assert [(item.text, item.checked) for item in read(result).acceptance][1] == (
+        "Point number 1 holds at night.",
+        True,
+    )
+    assert result.conflicts == ()
 
 
 def test_a_closed_task_stays_closed_with_its_verdict() -> None:
-    done = with_keys(BASE, {"state": "done", "verdict": "pass", "decided_by": "Ann"})
-    result = merged(BASE, done, with_keys(BASE, {"state": "review", "holder": "bob"}))
+    outcome = with_keys(BASE, {"state": "done", "verdict": "pass", "decided_by": "Ann"})
+    result = merged(BASE, outcome, with_keys(BASE, {"state": "review", "holder": "bob"}))
     task = read(result)
     assert (task.state, task.verdict, task.decided_by, task.holder) == ("done", "pass", "Ann", "bob")
     assert "# another machine had: state: review\n" in task.page
-    assert [one.says for one in result.conflicts] == [f"{PATH} is done; another machine had review (bob)"]
+    assert [conflict.says for conflict in result.conflicts] == [f"{PATH} is done; another machine had review (bob)"]
 
 
 def test_of_two_verdicts_the_later_one_stands_whole() -> None:

@@ -343,14 +343,14 @@ def test_what_a_pattern_matches_has_a_literal_that_asks_for_the_pattern() -> Non
 
 def test_nothing_is_compiled_where_a_plain_sentence_is_looked_at() -> None:
     """Every command that writes looks at a text, and to compile all patterns takes many times as long."""
-    told = (
+    text = (
         "import re, sys; real, seen = re.compile, []; re.compile = lambda *given: (seen.append(given), real(*given))[1]"
     )
-    told += "; from clawmem.model.safety.secrets.find import find_secrets; before = len(seen)"
-    told += "; assert find_secrets('Jane moved from Oslo to Rome in May 2026 and likes her flat.') == ()"
-    told += "; print(len(seen) - before, 'clawmem.model.safety.secrets.search' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["0", "False"]
+    text += "; from clawmem.model.safety.secrets.find import find_secrets; before = len(seen)"
+    text += "; assert find_secrets('Jane moved from Oslo to Rome in May 2026 and likes her flat.') == ()"
+    text += "; print(len(seen) - before, 'clawmem.model.safety.secrets.search' in sys.modules)"
+    process = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+    assert process.stdout.split() == ["0", "False"]
 
 
 def test_several_are_found_in_order_and_each_is_redacted() -> None:
@@ -384,7 +384,7 @@ def test_places_hold_after_letters_whose_lower_case_is_longer() -> None:
 def test_any_text_is_searched_and_redaction_is_stable(text: str) -> None:
     matches = find_secrets(text)
     assert all(0 <= match.start < match.end <= len(text) for match in matches)
-    assert all(one.end <= other.start for one, other in pairwise(matches))
+    assert all(match.end <= other.start for match, other in pairwise(matches))
     assert redact(redact(text)) == redact(text)
 
 

@@ -18,7 +18,7 @@ DICE = random.Random(20261122)
 
 def some(count: int, letters: str = MIXED) -> str:
     """Random letters, with a small letter, a capital and a digit where the alphabet has them."""
-    first = "".join(one for one in "q7K" if one in letters)
+    first = "".join(text for text in "q7K" if text in letters)
     return first + "".join(DICE.choice(letters) for _ in range(count - len(first)))
 
 
