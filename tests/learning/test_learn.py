@@ -14,11 +14,13 @@ from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import GateLimits
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
+from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
@@ -193,7 +195,8 @@ def test_a_long_event_gives_more_up_to_four_times() -> None:
 
 
 def test_a_fact_named_by_its_id_may_be_changed_by_the_user(vault: Vault, caller: Caller, say: Say) -> None:
-    say("My sister Lena lives in Ghent.")
+    record = {"fact": "Lena lives in Ghent.", "subject": "Lena", "predicate": "lives_in", "object": "Ghent"}
+    remember(vault, [draft_from_record({**record, "entity": "areas/people/lena"}, caller.now)], caller)
     before = state(vault)
     lena = before["Lena lives in Ghent."]
     learned = say(f"Remember that {lena.id} is about Bruges, not Ghent.")
