@@ -101,7 +101,7 @@ def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) 
     ("line", "offered"),
     [
         ("clawmem rem", ["remember"]),
-        ("clawmem config ", ["get", "set", "list", "trust"]),
+        ("clawmem config ", ["get", "set", "list", "trust", "extension"]),
         ("clawmem config set lock.", ["lock.wait_seconds"]),
         ("clawmem config set index.keyword ", ["fts5", "whoosh"]),
         ("clawmem config set git.sign t", ["true"]),

@@ -18,7 +18,7 @@ _OF_VERB = {
     "recall": "recall:recall",
     "list": "recall:listed",
     "why": "why:why",
-    "log": "log:log",
+    "log": "why:log",
     "review list": "review:queue",
     "review show": "review:proposal",
 }
