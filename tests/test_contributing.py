@@ -98,8 +98,8 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
     assert copy.clawmem("undo", kept, cwd=vault_root).code == 0
 
     helped = copy.clawmem("pin", "--help", cwd=vault_root).out
-    assert "Keep a fact hot for good." in helped and helped.endswith("Examples:\n    clawmem pin fact_1a2b\n")
-    assert "  pin " in copy.clawmem("--help", cwd=vault_root).out
+    assert "Keep a fact hot for good." in helped and "Examples:\n    clawmem pin fact_1a2b\n" in helped
+    assert "  pin " in copy.clawmem("help", "all", cwd=vault_root).out
     assert "'pin'" in copy.clawmem("pni", cwd=vault_root).err
     assert "### pin\n\n<!-- begin: pin -->\nKeep a fact hot for good. Its importance becomes 1" in copy.manual()
 

@@ -44,7 +44,7 @@ def test_an_extension_works_after_a_person_accepted_it(
     run("config", "extension", "birthdays", "--yes")
     assert imported == [False] * len(imported)
 
-    assert "List the birthdays in life/birthdays.json." in run("--help")
+    assert "List the birthdays in life/birthdays.json." in run("help", "extensions")
     assert "life/birthdays.json:1 cannot be read: it must be a list of texts" in run("remember", "Grass is green.")
     file.write_text('["04-17 Jane"]\n')
     assert "committed 1 file(s) edited by hand" in run("remember", "Snow is white.")

@@ -196,7 +196,7 @@ def question_words(index: Index, question: str, with_talk: bool, by_meaning: boo
     owners = owners_asked(question)
     names = name_words(words, people)
     bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names
-    unheard = _unheard(asked, bare) if bare and asks(question) else None
+    unheard = _unheard(asked, bare) if bare and asks(question) and not asks_former(question) else None
     of_owner = not owners.isdisjoint(names)
     return QuestionWords(
         asked, names, called, record, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
