@@ -122,7 +122,7 @@ def _epilog(examples: Iterable[str], shared: Sequence[Parameter] = ()) -> str:
     if not shared:
         return text
     names = ", ".join(parameter.flags[0] for parameter in shared)
-    return f"{text}\n\nAll verbs also take {names}: see `clawmem --help`."
+    return f"All verbs also take {names}: see `clawmem --help`.\n\n{text}"
 
 
 def _shared(own: Collection[str]) -> list[Parameter]:
