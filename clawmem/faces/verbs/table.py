@@ -113,7 +113,7 @@ OTHER_NAMES = {
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names the verb."""
 
-EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane drink?'")
+EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane prefer?'")
 """The examples at the end of `clawmem --help`."""
 
 
