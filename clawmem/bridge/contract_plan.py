@@ -233,6 +233,8 @@ class PublishPlan:
             raise NotPermitted(f"Line {line.number} belongs to the workspace of another agent.")
         if same is None and line.names_next_wording:
             return self._insert(line, fact, chain)
+        if same is not None and same is not last and line.names_next_wording:
+            return _answer(line, KNOWN, same, "a later wording is stored")
         moment = _moment(last)
         closing = line.status != CURRENT and status_of(last.fact) != REVOKED and (same is last or line.moment >= moment)
         if closing and (last.fact.is_current or line.status == REVOKED):
