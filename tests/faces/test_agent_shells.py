@@ -36,9 +36,9 @@ SHELLS = {
     "openclaw": {"OPENCLAW_SHELL": "exec"},
 }
 OF_PERSONS = {
-    "claim confirm", "config trust", "dashboard", "evaluate allow", "forget", "hub init", "hub org", "hub user",
-    "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact", "review decide",
-    "review delegate", "review trust", "revoke", "workflow allow",
+    "claim confirm", "config extension", "config trust", "dashboard", "evaluate allow", "forget", "hub init",
+    "hub org", "hub user", "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact",
+    "review decide", "review delegate", "review trust", "revoke", "workflow allow",
 }  # fmt: skip
 
 

@@ -49,9 +49,19 @@ def test_without_an_identity_the_author_is_clawmem(clawmem: Command, vault_root:
 def test_the_user_by_name_is_one_entity(clawmem: Command) -> None:
     clawmem("config", "set", "user.name", "Ada")
     items = [
-        {"role": "user", "content": "I'm allergic to penicillin.", "timestamp": "2026-11-20T09:00:00Z"},
-        {"role": "user", "speaker": "Ada", "content": "I live in Oslo.", "timestamp": "2026-11-20T09:01:00Z"},
-        {"role": "user", "speaker": "user", "content": "My sister is Grace.", "timestamp": "2026-11-20T09:02:00Z"},
+        {"role": "user", "content": "Remember that I'm allergic to nuts.", "timestamp": "2026-11-20T09:00:00Z"},
+        {
+            "role": "user",
+            "speaker": "Ada",
+            "content": "Remember that I live in Oslo.",
+            "timestamp": "2026-11-20T09:01:00Z",
+        },
+        {
+            "role": "user",
+            "speaker": "user",
+            "content": "Remember that my sister is Grace.",
+            "timestamp": "2026-11-20T09:02:00Z",
+        },
     ]
     clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, items)))
     clawmem("heartbeat")

@@ -130,7 +130,7 @@ def _nested(text: str, depth: int) -> object:
 
 def _line(number: int, text: str) -> str:
     """What goes in by words: on one line, without what no fact may have."""
-    return f"The gate {number} opens with {' '.join(text.split())}."
+    return f"The gate {number} shows {' '.join(text.split())}."
 
 
 def _messages(number: int, text: str) -> list[dict[str, object]]:

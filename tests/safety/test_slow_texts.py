@@ -30,6 +30,7 @@ from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.language import answer_kinds
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -156,12 +157,15 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
     ("clawmem.extensions.exchange.mem0", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
     ("clawmem.model.records.keyed_entries", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.
     ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
     ("clawmem.model.safety.user_patterns", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
     ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
+    ("clawmem.model.language.answer_kinds", "answer"): lambda: [answer for _, answer in answer_kinds._KINDS],
+    ("clawmem.model.language.answer_kinds", "asked"): lambda: [asked for asked, _ in answer_kinds._KINDS],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],

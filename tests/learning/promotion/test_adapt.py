@@ -7,9 +7,13 @@ import json
 import pytest
 
 from clawmem.errors import Unreadable
+from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.ingest import ingest
+from clawmem.learning.learn import learn_from
+from clawmem.learning.pending import after_cursor
 from clawmem.learning.promotion.adapt import PATH, adapt, current_adaptation
 from clawmem.learning.promotion.promote import promote
+from clawmem.learning.rules.rules import statements
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.model.facts.draft import draft_from_record
@@ -17,7 +21,6 @@ from clawmem.model.proposals.adaptation import Adaptation, PromotionOutcomes
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
-from tests.plain_reader import learn_plainly as learn
 
 TODAY = "2026-11-21"
 
@@ -46,15 +49,18 @@ def test_withdrawn_promotions_make_it_stricter_once(vault: Vault, caller: Caller
 
 
 def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault, caller: Caller) -> None:
-    items = [Message(1, "user", "My sister Ana came by.", "2026-11-20T10:00:00Z", "Nora", "s1")]
+    items = [Message(1, "user", "I live in Oslo.", "2026-11-20T10:00:00Z", "Nora", "s1")]
     ingest(vault, items, caller, "chat")
-    (before,) = learn(vault, caller, dry_run=True).candidates
+    (event,) = after_cursor(vault)
+    unsure = tuple(proposition._replace(confidence=0.75) for proposition in statements(event, vault.catalog))
+    reading = Extraction("plain", False, {event.id: unsure}, by_caller=True)
+    (before,) = learn_from(vault, caller, reading, dry_run=True).candidates
     assert before.outcome == "added"
     assert before.proposition.confidence == 0.75
     outcomes = PromotionOutcomes(retracted=200)
     (vault.root / PATH).write_text(json.dumps({"outcomes": outcomes._asdict()}))
     assert current_adaptation(vault.read, vault.settings).gate_confidence == 0.77
-    (after,) = learn(vault, caller).candidates
+    (after,) = learn_from(vault, caller, reading).candidates
     assert (after.outcome, after.reason) == ("refused", "Its confidence 0.75 is below 0.77.")
 
 

@@ -97,7 +97,6 @@ def test_what_is_vaguer_or_besides_leaves_the_employer_alone(more: str) -> None:
     ("first", "then", "left"),
     [
         ("I live in Oslo.", "I live in Bergen.", ["Mia lives in Bergen."]),
-        ("i live in oslo", "i live in bergen now", ["Mia lives in Bergen."]),
         ("I live in a flat.", "I moved to Bergen.", ["Mia moved to Bergen."]),
         ("I live in Oslo.", "I live in Sweden now.", ["Mia lives in Sweden."]),
         ("I live in England.", "I live in Leeds, England.", ["Mia lives in Leeds, England."]),
