@@ -14,6 +14,7 @@ from clawmem.model.safety.secrets.rules import (
     KEY_STEMS,
     NAMES,
     NOUNS,
+    PART_NAMES,
     SHORT_NAMES,
     SHORT_NOUNS,
     SHORTEST_NEXT,
@@ -82,6 +83,7 @@ def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
 
     With `unnamed`, a long word that looks random counts even if no name announces it.
     """
+    text = text if text.isascii() else text.replace("\u2019", "'")
     lower = _lowered(text)
     asked = SecretSearch(
         candidate_rules(text),
@@ -161,7 +163,10 @@ def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
         if word in lower:
             for place in _places(lower, word):
                 end = place + len(word)
-                if word in SHORT_NAMES and (lower[end : end + 1].isalnum() or lower[place - 1 : place].isalnum()):
+                if word in SHORT_NAMES and (
+                    lower[end : end + 1].isalnum()
+                    or (lower[place - 1 : place].isalnum() and (word not in PART_NAMES or lower[end : end + 1] != "="))
+                ):
                     continue
                 if word != "key" or lower[max(0, place - 12) : place].rstrip("_- ").endswith(KEY_STEMS):
                     yield from _named_place(lower, rule, place, end)

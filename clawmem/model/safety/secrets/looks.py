@@ -166,7 +166,7 @@ def could_be_chosen(value: str) -> bool:
 @cache
 def _not_chosen() -> re.Pattern[str]:
     return re.compile(
-        r"@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|"
+        r"[\u2e80-\ufaff]|@[\w-]{1,60}\.[a-z]{2,}|^[\w.-]{1,60}@[a-zA-Z]|^[+\d.,:/T-]+(?:[a-zA-Z%°€$]{1,4})?$|"
         r"^v?\d{1,4}(?:\.\d{1,6}){1,3}"
         r"|[\\/()\[\]{}<>]|\.[a-z]{2,5}\d?$|^[A-Z]{1,6}-?\d+$|^\d{1,4}[ap]m$|^[a-z]{1,3}\d{1,4}$|"
         r"^[?&]?\w{1,40}=[A-Za-z_]|^\d{1,4}-\w+$"
@@ -196,7 +196,7 @@ def is_token(value: str) -> bool:
     kinds = [_kind(letter) for letter in part]
     switches = sum(kind != after for kind, after in pairwise(kinds))
     groups = len(re.findall(r"(?<=[A-Za-z])\d+(?=[A-Za-z])", part))
-    mixed = groups > (1 if len(value) >= 20 else 2) or (len(value) >= 20 and _has_mixed_case(part))
+    mixed = groups > (1 if len(value) >= 20 else 2) or (len(value) >= 20 and has_mixed_case(part))
     return len(part) >= 14 and switches >= 0.2 * len(part) and mixed
 
 
@@ -211,11 +211,11 @@ def could_be_key(value: str, shortest: int) -> bool:
     if len(value) < shortest:
         return False
     if not any(letter.isdigit() for letter in value):
-        return len(value) >= 20 and value.isalpha() and value.isascii() and _has_mixed_case(value)
+        return len(value) >= 20 and value.isalpha() and value.isascii() and has_mixed_case(value)
     return any(letter.isalpha() for letter in value) and entropy(value) >= 3.0
 
 
-def _has_mixed_case(value: str) -> bool:
+def has_mixed_case(value: str) -> bool:
     """Return whether capitals stand among small letters as by chance, unlike in a name of several words."""
     if (
         not value.isupper()

@@ -95,7 +95,7 @@ _USUAL_NAME = (
     rf"{_QUOTE}(?:admin|root|user|administrator|guest|gast|pi|demo|[\w.+-]{{1,40}}@[\w.-]{{3,40}}|"
     rf"[a-z][a-z._-]{{0,20}}[\d._][\w.-]{{0,20}}){_AFTER_QUOTE}"
 )
-_AND = r"(?:/|\||and|und|et|y|e|en|with|mit|avec|con|com|met|–|—|-|→|password|pw|pass)"
+_AND = r"(?://?|\||and|und|et|y|e|en|with|mit|avec|con|com|met|–|—|-|→|password|pw|pass)"
 _SAYS = r"(?:\s{0,2}[:=：は]\s{0,3}|\s{1,3}(?:is|was|are|ist|war|lautet|es|est|è|é)\s{0,2}:?\s{1,3})"
 
 # Codes that open an account again, in the languages for which no other rule has words.
@@ -136,6 +136,12 @@ PLACES: dict[str, PlaceRule] = {
     "pgpass": PlaceRule(
         ":5432:|:6432:",
         r"(?<![^\s\"'])[^\s:\"']{1,100}:[56]432:[^\s:]{1,100}:[^\s:]{1,100}:([^\s:\"']{6,200})(?![^\s\"'])",
+    ),
+    "settings-line": PlaceRule(
+        "pass",
+        r"(?m)^[ \t]{0,8}[a-z][\w.-]{0,40}?pass(?:w(?:or)?d|phrase)?[ \t]{1,8}[\"']?([^\s\"'=:]{8,200})[\"']?"
+        r"[ \t]{0,9}(?:#[^\n]{0,200})?$",
+        8,
     ),
     "netrc": PlaceRule(
         "machine ", r"\bmachine\s{1,3}\S{1,100}\s{1,9}login\s{1,3}\S{1,100}\s{1,9}password\s{1,3}(\S{3,200})"
@@ -233,13 +239,13 @@ PLACES: dict[str, PlaceRule] = {
         "pass:", r"\s(?:-pass(?:in|out)?|--(?:ks|key)-pass)[ =]{1,2}[\"']?pass:([^\s\"'$]{4,200})"
     ),
     "placed-password": PlaceRule(
-        "htpasswd|wpa_passphrase|rabbitmqctl|http-basic|sqlplus|lftp",
+        "htpasswd|wpa_passphrase|rabbitmqctl|http-basic|sqlplus|oracle:|lftp",
         rf"\bhtpasswd\s{{1,3}}-[a-z]{{0,4}}b[a-z]{{0,4}}\s{{1,3}}(?:\S{{1,100}}\s{{1,3}}){{1,2}}{_WORTH}(?=\s{{0,3}}("
         rf"?:$|\n|[|;&]))|\bwpa_passphrase\s{{1,3}}(?:\"[^\"\n]{{1,60}}\"|'[^'\n]{{1,60}}'|"
         rf"\S{{1,60}})\s{{1,3}}{_WORTH}|\brabbitmqctl\s{{1,3}}(?:add_user|change_password|"
         rf"authenticate_user)\s{{1,3}}\S{{1,60}}\s{{1,3}}{_WORTH}|\bhttp-basic\.\S{{1,80}}\s{{1,3}}\S{{1,80}}\s{{1,3"
         rf"}}{_WORTH}"
-        r"|\bsqlplus\b[^\n/]{0,60}?\s[\"']?\w{1,40}/([^\s@\"'$/]{4,100})@|"
+        r"|\b(?:sqlplus\b[^\n/]{0,60}?\s|oracle:\w{1,10}:)[\"']?\w{1,40}/([^\s@\"'$/]{4,100})@|"
         r"\blftp\b[^\n]{0,60}?\s-u\s{1,2}[\"']?[^\s,\"']{1,60},([^\s\"'$]{4,100})",
     ),
     "pair-option": PlaceRule(
@@ -307,7 +313,8 @@ PLACES: dict[str, PlaceRule] = {
         r"\b(?:safe|lock|padlock|combination|combo|tresor|schloss|coffre|cadenas|caja|candado|cofre|cassaforte|kluis|"
         rf"slot)\b[^\n\d]{{0,40}}?\b({_SIDE}\b[^\n\d]{{0,25}}\d{{1,2}}(?:[^\n\d]{{1,12}}?\b{_SIDE}\b[^\n\d]{{0,25}}\d{{1,2}}){{2,5}})(?!\d)|"
         r"\b(?:(?:zahlen)?kombination|combination|combo|combinaison|combinación|combinação|combinazione|"
-        r"combinatie|safe code|safe opens with)\b[^\n]{0,60}?(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|"
+        r"combinatie|safe code|safe\b[^\n.\d]{0,30}\bopens with)\b"
+        r"[^\n]{0,60}?(?<![\w.,-])(\d{1,2}(?:\s?(?:left|right|[lr]|links|"
         r"rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|destra)\b)?(?:[\s,/–-]{1,3}(?:(?:then|"
         r"and|left|right|to|the|[lr]|links|rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|"
         r"destra|dann|puis|luego|poi|en)\b[\s,]{0,2}){0,3}\d{1,2}(?:\s?(?:left|right|[lr]|links|rechts|gauche|"
@@ -385,7 +392,7 @@ PLACES: dict[str, PlaceRule] = {
         "login|zugang|anmelde|accès|acces|access |access:|acesso|identifiant|credential|credenc|credenz|creds|"
         "inlog|account|konto|compte|cuenta|usuario|benutzer|user |user:|username|log in|sign in|wifi|wlan|root|"
         "admin| / |signin",
-        rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}[:=]\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|"
+        rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}(?:[:=→]|-{{1,2}}>)\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|"
         rf"\s?[,/|:]\s{{0,2}})|\s(?:is|ist|est|es|é|è|still|noch|with|mit|avec|con|com|met|as|als|nog|"
         rf"toujours)\s{{1,2}}{_USUAL_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
         rf"\s{{1,2}}{_LOGIN_NAME}\s{{1,2}}[/|]\s{{1,2}}){_QUOTE}{_CHOSEN}|(?<![\w/.@-])(?:admin|root|"

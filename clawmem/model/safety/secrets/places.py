@@ -15,6 +15,7 @@ from clawmem.model.safety.secrets.looks import (
     could_be_chosen,
     could_be_password,
     entropy,
+    has_mixed_case,
     is_mixed,
     is_placeholder,
     is_row_of_words,
@@ -97,6 +98,12 @@ def _is_recovery_key(value: str) -> bool:
     return _has_digit(value) and (len(groups) == 1 or len(groups) > 2) and not is_stand_in(value)
 
 
+def _is_typed(value: str) -> bool:
+    """Return whether a value has a digit among letters that change their case as by chance."""
+    letters = re.sub(r"\d", "", value)
+    return 8 <= len(letters) < len(value) and value[-1].isalpha() and value.isalnum() and has_mixed_case(letters)
+
+
 def _has_digit(value: str) -> bool:
     return any(letter.isdigit() for letter in value) and len(set(value)) > 4
 
@@ -117,7 +124,8 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "recovery-list": lambda value: _are_codes(value) or (" " not in value and _is_recovery_key(value)),
     "seed-words": is_row_of_words,
     "app-password": is_row_of_words,
-    "login-pair": could_be_chosen,
+    "login-pair": lambda value: could_be_chosen(value) or _is_typed(value),
+    "settings-line": lambda value: could_be_chosen(value) or _is_typed(value),
     "opening-word": could_be_chosen,
     "spelled-password": could_be_chosen,
     "card-code": _always,

@@ -273,6 +273,8 @@ NAMES = {
 }
 # Names that occur inside other words: no letter or digit may be next to them.
 SHORT_NAMES = frozenset(("pw", "pass", "psk", "clave", "senha", "mdp", "heslo"))
+# Those that end the name of a variable, too: `SMTPPASS=`. What is assigned must look chosen then: `bypass=`.
+PART_NAMES = frozenset(("pw", "pass"))
 # Nouns that say that a long random word near them is a credential. The short ones stand alone or in a name: `app_key`.
 NOUNS = (
     "token secret credential password passwort authoriz apikey appkey authkey accesskey secretkey appid schlüssel"

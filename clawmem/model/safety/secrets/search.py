@@ -8,6 +8,7 @@ from functools import cache
 
 from clawmem.model.safety.secrets.find import SecretSearch, beginnings, find_secrets
 from clawmem.model.safety.secrets.looks import (
+    could_be_chosen,
     could_be_key,
     could_be_password,
     is_placeholder,
@@ -27,10 +28,11 @@ _RESTS = {rule: (starts, rest) for rule, starts, rest in STARTING}
 _SHORTEST_ASSIGNED_KEY = 12
 _SHORTEST_SPOKEN_KEY = 16
 _HEADERS = ("bearer-token", "basic-authorization")
+_PART_NAME = r"(?i:[a-z0-9](?:pass|pw)$)"
 
 _UUID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _RUN = r"[A-Za-z0-9+/_-]{32,}={0,2}"
-_SIGN = r"""(\\?["'`*_]{0,3}\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
+_SIGN = r"""(\\?["'`*_]{0,3}\]?\s{0,3}(?::=|=>|==?|:)[*_]{0,2}\s{0,3}|\s{1,3}(?:is|was):?\s{1,3})"""
 _ASSIGNED = _SIGN + r"""(\\?["'`]?)([^\s"'`,;]{6,200})"""
 _NEXT_NAME = r"-?\s{0,3}[A-Za-z_][\w.-]{0,80}\s{0,2}[=:](?=\s|$|[^\s]*$|[^\s]*\s)"
 _HEADER_NAME = (
@@ -80,6 +82,8 @@ _TELLING_PARTS = frozenset(
     "live test prod production sandbox sk ak rk key apikey token tok secret sec pat access refresh priv private"
     " auth".split()
 )
+# A number, an address or an id of a key; private keys are longer.
+_NUMBER = r"0[xX][0-9A-Fa-f]{1,40}"
 _DISCORD = r"(?<![\w.-])[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}(?![\w-])"
 
 
@@ -182,6 +186,8 @@ def _assigned(text: str, rule: str, end: int, option: bool) -> Hit | None:
     loose = spoken or (name is not None and name[0].endswith(("pass", "pw")))
     if len(seen) < 6 or (is_stand_in if in_sentence else _says_nothing)(seen) or not _fits(seen, rule, loose):
         return None
+    if name is not None and _compiled(_PART_NAME).search(name[0]) and not could_be_chosen(seen):
+        return None
     return rule, match.start(3), match.start(3) + len(value)
 
 
@@ -250,6 +256,8 @@ def _long_words(text: str, asked: SecretSearch) -> Iterator[Hit]:
     for match in _compiled(_LONG).finditer(text):
         word, (start, end) = match[0], match.span()
         before, after = text[max(0, start - _NEAR) : start], text[end : end + _NEAR]
+        if _compiled(_NUMBER).fullmatch(word):
+            continue
         in_address = "://" in re.split(r"\s", before)[-1] and before[-1] not in "=:"
         if in_address or after[:1] == "@" or any(first <= start < last for first, last in public):
             continue
@@ -268,8 +276,9 @@ def _is_announced(word: str, before: str, after: str) -> bool:
     if not nouns:
         match = _compiled(_SAID_AFTER).match(_compiled(_CLAUSE_ENDS).split(after)[0])
         nouns = list(_compiled(_NOUN).finditer(match[0])) if match else []
-        plain = len(word) >= SHORTEST_TOKEN and is_token(word) and not _is_hash_long(word)
-        return plain and bool(nouns) and not any(map(_is_other, nouns))
+        if not nouns or any(map(_is_other, nouns)) or len(word) < SHORTEST_TOKEN or not is_token(word):
+            return False
+        return not _is_hash_long(word) or (match is not None and _has_owner(nouns, match[0]))
     if _is_other(nouns[-1]):
         return False
     gap = clause[nouns[-1].end() :]

@@ -5,21 +5,35 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from clawmem.model.safety.secrets.looks import PLACEHOLDERS, could_be_chosen, could_be_password, is_stand_in
+from clawmem.model.safety.secrets.looks import (
+    PLACEHOLDERS,
+    could_be_chosen,
+    could_be_password,
+    is_row_of_words,
+    is_stand_in,
+)
 
 # `password`, `the password for the NAS`, then how it is said, then the value and whether it ends the sentence.
 _SAID = (
     # The endings of languages that put the article, or a particle, behind the noun.
     r"(?:et|en|n|nya|si|m|miz|는|은)?(?:\s{1,2}(?:for|of|to|at|on|in|from|für|fürs|vom|von|zum|zur|im|meiner|meines|de|del|du|des|la|le|los|las|"
     r"till|til|på|i|voor|van|op|"
+    r"bei|beim|am|chez|sur|dans|presso|nel|nella|sul|sulla|bij|em|no|"
+    r"от|для|к|ко|на|від|до|за|од|do|z|ke|k|pro|od|dla|"
     r"pour|do|da|"
     r"della|dello|per)\b[^\n.:;=!?\"]{1,40}?)?"
     r"(?:[*_]{0,2}\s{0,2}:[*_]{0,2}\s{0,3}|\s{1,2}(?:is|was|ist|war|lautet|heißt|es|era|est|était|c'est|c’est|è|"
     r"é|är|er|on|je|jest|to|це|это|είναι|היא|هي|है|adalah|là|este)\s{0,2}:?\s{1,3}|['’]s\s{1,3}|%3[dD])"
     r"([\"'`*“„«]{0,3})((?:[^\s\"'`*”“»]|\*(?=[^\s*])){3,200})([\"'`*”“»]{0,3})([ \t]{0,3}[^\s]?)"
 )
+# Languages that write no spaces: what is typed is in Latin letters and ends the sentence, or has a digit or a symbol.
+_SAID_CLOSE = r"\s?(?:は|是|：|为|為)\s?[\"'「『“]?([!-~]{4,64})(\s{0,2}です|[」』”。，！、\n]|$)?"
+_WORD = re.compile("[A-Z]?[a-z]{1,63}|[A-Z]{1,64}")
+_NAME = re.compile("[A-Z]{1,64}|[A-Z]?[a-z]{1,63}(?:[A-Z][a-z]{1,63}){0,9}[A-Z]{0,9}")
 # `password correct-horse-battery`, `login jane password hunter22`.
 _BESIDE = r"(?:는|은|nya|si|m|miz)?\s{1,3}([^\s\"'`,;:=]{6,200})"
+# A password beside its name in a list: `user jane, password V`.
+_LISTED = r"[,;/(]\s{0,2}[^\W\d_]{2,20}(?:-[^\W\d_]{2,10})?$"
 # What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
 _GIVES = re.compile(
     r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
@@ -118,6 +132,14 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
     """Return where the password is that a sentence gives after its name, which ends at `end`."""
     before = text[max(0, end - 20) : end].lower()
+    typed = _compiled(_SAID_CLOSE).match(text, end)
+    if typed:
+        value = typed[1].rstrip(".!?,;)")
+        word_alone = value.isalpha() and typed[2] is not None and not _WORD.fullmatch(value)
+        if _is_number(value) or (
+            len(value) >= 6 and not is_stand_in(value) and (could_be_password(value) or word_alone)
+        ):
+            return typed.start(1), typed.start(1) + len(value)
     word = next((name for name in (*_TELLING, *_WITHOUT_REMARKS) if before.endswith(name)), "")
     found = _compiled(_SAID).match(text, end)
     plain = _plain(text, found, word) if found else None
@@ -128,7 +150,10 @@ def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
         return pair
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
-    if beside and not is_stand_in(value) and (_joined(value) or _mixed(value) or _has_symbol(value)):
+    if not beside or is_stand_in(value):
+        return None
+    listed = _compiled(_LISTED).search(text, max(0, end - 30), end) and not text[beside.end(1) :][:1].strip(",;")
+    if _joined(value) or _mixed(value) or _has_symbol(value) or (listed and _is_typed(value)):
         return beside.start(1), beside.start(1) + len(value)
     return None
 
@@ -143,7 +168,7 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
         return None
     if could_be_password(value) and len(value) >= 6 and not is_stand_in(value):
         return start, start + len(value)
-    if word != "clave" and value.isdigit() and 4 <= len(value) <= 12 and len(set(value)) > 1:
+    if word != "clave" and _is_number(value):
         return start, start + len(value)
     if word in ("passphrase", "mot de passe") and not found[1]:
         words = _phrase(text, start)
@@ -198,8 +223,13 @@ def _phrase(text: str, start: int) -> int | None:
     """Return the end of a passphrase of at least four words without function words, or None."""
     line = re.split(r"[.\n!?;,]", text[start : start + 200], maxsplit=1)[0].rstrip("\"'”» ")
     words = line.split()
-    fit = len(words) >= 4 and all(_WORDS.fullmatch(word) for word in words)
+    fit = len(words) >= 4 and is_row_of_words(line) and all(_WORDS.fullmatch(word) for word in words)
     return start + len(line) if fit and not _FUNCTION_WORDS.intersection(map(str.lower, words)) else None
+
+
+def _is_number(value: str) -> bool:
+    """Return whether a value could be a code or a key of digits."""
+    return value.isdigit() and 4 <= len(value) <= 24 and len(set(value)) > 1
 
 
 def _joined(value: str) -> bool:
@@ -215,6 +245,12 @@ def _joined(value: str) -> bool:
 def _has_symbol(value: str) -> bool:
     """Return whether a value looks chosen and has a symbol that words about passwords do not have."""
     return any(map(str.isdigit, value)) and any(text in value for text in "!@#$%^&?+") and could_be_chosen(value)
+
+
+def _is_typed(value: str) -> bool:
+    """Return whether a value looks chosen or has letters of both cases in another order than words."""
+    letters = value.isalpha() and value.isascii() and len(value) >= 8
+    return could_be_chosen(value) or (letters and not _NAME.fullmatch(value))
 
 
 def _mixed(value: str) -> bool:

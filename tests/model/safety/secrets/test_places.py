@@ -105,6 +105,12 @@ GIVEN = [
     ("token = '" + "aZbYcXdWeVfUgThSiRjQkPlO" + "'", "cXdWeVfUgThS"),
     # Base64 without a digit.
     (f"Authorization: Basic {LOGIN}", LOGIN),
+    ("jdbc:oracle:thin:jane/Kirschkern40@//db1:1521/XE", "Kirschkern40"),
+    ("requirepass Kirschkern.40   # of the cache", "Kirschkern.40"),
+    ("  masterpass TrvQkW4LopXe", "TrvQkW4LopXe"),
+    ("Login NAS -> jane // Kirschkern.40", "Kirschkern.40"),
+    ("Login for the scanner: admin / TRV4vQKWL", "TRV4vQKWL"),
+    ("the safe in the cellar opens with 31 left, 7 right, 44 left", "31 left, 7 right, 44 left"),
 ]
 HARMLESS = [
     "unzip -p archive.zip notes.txt | less",
@@ -118,6 +124,10 @@ HARMLESS = [
     "echo done | tee --append log",
     "htpasswd -c .htpasswd jane",
     "docker login registry-1.docker.io",
+    "bypass v2.11.0",
+    "they had to trespass 3 gardens",
+    "jdbc:oracle:thin:@//db1:1521/XE",
+    "Login for the scanner: admin / KeePass2Android",
     "npm login --registry=https://npm.acme.test",
     "gh auth login --with-token < token.txt",
     "wandb login --relogin",
