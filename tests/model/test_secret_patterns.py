@@ -80,3 +80,9 @@ def test_each_kept_rule_is_asked_for_by_a_word() -> None:
         assert all(
             any(known in word or word in known for known in asked | {"accountkey=", ":_auth"}) for word in rule.words
         )
+
+
+def test_what_is_left_is_found_in_latin_1_as_in_utf_8() -> None:
+    for encoding in ("utf-8", "latin-1"):
+        assert contains_text("Das Kätzchen heißt Mönch.".encode(encoding), ("heißt Mönch",))
+        assert not contains_text("Das Kätzchen heißt Mönch.".encode(encoding), ("heißt Mönche",))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -310,3 +311,21 @@ def test_what_was_approved_and_undone_may_be_proposed_again(vault: Vault, caller
     again = deprecate(vault, old.id, new.id, "2026-12-31", agent, "v1 ends")
     assert again.commit is not None and again.outcome == ("proposed",)
     assert len([proposal for proposal in read_proposals(vault).open if proposal.kind == "deprecation"]) == 1
+
+
+def test_a_claim_that_its_check_retracts_is_not_flagged(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    rule = keep(vault, caller, "The port is 80.", trust="agent")
+    other = keep(vault, caller, "The host is acme.")
+    for fact in (rule, other):
+        script = work / f"{fact.id}.sh"
+        ends = f"{sys.executable} -m clawmem --vault {vault.root} retract {rule.id} >&2" if fact is rule else "true"
+        script.write_text(f"#!/bin/sh\n{ends}\nexit 1\n")
+        script.chmod(0o755)
+        set_check(vault, fact.id, checked_check(None, f"./{script.name}", None), caller)
+        allow_command(vault, plan_command(vault, caller, f"./{script.name}", work))
+    assert [test.outcome for test in _run(vault, caller, folder=work).tests] == ["failed", "failed"]
+    (proposal,) = read_proposals(vault).open
+    assert [target.id for target in proposal.targets] == [other.id] and failure_of(facts(vault)[other.id])
+    assert facts(vault)[rule.id].status == "retracted" and not failure_of(facts(vault)[rule.id])

@@ -24,6 +24,7 @@ from clawmem.model.records.event import parse_events
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
+from tests.faults.checks import git
 
 
 def _keep(vault: Vault, caller: Caller, **record: object) -> tuple[Fact, str, str]:
@@ -374,3 +375,22 @@ def test_what_waits_for_review_is_filed_once_and_then_named(vault: Vault, caller
     assert [fact.outcome for fact in again.facts] == ["proposed"]
     assert f"it already waits for review, as {waiting.id}" in again.notices
     assert len(read_proposals(vault).open) == 1
+
+
+def test_evidence_that_quotes_a_credential_of_an_event_is_refused_or_left_out(
+    vault: Vault, caller: Caller, environment: dict[str, str]
+) -> None:
+    ingest(vault, [Message(1, "user", "It is set: token = the-placeholder", speaker="Jane")], caller, "chat")
+    path = vault.root / "ledger/2026-11-21.jsonl"
+    token = "ghp_" + "R7kq2LmZx9TbVw4NcYp8HsJd3FgQe6Ua1oXi"
+    path.write_text(path.read_text().replace("the-placeholder", token))
+    git(vault.root, environment, "commit", "-qam", "merged from elsewhere")
+    (event,) = parse_events(path.read_bytes(), "ledger")
+    wanted = {"fact": "The token is set", "source_event": event.id, "source_text": event.text}
+    head = vault.head()
+    with pytest.raises(SecretFound):
+        _keep(vault, caller, **wanted)
+    assert vault.head() == head
+    change_setting(vault, caller, "secrets.action", "redact")
+    fact, _, _ = _keep(Vault(vault.root, environment), caller, **wanted)
+    assert (fact.source_event, fact.source_text, fact.source_span) == (event.id, None, None)

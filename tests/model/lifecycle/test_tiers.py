@@ -16,6 +16,9 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import (
     COLD,
     HOT,
+    IMPORTANCE_POLICY,
+    RECENCY_POLICY,
+    SCORE_POLICY,
     TIERS,
     WARM,
     days_since_access,
@@ -167,11 +170,11 @@ def test_the_settings_move_the_archive_rule() -> None:
     assert should_archive(fact, NOW, archive_score=0.3, archive_days=50)
 
 
-@given(FACTS)
-def test_the_verdict_is_one_of_three_and_agrees_with_itself(fact: Fact) -> None:
-    verdict = effective_tier(fact, NOW)
+@given(FACTS, st.sampled_from((RECENCY_POLICY, IMPORTANCE_POLICY, SCORE_POLICY)), st.none() | st.floats(0, 1))
+def test_the_verdict_is_one_of_three_and_agrees_with_itself(fact: Fact, policy: str, base: float | None) -> None:
+    verdict = effective_tier(fact, NOW, policy, base)
     assert verdict.tier in TIERS
-    assert verdict.tier == tier_of(fact, NOW)
+    assert verdict.tier == tier_of(fact, NOW, policy=policy, base=base)
     assert verdict.reason
     assert 0 <= fact_score(fact, NOW) <= 1
 

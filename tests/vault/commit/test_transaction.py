@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ChangedMeanwhile, ClawmemError, GitFailed, Locked, Refused, SecretFound, Unreadable
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import repeat_if_changed, transaction
 from clawmem.vault.disk import Disk
@@ -267,3 +268,15 @@ def test_the_past_is_not_written(vault: Vault) -> None:
     past.present = vault
     with pytest.raises(Refused, match="past version"), transaction(past, NOW, "a test"):
         pass
+
+
+def test_an_edit_is_the_agents_that_finds_it_and_no_heartbeats(vault: Vault) -> None:
+    page = vault.root / "life/areas/general/notes.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    agent = Caller(NOW, bytes, agent="scout")
+    for number, caller in enumerate((agent, agent._replace(unattended=True))):
+        page.write_text(f"{number}.\n")
+        with transaction(vault, NOW, "a test", caller=caller) as started:
+            assert started.adopt().good
+    authors = vault.git.run("log", "-2", "--format=%an").decode().splitlines()
+    assert authors[1] == "scout" != authors[0]
