@@ -13,7 +13,7 @@ from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.caller import Caller, agent_shell
+from clawmem.model.records.caller import NO_AGENTS, Caller, agent_shell
 from clawmem.model.records.entity import check_agent
 from clawmem.model.records.layout import SETTINGS
 from clawmem.vault.git.refs import git_dir_of
@@ -199,6 +199,8 @@ class Runtime:
             if agent is None:
                 shell = agent_shell(self.environment)
                 return shell[1] if shell else None
+        if agent in NO_AGENTS:
+            raise InvalidInput(f"'{agent}' does not name an agent.", f"Give the agent in {rule} a name of its own.")
         return None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id"))
 
     def shell(self) -> tuple[str, str] | None:

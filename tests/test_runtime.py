@@ -69,6 +69,7 @@ def test_each_agents_shell_is_that_agents(environment: Variables, tmp_path: Path
     ("act", "variables", "message"),
     [
         (Runtime.agent, {"CLAWMEM_AGENT": " "}, "CLAWMEM_AGENT is empty"),
+        (Runtime.agent, {"CLAWMEM_AGENT": "user"}, "'user' does not name an agent"),
         (Runtime.agent, {"agent": ""}, "--agent is empty"),
         (Runtime.locate, {"CLAWMEM_VAULT": ""}, "CLAWMEM_VAULT is empty"),
         (Runtime.locate, {"vault": " "}, "--vault is empty"),

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem import __version__
+from clawmem.model.records.caller import NO_AGENTS
 from clawmem.runtime import Runtime
 
 MESSAGE_BYTES = 4_000_000
@@ -130,8 +131,8 @@ def _called(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[
 
 def _agent(client: str | None) -> str:
     """The id of the agent that a client is: its name in the letters of an id."""
-    name = _NOT_OF_AN_ID.sub("-", (client or "").lower()).strip("-_")
-    return name[:40].strip("-_") or DEFAULT_AGENT
+    name = _NOT_OF_AN_ID.sub("-", (client or "").lower()).strip("-_")[:40].strip("-_")
+    return DEFAULT_AGENT if not name or name in NO_AGENTS else name
 
 
 CURRENT = "2026-07-28"

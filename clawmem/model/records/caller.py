@@ -14,6 +14,10 @@ AGENT_SHELLS = {
 }  # fmt: skip
 """The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent. An
 empty one says the same, because an agent can empty it for one command."""
+NO_AGENTS = frozenset(
+    ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem")
+)
+"""Names under which no agent runs a command, because a reader would take its words for those of a person."""
 IN_SHELLS_ONLY = frozenset(("GEMINI_CLI", "CODEX_THREAD_ID", "CODEX_CI"))
 """Variables of the shells of agents that the hooks of the same programs do not have."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))

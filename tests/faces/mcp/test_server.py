@@ -143,7 +143,10 @@ def test_the_client_is_the_agent_where_none_is_named(start: Start, clawmem: Comm
     assert clawmem("show", fact, "--json").data["fact"]["agent"] == "gemini-cli-mcp"
 
 
-@pytest.mark.parametrize(("name", "agent"), [(None, "agent"), ("", "agent"), ("--", "agent"), ("Ünï x", "n-x")])
+@pytest.mark.parametrize(
+    ("name", "agent"),
+    [(None, "agent"), ("", "agent"), ("--", "agent"), ("Ünï x", "n-x"), ("The User", "agent"), ("../me", "agent")],
+)
 def test_names_of_clients_become_ids(name: str | None, agent: str) -> None:
     assert _agent(name) == agent
 
