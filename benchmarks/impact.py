@@ -1,4 +1,4 @@
-"""`impact` and `retract` over a graph of premises with circles, in CPU time, against a Typer program."""
+"""`why --impact` and `retract` over a graph of premises with circles, in CPU time, against a Typer program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
 
 
 def impact_rows(folder: Path, facts: int = 10_000, dependents: int = 5_000) -> Iterator[Row]:
-    """`impact` of the fact on which all others rest, and `retract` of a premise with many direct dependents."""
+    """`why --impact` of the fact on which all others rest, and `retract` of a premise with many direct dependents."""
     env = environment(folder / "home")
     graph = make_graph(folder / "graph", env, facts)
     shown, plain = [], []

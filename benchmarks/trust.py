@@ -1,8 +1,8 @@
-"""How far one poisoned item reaches, and what `revoke` leaves of it: `python -m benchmarks.trust`.
+"""How far one poisoned item reaches, and what `retract --source` leaves of it: `python -m benchmarks.trust`.
 
 Three attacks on a vault that three agents share. `scout` is the agent that was deceived. Each poisoned text contains a
 word that is nowhere else in the vault. Reach is counted before a person looked at the review queue, after the person
-rejected what waits there, and after `revoke`; a day and a month pass in between, with a heartbeat each.
+rejected what waits there, and after `retract --source`; a day and a month pass in between, with a heartbeat each.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Reach(NamedTuple):
 
 
 class Attack(NamedTuple):
-    """One attack: its name, how the poison gets in, and its origin for `revoke`, given what the attack returned."""
+    """One attack: its name, how the poison gets in, and its origin, given what the attack returned."""
 
     name: str
     inject: Callable[[Vault, Caller], str]
@@ -72,7 +72,7 @@ class Attack(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The reach of an attack at each stage, and the places where its text is left after `revoke`."""
+    """The reach of an attack at each stage, and the places where its text is left after `retract --source`."""
 
     name: str
     before: Reach
@@ -248,7 +248,11 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
         "|---|---|---|---|---|---|---|",
     ]
     for outcome in outcomes:
-        stages = {"before review": outcome.before, "after review": outcome.rejected, "after `revoke`": outcome.revoked}
+        stages = {
+            "before review": outcome.before,
+            "after review": outcome.rejected,
+            "after retracting": outcome.revoked,
+        }
         for stage, reach in stages.items():
             left = str(len(outcome.left)) if reach is outcome.revoked else ""
             lines.append(f"| {outcome.name} | {stage} | {' | '.join(map(str, reach))} | {left} |")

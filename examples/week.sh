@@ -188,7 +188,7 @@ day 19 'Thursday: a premise falls, and a page is poisoned'
 run 0 clawmem remember "Since [[$premise]], the kiosk sells at most 40 tickets for cars." --entity projects/ferry
 rule_of_kiosk=$(id fact)
 did 'Ada states a rule for the kiosk, and names the fact that it rests on.'
-run 0 clawmem impact "$premise"
+run 0 clawmem why "$premise" --impact
 says "$decision"
 says "$rule_of_kiosk"
 says '2 facts rest on it'
@@ -226,10 +226,10 @@ run 0 clawmem decision add 'Trucks of 60 tons wait on the ramp.' --why 'The ramp
     --entity projects/ferry --agent scout
 trucks=$(id fact)
 did 'The scout decides on the ground of the page.'
-run 0 clawmem revoke --source document:page.md --dry-run
+run 0 clawmem retract --source document:page.md --dry-run
 says '60 tons'
 saw 'Before the revocation: what it would withdraw.'
-run 0 clawmem revoke --source document:page.md --reason 'The page is false.'
+run 0 clawmem retract --source document:page.md --reason 'The page is false.'
 says "$poison"
 says "$trucks"
 did 'Ada revokes the page: its claim is withdrawn, and the decision that rests on it is marked.'

@@ -11,10 +11,11 @@ from typing import Any
 
 import jsonschema
 
+from clawmem.faces.cli.plain import in_current_words
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import COMMON
 from clawmem.faces.parts.shapes import document_schema
-from clawmem.faces.verbs.table import ALIASES, USUAL_WORDS, VERBS, load
+from clawmem.faces.verbs.table import USUAL_WORDS, VERBS, load
 
 _WITH_VALUE = {flag for parameter in COMMON for flag in parameter.flags if parameter.kind is not bool}
 
@@ -49,11 +50,11 @@ def clawmem_calls(line: str) -> Iterator[list[str]]:
 
 def _named(words: Sequence[str]) -> str | None:
     names, skip = [], False
-    for word in words:
+    for word in in_current_words(words):
         if not skip and not word.startswith("-"):
             names.append(word)
         skip = word in _WITH_VALUE
-    name = ALIASES.get(names[0], names[0]) if names else ""
+    name = names[0] if names else ""
     if name not in VERBS:
         return None
     verb = load(name)

@@ -38,7 +38,7 @@ SHELLS = {
 OF_PERSONS = {
     "claim confirm", "config extension", "config trust", "dashboard", "evaluate allow", "forget", "hub init",
     "hub org", "hub user", "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact",
-    "review decide", "review delegate", "review trust", "revoke", "workflow allow",
+    "review decide", "retract", "review delegate", "review trust", "workflow allow",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""One poisoned item: it is labelled wherever it is served, and `revoke` leaves none of it, nor what was made of it."""
+"""One poisoned item: it is labelled wherever it is served, and retracting its origin leaves none of it."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def import_memories(
     trust: str,
     dry_run: bool = False,
 ) -> ImportResult:
-    """Store each statement once, with `origin` as its source, so that one `revoke` withdraws the whole import.
+    """Store each statement once, with `origin` as its source, so that one `retract --source` withdraws all of it.
 
     `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
     statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.

@@ -19,7 +19,7 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
-from clawmem.faces.cli.plain import verb_at, with_usual_word
+from clawmem.faces.cli.plain import in_current_words, verb_at
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
@@ -63,8 +63,7 @@ class Verbs(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the verb's module and make its command."""
-        name = ALIASES.get(cmd_name, cmd_name)
-        return click_command(name) if name in all_verbs() else None
+        return click_command(cmd_name) if cmd_name in all_verbs() else None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the verb; for a word that other programs use for one, name the verb."""
@@ -201,7 +200,7 @@ def _run(arguments: Sequence[str]) -> int:
     root = application()
     try:
         # Not `main`: it would end the process itself on any broken pipe.
-        with root.make_context("clawmem", _as_help(with_usual_word(arguments))) as context:
+        with root.make_context("clawmem", _as_help(in_current_words(arguments))) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)
@@ -220,7 +219,7 @@ def _as_help(arguments: Sequence[str]) -> list[str]:
         formatter = typer.Context.formatter_class()
         write_topics(formatter, words[:1])
         raise _InfoRequest("help", formatter.getvalue().strip("\n"))
-    return [*before, *words, "--help"]
+    return [*before, *in_current_words(words), "--help"]
 
 
 def _answered(arguments: Sequence[str], asked: _InfoRequest) -> int:

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.cli.plain import with_usual_word
+from clawmem.faces.cli.plain import in_current_words
 from clawmem.faces.cli.terminal import say
 from clawmem.faces.parts.command import Command, Group, all_parameters
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, all_verbs, help_of, load
+from clawmem.faces.verbs.table import all_verbs, help_of, load
 from clawmem.model.language.text import visible
 from clawmem.runtime import from_process
 
@@ -47,7 +47,7 @@ class Place(NamedTuple):
 def answer(line: str) -> int:
     """Print the offers for a command line that ends at the cursor; `:files` asks the shell for file names."""
     words, incomplete = split_line(line)
-    place = _placed(with_usual_word(words))
+    place = _placed(in_current_words(words))
     lines = []
     for offer in offers(place, incomplete) if place else ():
         text = " ".join(offer.help.split())
@@ -107,8 +107,7 @@ def _placed(words: Sequence[str]) -> Place | None:
 def _below(group: Group | None, word: str) -> Command | Group | None:
     if group is not None:
         return group.get(word)
-    name = ALIASES.get(word, word)
-    return load(name) if name in all_verbs() else None
+    return load(word) if word in all_verbs() else None
 
 
 def _option_with_value(place: Place, flag: str) -> Parameter | None:

@@ -17,9 +17,8 @@ from clawmem.runtime import Runtime
 
 # Verbs that stay within the vault. Whoever may write a suite must reach nothing else: no file, program or network.
 VERBS = frozenset(
-    "status remember recall context show list supersede retract revoke merge link graph note ingest synthesize promote"
-    " learn heartbeat session lesson decision precedent digest stale review tier analytics log why diff undo entity"
-    " agent".split()
+    "status remember recall context show list supersede retract merge link graph note ingest synthesize promote learn"
+    " heartbeat session lesson decision digest review tier log why diff undo entity agent".split()
 )
 
 
@@ -74,8 +73,8 @@ def run_inner(words: Sequence[str], runtime: Runtime, argument: bytes) -> InnerR
 
 
 def _check(words: Sequence[str], command: Command, record: dict[str, Any], common: dict[str, Any]) -> None:
-    verb = next(word for word in words if not word.startswith("-"))
-    if verb not in VERBS and verb not in ("add", "search"):
+    verb = verb_of(words).split()[0]
+    if verb not in VERBS:
         raise InvalidInput(f"A suite cannot run `{verb}`.", f"It can run {', '.join(sorted(VERBS))}.")
     for name in ("vault", "jsonl", "fields"):
         if common[name] not in (None, False):

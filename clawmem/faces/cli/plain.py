@@ -13,7 +13,7 @@ from typing import Any
 from clawmem.faces.cli.terminal import bounded, run_command
 from clawmem.faces.parts.command import Command, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import ALIASES, USUAL_WORDS, VERBS, load
+from clawmem.faces.verbs.table import USUAL_WORDS, VERBS, current_words, load
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
@@ -33,9 +33,9 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
     """The command that a command line means, its values and those of the common options, or None where Typer has to
     read it."""
-    arguments = with_usual_word(arguments)
+    arguments = in_current_words(arguments)
     start = verb_at(arguments)
-    name = ALIASES.get(arguments[start], arguments[start]) if start < len(arguments) else ""
+    name = arguments[start] if start < len(arguments) else ""
     if name not in VERBS:
         return None
     command, words = load(name), arguments[start + 1 :]
@@ -50,9 +50,12 @@ def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[
     return command, *divided(command, before, record)
 
 
-def with_usual_word(arguments: Sequence[str]) -> Sequence[str]:
-    """The command line with the second word of its verb, if that is one that may be left out."""
+def in_current_words(arguments: Sequence[str]) -> Sequence[str]:
+    """The command line with its verb in place of another word for it, and with the verb's second word, if that is one
+    that may be left out."""
     start = verb_at(arguments)
+    if start < len(arguments) and (words := current_words(arguments[start])) != [arguments[start]]:
+        return [*arguments[:start], *words, *arguments[start + 1 :]]
     verb, following = [*arguments[start : start + 2], "", ""][:2]
     if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
         return arguments
@@ -89,8 +92,9 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
 
 def verb_of(arguments: Sequence[str]) -> str:
     """The name of the command that a plain command line calls, such as `remember` or `task take`."""
+    arguments = in_current_words(arguments)
     start = verb_at(arguments)
-    name = ALIASES.get(arguments[start], arguments[start])
+    name = arguments[start]
     return name if isinstance(load(name), Command) else " ".join((name, *arguments[start + 1 : start + 2]))
 
 

@@ -1,4 +1,4 @@
-"""What the verbs `lesson`, `decision` and `precedent` share: their parameters, and lists and searches of one
+"""What the verbs `lesson`, `decision` and `decision precedent` share: their parameters, and lists and searches of one
 category."""
 
 from __future__ import annotations

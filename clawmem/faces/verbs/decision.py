@@ -1,4 +1,4 @@
-"""`clawmem decision add|list|show|search|outcome|export`."""
+"""`clawmem decision add|list|show|search|precedent|outcome|export`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import FACT, OF_ENTITY, Parameter
+from clawmem.faces.parts.filters import filter_of, reach_of
+from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.faces.parts.records_of_work import (
     ADDED,
     PROJECT_OF_NEW,
@@ -21,14 +22,17 @@ from clawmem.faces.parts.records_of_work import (
     show_command,
     work_scope,
 )
-from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.facts.precedents import DECISION, DECISION_OUTCOMES
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
+from clawmem.model.facts.precedents import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import counted
 from clawmem.work.decisions import add_record, known_decision, record_outcome
 from clawmem.work.handed_in import WorkScope, decision_record
 
 if TYPE_CHECKING:
     from clawmem.model.pages.madr import MadrDecision
+
+_MOST_PRECEDENTS = 5
 
 
 def add(
@@ -172,6 +176,49 @@ def outcome(
     )
 
 
+def precedent(
+    call: Call,
+    task: Annotated[str, Parameter("The task, or - for stdin.", stdin=True)],
+    limit: Annotated[int | None, LIMIT],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
+) -> Answer:
+    """Find earlier decisions for a task, the most similar first, each with its reason, what was rejected, and what
+    became of it."""
+    from clawmem.serving.recall.recall import LEAST_SCORE, recall
+
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    wanted = filter_of(vault, caller, category=DECISION, reach=reach_of(call, workflow, scope, project))
+    result = recall(vault, task, caller, wanted, limit or _MOST_PRECEDENTS, least=LEAST_SCORE)
+    data = [
+        {
+            **fact_data(hit.fact, hit.entity),
+            "score": hit.score,
+            "outcomes": [dict(each) for each in outcomes_of(hit.fact)],
+        }
+        for hit in result.found
+    ]
+    lines = [line for hit in result.found for line in _precedent_lines(hit.fact)]
+    talk = () if data else ("No earlier decision fits this task.",)
+    return Answer({"facts": data}, lines, result.notices, talk=talk)
+
+
+def _precedent_lines(fact: Fact) -> list[str]:
+    details: Any = fact.details or {}
+    about = "".join(f"  ({words})" for words in (*origin_warnings(fact), *project_words(fact)))
+    lines = [f"{fact.id}  {fact.timestamp[:10]}  {fact.fact}{about}"]
+    lines += [f"    why: {details['why']}"] if details.get("why") else []
+    for alternative in details.get("alternatives", ()):
+        lines.append(
+            f"    not: {alternative.get('option', '')}{f' ({why})' if (why := alternative.get('why')) else ''}"
+        )
+    for each in outcomes_of(fact):
+        note = each.get("note")
+        lines.append(f"    {each.get('outcome')} {str(each.get('at', ''))[:10]}{f': {note}' if note else ''}")
+    return lines
+
+
 VERB = {
     "add": Command(
         add,
@@ -185,6 +232,12 @@ VERB = {
     "list": list_command(DECISION, "decisions"),
     "show": show_command(DECISION),
     "search": search_command(DECISION, "decisions"),
+    "precedent": Command(
+        precedent,
+        {"facts": [{"...": "fact", "score": float, "outcomes": [{str: object}]}]},
+        ("clawmem decision precedent 'uploads of large files'",),
+        ("facts",),
+    ),
     "outcome": Command(
         outcome,
         {"fact": "fact", "commit": str},

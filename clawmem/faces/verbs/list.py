@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
@@ -22,10 +23,14 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
+from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.serving.browse import list_facts
+from clawmem.serving.stale import list_stale
+
+_MOST_STALE = 50
 
 
 def list_(
@@ -44,10 +49,35 @@ def list_(
     project: Annotated[str | None, PROJECT],
     since: Annotated[str | None, SINCE],
     until: Annotated[str | None, UNTIL],
+    stale: Annotated[bool, Parameter("Only facts that somebody should check, each with the reason.", ("--stale",))],
 ) -> Answer:
-    """Hot facts are listed first, then warm, then cold."""
+    """Hot facts are listed first, then warm, then cold. A fact is stale if its day for review has passed, its source
+    was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for `stale.days`
+    days; with --stale, the most important are first."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
+    if stale:
+        past = {
+            "--tier": tier,
+            "--status": status,
+            "--at": at,
+            "--as-of": as_of,
+            "--include-superseded": include_superseded,
+        }
+        _check_now([flag for flag, value in past.items() if value])
+        wanted = filter_of(
+            call.runtime.vault(),
+            call.runtime.caller(),
+            entity,
+            category,
+            tag,
+            None,
+            False,
+            since,
+            until,
+            reach_of(call, workflow, scope, project),
+        )
+        return _stale(call, wanted, limit or _MOST_STALE)
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     reach = reach_of(call, workflow, scope, project)
@@ -74,6 +104,18 @@ def list_(
     return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 
+def _check_now(flags: Sequence[str]) -> None:
+    if flags:
+        raise InvalidInput(f"--stale cannot be combined with {flags[0]}.", "It lists current facts.")
+
+
+def _stale(call: Call, wanted: FactFilter, limit: int) -> Answer:
+    listed = list_stale(call.runtime.vault(), call.runtime.caller(), wanted, limit)
+    facts = [{**fact_data(placed.fact, placed.entity), "why": why} for placed, why in listed.facts]
+    lines = [f"{fact_line(placed.fact, placed.entity)}  {why}" for placed, why in listed.facts]
+    return Answer({"facts": facts, "total": listed.total}, lines, talk=() if lines else ("No fact is stale.",))
+
+
 def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
     if value is not None and value not in allowed:
         raise InvalidInput(f"'{value}' is not a {what}.", f"Choose one of {', '.join(allowed)}.")
@@ -81,11 +123,15 @@ def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
 
 VERB = Command(
     list_,
-    {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
+    (
+        {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
+        {"facts": [{"...": "fact", "why": str}], "total": int},
+    ),
     (
         "clawmem list --entity areas/people/jane",
         "clawmem list --since 'last week'",
         "clawmem list --fields id,fact,valid_from",
+        "clawmem list --stale --category lesson",
     ),
     ("facts",),
 )

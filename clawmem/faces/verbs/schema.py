@@ -10,7 +10,7 @@ from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Group
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.shapes import document_schema
-from clawmem.faces.verbs.table import ALIASES, VERBS, load
+from clawmem.faces.verbs.table import VERBS, current_words, load
 
 CONTRACT = "contract"
 
@@ -32,7 +32,8 @@ def schema(
         from clawmem.bridge.contract import SCHEMA  # only for this document
 
         return Answer({"command": CONTRACT, "schema": SCHEMA}, [json.dumps(SCHEMA, indent=2)])
-    command = _command(ALIASES.get(verb, verb), word)
+    name, *following = [word for word in current_words(verb) if not word.startswith("-")]
+    command = _command(name, " ".join(following) or word)
     made = document_schema(command.shape)
     return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
 

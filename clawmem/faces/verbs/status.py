@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command, Fields
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.past import minute
+from clawmem.index.search.lookup import PlacedFact
 from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import Status
@@ -14,11 +17,24 @@ from clawmem.memory.health.status import status as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
+from clawmem.serving.analytics import Analytics, EntityUse, analytics
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
 
 
-def status(call: Call) -> Answer:
-    """The vault is not changed; the index may be updated."""
+def status(
+    call: Call,
+    usage: Annotated[bool, Parameter("Show which facts are asked for, and which never, instead.", ("--usage",))],
+    limit: Annotated[
+        int,
+        Parameter(
+            "With --usage, the maximum number of rows of each list.", ("--limit", "-n"), default=10, least=1, most=1000
+        ),
+    ],
+) -> Answer:
+    """The vault is not changed; the index may be updated. With --usage, active facts only: an access is a retrieval, by
+    recall, show, the answers of a context, and what the settings `access.*` add."""
+    if usage:
+        return _usage(call, limit)
     found = call.runtime.locate()
     state = act(call.runtime.vault(), stamp(call.runtime.now())[:10])
     return Answer(_data(found, state), Fields(_pairs(found, state)), state.notices)
@@ -176,59 +192,115 @@ def _first_paths(paths: tuple[str, ...]) -> str:
     return ", ".join(paths[:3]) + more
 
 
+def _usage(call: Call, limit: int) -> Answer:
+    result = analytics(call.runtime.vault(), call.runtime.caller(), limit)
+    data = {
+        "total": {"facts": result.facts, "asked_for": result.asked_for, "accesses": result.accesses},
+        "most": [_used_fact(placed) for placed in result.most],
+        "never": [_used_fact(placed) for placed in result.never],
+        "entities": [entity._asdict() for entity in result.entities],
+    }
+    return Answer(data, _usage_lines(result), result.notices)
+
+
+def _used_fact(placed: PlacedFact) -> dict[str, object]:
+    fact = placed.fact
+    return {
+        "id": fact.id,
+        "fact": fact.fact,
+        "entity": placed.entity,
+        "access_count": fact.access_count,
+        "last_accessed": fact.last_accessed,
+        "timestamp": fact.timestamp,
+    }
+
+
+def _usage_lines(used: Analytics) -> Iterator[str]:
+    accesses = counted(used.accesses, "access", "accesses")
+    yield f"{counted(used.facts, 'active fact')}: {used.asked_for} asked for, {accesses}"
+    if used.most:
+        yield "Asked for most:"
+        yield from (_usage_line(f"{placed.fact.access_count:>4}", placed) for placed in used.most)
+    if used.never:
+        yield f"Never asked for, oldest first ({used.facts - used.asked_for} in all):"
+        yield from (_usage_line(placed.fact.timestamp[:10], placed) for placed in used.never)
+    if used.entities:
+        yield "By entity (facts, asked for, accesses):"
+        yield from map(_entity_line, used.entities)
+
+
+def _usage_line(first: str, placed: PlacedFact) -> str:
+    return f"  {first}  {placed.fact.id}  {placed.fact.fact}  ({placed.entity})"
+
+
+def _entity_line(use: EntityUse) -> str:
+    return f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
+
+
+_USED = {
+    "id": str, "fact": str, "entity": str, "access_count": int, "last_accessed": (str, None), "timestamp": str,
+}  # fmt: skip
 _PROBLEMS = [{"path": str, "problem": str}]
 
 VERB = Command(
     status,
-    {
-        "vault": str,
-        "rule": str,
-        "name": str,
-        "format": int,
-        "version": str,
-        "branch": (str, None),
-        "head": (str, None),
-        "facts": {str: int},
-        "entities": int,
-        "events": int,
-        "unfolded_accesses": int,
-        "proposals": int,
-        "candidates": int,
-        "learning": {
-            "waiting": int,
-            "missing_keys": [{"setting": str, "variable": str}],
-            "models": {"names": [str], "missing": (str, None), "cents_today": float, "unpriced_tokens_today": int},
-            "last_heartbeat": (
-                {
-                    "ended": str,
-                    "events": int,
-                    "taught_nothing": int,
-                    "facts": int,
-                    "commits": int,
-                    "failed": [{"step": str, "code": str, "message": str, "hint": str}],
+    (
+        {
+            "vault": str,
+            "rule": str,
+            "name": str,
+            "format": int,
+            "version": str,
+            "branch": (str, None),
+            "head": (str, None),
+            "facts": {str: int},
+            "entities": int,
+            "events": int,
+            "unfolded_accesses": int,
+            "proposals": int,
+            "candidates": int,
+            "learning": {
+                "waiting": int,
+                "missing_keys": [{"setting": str, "variable": str}],
+                "models": {"names": [str], "missing": (str, None), "cents_today": float, "unpriced_tokens_today": int},
+                "last_heartbeat": (
+                    {
+                        "ended": str,
+                        "events": int,
+                        "taught_nothing": int,
+                        "facts": int,
+                        "commits": int,
+                        "failed": [{"step": str, "code": str, "message": str, "hint": str}],
+                    },
+                    None,
+                ),
+                "reading": {
+                    "kept": int,
+                    "taught": int,
+                    "unread": int,
+                    "oldest": str,
+                    "readers": {str: {"messages": int, "facts": int, "tokens": int, "cents": float, "last": str}},
+                    "calls_today": int,
+                    "tokens_today": int,
+                    "limits": [int],
                 },
-                None,
-            ),
-            "reading": {
-                "kept": int,
-                "taught": int,
-                "unread": int,
-                "oldest": str,
-                "readers": {str: {"messages": int, "facts": int, "tokens": int, "cents": float, "last": str}},
-                "calls_today": int,
-                "tokens_today": int,
-                "limits": [int],
             },
+            "edits": {"waiting": [str], "unreadable": _PROBLEMS},
+            "unfinished": (str, None),
+            "accepted": bool,
+            "suggested": [{"key": str, "suggested": object, "in_force": object}],
+            "hooks": [
+                {"harness": str, "event": str, "at": str, "outcome": str, "message": str, "milliseconds": int},
+            ],
+            "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
+            "next": [{"command": str, "reason": str}],
         },
-        "edits": {"waiting": [str], "unreadable": _PROBLEMS},
-        "unfinished": (str, None),
-        "accepted": bool,
-        "suggested": [{"key": str, "suggested": object, "in_force": object}],
-        "hooks": [
-            {"harness": str, "event": str, "at": str, "outcome": str, "message": str, "milliseconds": int},
-        ],
-        "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
-        "next": [{"command": str, "reason": str}],
-    },
-    ("clawmem status",),
+        {
+            "total": {"facts": int, "asked_for": int, "accesses": int},
+            "most": [_USED],
+            "never": [_USED],
+            "entities": [{"entity": str, "facts": int, "asked_for": int, "accesses": int}],
+        },
+    ),
+    ("clawmem status", "clawmem status --usage --limit 20"),
 )

@@ -13,15 +13,12 @@ VERBS = {
     "context": "Print what an agent should know, within a token budget.",
     "show": "Show all fields of one fact.",
     "list": "List facts.",
-    "supersede": "Replace a fact with a newer one.",
-    "retract": "Withdraw a fact that was never true.",
+    "supersede": "Replace a fact with a newer one, now or from a day on.",
+    "retract": "Withdraw what was never true: a fact, or all from one origin.",
     "forget": "Hide what some words name, from all answers.",
-    "revoke": "Withdraw everything that came from one origin.",
     "merge": "Merge two or more facts into one.",
     "link": "Link two facts.",
-    "impact": "Show everything that rests on a fact.",
     "claim": "Confirm, check and test claims.",
-    "deprecate": "Announce that another fact replaces a fact.",
     "graph": "Follow the links between facts and entities.",
     "note": "Add a line to the daily note.",
     "ingest": "Import events into the ledger, verbatim.",
@@ -34,10 +31,8 @@ VERBS = {
     "heartbeat": "Learn from new events and maintain the vault.",
     "session": "Start, note, checkpoint and end a session of work.",
     "lesson": "Add, list, show and search lessons.",
-    "decision": "Add, list, show and search decisions, and record their outcomes.",
-    "precedent": "Find earlier decisions for a task, with their outcomes.",
+    "decision": "Add, list and search decisions and their outcomes.",
     "digest": "Reduce a long text to claims with evidence and links.",
-    "stale": "List facts that somebody should check.",
     "wiki": "Build the wiki, and say what may enter it.",
     "dashboard": "Show the memory in a browser, and decide there what waits.",
     "org": "Ask the organisation, promote facts to it, and pull its facts.",
@@ -50,9 +45,8 @@ VERBS = {
     "failure": "Record failures, and show failure modes and recovery actions.",
     "principle": "Check files against the principles.",
     "tier": "Show the tier of a fact, and why.",
-    "analytics": "Show which facts are asked for, and which never.",
     "log": "Show the history of the vault, an entity or a fact.",
-    "why": "Show the origin and the history of a fact.",
+    "why": "Show the origin and the history of a fact, or what rests on it.",
     "diff": "Show which facts changed between two points in time.",
     "undo": "Revert one change, with a new commit.",
     "redact": "Remove a secret from the whole history.",
@@ -87,11 +81,10 @@ TOPICS = {
     "conversations": "ingest learn heartbeat session",
     "look": "dashboard wiki review status",
     "vault": "init setup doctor config entity sync backup restore",
-    "work": "task decision lesson precedent workflow agent digest",
-    "governance": "guardrail claim impact deprecate stale evaluate eval failure principle",
+    "work": "task decision lesson workflow agent digest",
+    "governance": "guardrail claim evaluate eval failure principle",
     "organisation": "org hub publish export import",
-    "plumbing": "merge link revoke redact promote synthesize tier analytics cron hook mcp llm reindex schema "
-    "completions aliases",
+    "plumbing": "merge link redact promote synthesize tier cron hook mcp llm reindex schema completions aliases",
 }
 """The verbs of each topic of `clawmem help TOPIC`."""
 
@@ -99,6 +92,16 @@ FIRST_TOPICS = ("write", "ask", "conversations", "look", "vault")
 """The topics whose verbs `clawmem --help` lists; it names the others."""
 
 ALIASES = {"search": "recall", "add": "remember"}
+
+FORMER_VERBS = {
+    "stale": "list --stale",
+    "analytics": "status --usage",
+    "precedent": "decision precedent",
+    "impact": "why --impact",
+    "deprecate": "supersede",
+    "revoke": "retract",
+}
+"""Words that were verbs, and what does now what they did. They still work."""
 
 USUAL_WORDS = {"evaluate": "task"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
@@ -130,6 +133,11 @@ def load(name: str) -> Command | Group:
         found = next(each for each in extension.foreign() if name in each.verbs)
         verb = extension.load_foreign_part(found, f"{found.verbs[name]}:VERB")
     return verb
+
+
+def current_words(word: str) -> list[str]:
+    """The words of the command line that stand for another word for a verb; a word that is none stands for itself."""
+    return (ALIASES | FORMER_VERBS).get(word, word).split()
 
 
 def all_verbs() -> dict[str, str]:

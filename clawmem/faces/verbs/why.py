@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
@@ -9,25 +10,38 @@ from clawmem.bridge.contract import published_values
 from clawmem.errors import NotFound, NotPermitted, RemoteFailed
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.organisation import HUB_FACT, hub_fact_data
-from clawmem.faces.parts.parameters import FACT
+from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
-from clawmem.faces.parts.words import event_data, event_warning
+from clawmem.faces.parts.words import event_data, event_warning, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.pulled import origin_of
-from clawmem.model.language.text import one_line, visible
+from clawmem.model.language.text import counted, one_line, visible
 from clawmem.model.lifecycle.chain import replaced_facts
-from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.lifecycle.premises import PREMISES, doubt_words
+from clawmem.serving.impact import NAMED, Dependent, Impact, impact
 from clawmem.vault.vault import Vault
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300
+_DEEPEST = 30
 
 
-def why(call: Call, fact: Annotated[str, FACT]) -> Answer:
+def why(
+    call: Call,
+    fact: Annotated[str, FACT],
+    show_impact: Annotated[bool, Parameter("Show what rests on the fact instead.", ("--impact",))],
+    depth: Annotated[
+        int | None, Parameter("With --impact, the maximum distance in links (default: any).", ("--depth",), least=1)
+    ],
+) -> Answer:
     """The answer contains the evidence, event, commits and authors of the fact, and the facts before and after it in
-    its chain, oldest first."""
+    its chain, oldest first. With --impact, it has the facts that name it as a premise (`depends_on`, `derived_from` and
+    `merges` links), what rests on those, and so on, each fact once; then the pages that show one of these facts, and
+    the proposals about them."""
+    if show_impact:
+        return _impact(call, fact, depth)
     vault = call.runtime.vault()
     try:
         result = act(vault, fact, call.runtime.caller())
@@ -171,6 +185,66 @@ def around_quote(text: str, span: Sequence[int] | None, quote: str | None) -> tu
     return before, text[start:end], after
 
 
+def _impact(call: Call, fact: str, depth: int | None) -> Answer:
+    found = impact(call.runtime.vault(), fact, call.runtime.caller(), depth)
+    data = {
+        "fact": fact_data(found.start.fact, found.start.entity),
+        "dependents": [_dependent_data(dependent) for dependent in found.dependents],
+        "total": len(found.dependents),
+        "categories": found.categories,
+        "hidden": found.hidden,
+        "pages": [{"path": path, "facts": list(ids)} for path, ids in found.pages],
+        "proposals": [
+            {"id": proposal.id, "kind": proposal.kind, "says": proposal.says} for proposal in found.proposals
+        ],
+    }
+    return Answer(data, list(_impact_lines(found)), found.notices)
+
+
+def _dependent_data(dependent: Dependent) -> dict[str, Any]:
+    fact, entity = dependent.placed
+    place = {"premise": dependent.premise, "relation": dependent.relation, "depth": dependent.depth}
+    record = {"id": fact.id, "fact": fact.fact, "category": fact.category, "status": fact.status, "entity": entity}
+    return {**record, **place, **said({"trust": fact.trust, "in_doubt": doubt_words(fact)})}
+
+
+def _impact_lines(found: Impact) -> Iterator[str]:
+    yield fact_line(found.start.fact, found.start.entity)
+    below: dict[str, list[Dependent]] = defaultdict(list)
+    known = {found.start.fact.id, *(dependent.placed.fact.id for dependent in found.dependents)}
+    for other_dependent in found.dependents:
+        # What rests on a replaced fact is shown below its successor.
+        below[other_dependent.premise if other_dependent.premise in known else found.start.fact.id].append(
+            other_dependent
+        )
+    waiting = below[found.start.fact.id][::-1]
+    while waiting:
+        other_dependent = waiting.pop()
+        kind = (
+            f"{other_dependent.placed.fact.category}, "
+            if other_dependent.placed.fact.category in ("decision", "guardrail")
+            else ""
+        )
+        line = fact_line(other_dependent.placed.fact, other_dependent.placed.entity)
+        yield f"{'  ' * min(other_dependent.depth, _DEEPEST)}<-{other_dependent.relation}- {kind}{line}"
+        waiting += below[other_dependent.placed.fact.id][::-1]
+    for path, ids in found.pages:
+        yield f"page {path}: {', '.join(ids[:5])}{f' and {len(ids) - 5} more' if len(ids) > 5 else ''}"
+    for waits in found.proposals:
+        yield f"proposal {waits.id}: {waits.says}"
+    yield _total_line(found)
+
+
+def _total_line(found: Impact) -> str:
+    number = len(found.dependents)
+    if not number and not found.hidden:
+        return "Nothing rests on it."
+    kinds = ", ".join(counted(count, name) for name, count in found.categories.items())
+    hidden = f"; {counted(found.hidden, 'fact')} of other agents not shown" if found.hidden else ""
+    rests = "rests" if number == 1 else "rest"
+    return f"{counted(number, 'fact')} {rests} on it{f' ({kinds})' if kinds else ''}{hidden}"
+
+
 _RECORDED = {"recorded?": str, "history_begins?": "entry"}
 
 VERB = Command(
@@ -185,7 +259,29 @@ VERB = Command(
             "history": ["entry"],
         },
         {"organisation": HUB_FACT},
+        {
+            "fact": "fact",
+            "dependents": [
+                {
+                    "id": str,
+                    "fact": str,
+                    "category": str,
+                    "status": {"active", "archived"},
+                    "entity": str,
+                    "premise": str,
+                    "relation": {*PREMISES, NAMED},
+                    "depth": int,
+                    "trust?": str,
+                    "in_doubt?": str,
+                }
+            ],
+            "total": int,
+            "categories": {str: int},
+            "hidden": int,
+            "pages": [{"path": str, "facts": [str]}],
+            "proposals": [{"id": str, "kind": str, "says": str}],
+        },
     ),
-    ("clawmem why fact_1a2b",),
-    ("history",),
+    ("clawmem why fact_1a2b", "clawmem why fact_1a2b --impact --depth 1"),
+    ("history", "dependents"),
 )

@@ -124,7 +124,7 @@ def deprecate(
         result = _revised(work, "deprecate", placed, _deprecated(old, instead.fact.id, day, reason), reason, "")
         if not resting:
             return result
-        text = f"{counted(resting, 'fact')} named it as a premise: `clawmem impact {old.id}` shows them"
+        text = f"{counted(resting, 'fact')} named it as a premise: `clawmem why {old.id} --impact` shows them"
         return result._replace(notices=(*result.notices, text))
 
 

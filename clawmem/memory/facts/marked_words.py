@@ -20,7 +20,7 @@ def marked_notices(marked: Sequence[PlacedFact]) -> list[str]:
         rest = "rests" if len(doubted) == 1 else "rest"
         items.append(
             f"{counted(len(doubted), 'fact')} {rest} on what changed, now in doubt: {_some(doubted)};"
-            " `clawmem stale` lists them, `clawmem claim confirm ID` clears one that still holds"
+            " `clawmem list --stale` lists them, `clawmem claim confirm ID` clears one that still holds"
         )
     if cleared:
         items.append(f"not in doubt any more: {_some(cleared)}")

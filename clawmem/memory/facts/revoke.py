@@ -89,7 +89,10 @@ def revoke(
     Raise InvalidInput if no origin is given, NotFound if nothing came from it.
     """
     if not any(origin):
-        raise InvalidInput("No origin is given.", "Name one: --source, --event, --session, --agent or --since.")
+        raise InvalidInput(
+            "Neither a fact nor an origin is given.",
+            "Name a fact, or --source, --event, --session, --agent or --since.",
+        )
     why = f"revoked: {origin.in_words().removeprefix('from ')}" + (f" ({reason})" if reason else "")
     with writing(vault, caller, "revoke", dry_run=dry_run) as work:
         plan = _plan(work, origin, why)

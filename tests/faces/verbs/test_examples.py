@@ -17,7 +17,7 @@ import pytest
 
 from clawmem.errors import DONE, PARTIAL, REFUSED, USAGE
 from clawmem.faces.cli.app import run
-from clawmem.faces.cli.plain import run_plain, with_usual_word
+from clawmem.faces.cli.plain import in_current_words, run_plain
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
@@ -237,7 +237,7 @@ def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> N
     assert 1 <= len(examples) <= 3
     fitted = 0
     for example in examples:
-        calls = [" ".join(with_usual_word(words)) for words in clawmem_calls(example)]
+        calls = [" ".join(in_current_words(words)) for words in clawmem_calls(example)]
         assert [call for call in calls if call.startswith(name)], example
         if "--jsonl" in example and all("--jsonl" not in parameter.flags for parameter in COMMANDS[name].parameters):
             code, printed = run_line(example)

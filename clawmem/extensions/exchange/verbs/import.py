@@ -53,7 +53,7 @@ def import_(
     dry_run: Annotated[bool, DRY_RUN],
 ) -> Answer:
     """Each statement becomes a fact, and an event with its own date that is the evidence. A second import of the same
-    memory adds nothing. `revoke --source` with the source that the answer names withdraws the whole import. Read what
+    memory adds nothing. `retract --source` with the source that the answer names withdraws the whole import. Read what
     would be imported with --dry-run first."""
     if format_ not in (*FORMATS, ARCHIVE):
         raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join((*FORMATS, ARCHIVE))}.")
@@ -172,7 +172,7 @@ def _lines(result: ImportResult, chosen: str, origin: str, dry_run: bool) -> lis
     lines = [f"{chosen}: {', '.join(items)}"]
     if result.commit is None:
         return [*lines, "nothing changed; no commit was made"]
-    return [*lines, f"commit {result.commit[:12]}", f"to withdraw the import: clawmem revoke --source {quote(origin)}"]
+    return [*lines, f"commit {result.commit[:12]}", f"to withdraw the import: clawmem retract --source {quote(origin)}"]
 
 
 def _planned_line(memory: ForeignMemory) -> str:
