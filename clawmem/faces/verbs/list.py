@@ -130,7 +130,6 @@ VERB = Command(
     (
         "clawmem list --entity areas/people/jane",
         "clawmem list --since 'last week'",
-        "clawmem list --fields id,fact,valid_from",
         "clawmem list --stale --category lesson",
     ),
     ("facts",),

@@ -113,7 +113,6 @@ VERB = Command(
     (
         "clawmem retract fact_1a2b --reason 'It was another Jane.'",
         "clawmem retract --source web:acme.example --dry-run",
-        "clawmem retract --session s-1182 --reason 'the page was poisoned'",
         "clawmem retract --agent scout --since 2026-11-20",
     ),
     ("facts",),

@@ -65,6 +65,6 @@ def supersede(
 VERB = Command(
     supersede,
     REVISED,
-    (_CHANGED, _ANNOUNCED),
+    (_ANNOUNCED, _CHANGED),
     ("facts",),
 )
