@@ -24,7 +24,9 @@ from clawmem.vault.vault import Vault
 
 KIND = "forget"
 _HIDDEN, _WITHHELD = "hidden", "withheld"
-_TOKEN = re.compile(r"[^\W_](?:[\w.@+/-]*\w)?")
+# A number of seven digits or more is one word, however its digits are grouped; a day is none.
+_NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
+_TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
 _SPECIAL = re.compile(r"[\d@./_+-]")
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
@@ -96,8 +98,25 @@ def _places(word: str, text: str, words: Sequence[str]) -> list[int]:
 def _same(word: str, other: str) -> bool:
     text, two = word.casefold(), other.casefold()
     if text == two or _SPECIAL.search(text + two):
-        return text == two
+        return text == two or (_is_number(text) and _is_number(two) and _digits(text) == _digits(two))
+    if word[0].isupper() and other[0].isupper() and text != two + "s" and not _of_one_noun(text, two):
+        return False
     return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(_NUMBER, word) is not None
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)
+
+
+def _of_one_noun(word: str, other: str) -> bool:
+    """Return whether two words with a capital are forms of one German noun, as `Hunde` and `Hunden` are. Other endings
+    make another name: `Ann` is not `Anna`, and `Robert` is not `Roberts`."""
+    short, long = sorted((word, other), key=len)
+    return long.removeprefix(short) in ("n", "en", "es", "ern")
 
 
 def _stem(word: str) -> str:

@@ -63,6 +63,15 @@ def served(clawmem: Command, question: str) -> str:
         ("Alice", "It was Alice Smith, and Alice knew.", True),
         ("my everything", "The user has everything.", False),
         ("a", "a", False),
+        ("Ann", "Anna likes tea.", False),
+        ("Ann", "Ann likes tea.", True),
+        ("Anns", "Ann likes tea.", True),
+        ("Robert", "The Roberts family moved.", False),
+        ("Hunde", "Sie füttert den Hunden.", True),
+        ("491701234567", "Bob's phone is +49 170 1234567.", True),
+        ("+49 170 123 45 67", "Bob's phone is (+49170)1234567.", True),
+        ("+49 170 1234567", "Bob's number is +49 170 12345678.", False),
+        ("2026-11-01", "The lease ends on 2026-11-01 10:00.", True),
     ],
 )
 def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
