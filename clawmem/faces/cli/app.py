@@ -10,6 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import get_close_matches
 from inspect import Parameter as Formal
 from inspect import Signature
+from itertools import takewhile
+from shlex import quote
 from typing import Annotated, Any, cast
 
 import typer
@@ -239,7 +241,7 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
     message = _unknown_option(problem) if type(problem).__name__ == "NoSuchOption" else _plainly(problem)
     if not message.endswith((".", "?", "!", ")")):
         message += "."
-    hint = " ".join((*_what_fits(problem, context), f"See `{path} --help`."))
+    hint = " ".join((*(_quoted(arguments, message, context) or _what_fits(problem, context)), f"See `{path} --help`."))
     if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
         hint += " Put a text that begins with a dash after `--`."
         message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
@@ -266,6 +268,21 @@ def _what_fits(problem: Any, context: Any) -> list[str]:
     if type(problem) is _UsageError and context.parent is not None and known:
         return [f"Its commands are {', '.join(known)}."]
     return []
+
+
+def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
+    """The command line with a text in quotes, where its words came one by one."""
+    if context is None or not message.startswith("Got unexpected extra argument"):
+        return []
+    places = [param for param in context.command.params if param.param_type_name == "argument"]
+    arguments = in_current_words(arguments)
+    start = verb_at(arguments) + len(context.command_path.split()) - 1
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
+    if not places or len(words) <= len(places):
+        return []
+    own, text = words[: len(places) - 1], " ".join(words[len(places) - 1 :])
+    line = ["clawmem", *arguments[:start], *own, quote(text), *map(quote, arguments[start + len(words) :])]
+    return [f"Quote a text of several words: `{' '.join(line)}`."]
 
 
 def _unknown_option(problem: Any) -> str:

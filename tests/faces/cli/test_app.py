@@ -101,6 +101,22 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["retract"], "Neither a fact nor an origin is given.", "Name a fact, or --source"),
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
         (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks, export."),
+        (
+            ["remember", "Jane", "likes", "tea"],
+            "Got unexpected extra",
+            "Quote a text of several words: `clawmem remember 'Jane likes tea' --json`.",
+        ),
+        (
+            ["supersede", "fact_1", "Jane", "left"],
+            "Got unexpected extra",
+            "`clawmem supersede fact_1 'Jane left' --json`.",
+        ),
+        (
+            ["precedent", "large", "files", "-n", "3"],
+            "Got unexpected extra",
+            "precedent 'large files' -n 3 --json`.",
+        ),
+        (["list", "jane"], "Got unexpected extra", "See `clawmem list --help`."),
         (["schema", "recal"], "There is no command 'recal'.", "Did you mean 'recall'?"),
     ],
 )
