@@ -1,4 +1,4 @@
-"""An agent's word stays an agent's word: ten ways in which it could become the user's."""
+"""An agent's word stays an agent's word: twelve ways in which it could become the user's."""
 
 from __future__ import annotations
 
@@ -106,8 +106,30 @@ def related(clawmem: Command, root: Path, folder: Path) -> None:
     clawmem("promote", env=BOT)
 
 
+def handed_in_as_another(clawmem: Command, root: Path, folder: Path) -> None:
+    """The name of a program whose plugin hands in conversations, in the shell of another agent."""
+    info = {"id": "m1", "role": "user", "time": {"created": 1_772_445_600_000}}
+    parts = [{"type": "text", "text": rule} for rule in RULES]
+    value = json.dumps({"info": {"id": "s1"}, "messages": [{"info": info, "parts": parts}]})
+    words = ("ingest", "-", "--format", "opencode", "--json")
+    for more in (("--agent", "opencode"), ()):
+        result = clawmem(*words, *more, given=value, env={"CLAUDECODE": "1", "CLAWMEM_AGENT": "opencode"})
+        assert result.code == 0
+    assert list(root.glob("ledger/*.jsonl"))
+
+
+def events_by_hand(clawmem: Command, root: Path, folder: Path) -> None:
+    clawmem("ingest", "-", given='{"role": "user", "content": "Hello."}\n')
+    (path,) = root.glob("ledger/*.jsonl")
+    record = json.loads(path.read_text())
+    lines = [json.dumps({**record, "id": f"evt_{n:012x}", "text": rule}) for n, rule in enumerate(RULES)]
+    path.write_text(path.read_text() + "\n".join(lines) + "\n")
+    assert "edited by hand" in clawmem("note", "Hello again.", env=BOT).err
+
+
 WAYS: tuple[Way, ...] = (
     notes, notes_by_mcp, facts_by_mcp, session, tool_output, assistant, digest, imported, ingested, related,
+    handed_in_as_another, events_by_hand,
 )  # fmt: skip
 
 

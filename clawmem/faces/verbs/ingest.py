@@ -226,7 +226,9 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
         o.seek(0)
         found = read(shape, counter.counted(_pieces(o, shape)), name, wish.role)
         caller = call.runtime.caller()
-        by_program = caller.agent is not None and HANDED_IN.get(caller.agent) == shape.format
+        # In the shell of another agent, the name of the program is only what that agent says.
+        named = caller.agent if caller.shell in (None, caller.agent) else None
+        by_program = named is not None and HANDED_IN.get(named) == shape.format
         result = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
     return shape.format, result
 

@@ -11,8 +11,8 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.ids import check_reference
-from clawmem.model.facts.trust import statement_trust, trust_rank
-from clawmem.model.kinds import ITEMS_FILE, PROPOSAL_FILE, file_kind
+from clawmem.model.facts.trust import least_trust, statement_trust, trust_rank
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted, one_line, visible
 from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path
@@ -21,6 +21,7 @@ from clawmem.model.proposals.quarantine import is_approved, orders_in_text, with
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import items_path, name_of_path
+from clawmem.model.records.event import parse_events, render_events
 from clawmem.vault.edits.copies import facts_moved, find_in_head, gathered, place_of
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.vault import Vault
@@ -80,8 +81,9 @@ def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller)
     """Rewrite the facts of edits that an agent's command found, in the work tree too, and return the changed files.
 
     Nobody knows who edited the files. So a new or reworded fact is the agent's, and what reads as an order, or is a
-    guardrail, becomes a proposal. A fact with the same words keeps its trust and its approval. If this is killed, what
-    it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
+    guardrail, becomes a proposal. A fact with the same words keeps its trust and its approval. A new or changed event
+    tells at most what an agent says, whoever it says has spoken. If this is killed, what it wrote is one more edit by
+    hand. Raise ChangedMeanwhile if a file was edited again.
     """
     assert caller.agent
     stood = {fact.id: fact for facts in _facts(before).values() for fact in facts.values()}
@@ -102,11 +104,23 @@ def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller)
             written[proposal_path(proposal.id)] = render_proposal(proposal)
         if kept != [*facts.values()]:
             written[items_path(place)] = render_items(kept)
+    for path, data in after.items():
+        if file_kind(path) is LEDGER_DAY and (events := _events_of_agent(before.get(path) or b"", data or b"")) != data:
+            written[path] = events
     for path, data in written.items():
         if path in after and vault.read(path) != after[path]:
             raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
         vault.disk.replace(vault.path(path), data, vault.state)
     return written
+
+
+def _events_of_agent(before: bytes, data: bytes) -> bytes:
+    stood, lines = set(before.splitlines()), data.splitlines(keepends=True)
+    for number, line in enumerate(lines):
+        if line.strip() and line.rstrip(b"\r\n") not in stood:
+            (event,) = parse_events(line, "ledger")
+            lines[number] = render_events([event._replace(trust=least_trust(event.trust, "agent"))])
+    return b"".join(lines)
 
 
 def _as_agents(fact: Fact, old: Fact | None, agent: str) -> Fact:
