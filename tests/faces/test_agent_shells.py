@@ -391,6 +391,8 @@ HEADS: dict[str, dict[str, object]] = {
         ("codex", "PreCompact", {"CODEX_THREAD_ID": "x", "CODEX_CI": "1"}, "agent"),
         ("codex", "PreCompact", {"CODEX_CI": ""}, "agent"),
         ("codex", "PreCompact", {}, "user"),
+        ("codex", "PreCompact", {"OPENCODE": "1"}, "agent"),
+        ("codex", "PreCompact", {"CURSOR_AGENT": "1"}, "agent"),
         ("gemini", "PreCompress", {"GEMINI_CLI": "1"}, "agent"),
         ("gemini", "PreCompress", {}, "user"),
     ],

@@ -30,7 +30,7 @@ from clawmem.model.harness import (
 )
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller
+from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
 from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.project import project_of
@@ -145,7 +145,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
         known = known._replace(asked=value.prompt[:500], shown=(*known.shown, *text.facts))
     if value.session:
-        transcript = known.transcript if _is_typed(call) else value.transcript
+        transcript = known.transcript if _is_typed(call, harness) else value.transcript
         known = known._replace(harness=harness, project=project, transcript=transcript)
         write_session(vault, value.session, known)
     return text
@@ -174,7 +174,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
         return "the harness named no transcript"
     path = value.transcript and Path(value.transcript).expanduser()
     project, caller = _project(call, vault, value), _caller(call, harness, value)
-    reader = caller._replace(unattended=not _is_typed(call))
+    reader = caller._replace(unattended=not _is_typed(call, harness))
 
     def read() -> str:
         from clawmem.faces.verbs.ingest import ingest_transcript
@@ -196,10 +196,13 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
     return "transcript handed over"
 
 
-def _is_typed(call: Call) -> bool:
+def _is_typed(call: Call, harness: str) -> bool:
     """Return whether an agent runs the hook in its shell: there, Claude Code gives another name than to its hooks, and
-    others set variables that their hooks do not have."""
+    others set variables that their hooks do not have. So does each agent for the hook of another harness."""
     environment = call.runtime.environment
+    shell = agent_shell(environment)
+    if shell is not None and shell[0] != "AI_AGENT" and shell[1] != harness:
+        return True
     named = environment.get("AI_AGENT", "_harness")
     return not named.endswith("_harness") or not IN_SHELLS_ONLY.isdisjoint(environment)
 
