@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.measure import environment
+from clawmem.extensions.digest.digest import add_document
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
@@ -36,7 +37,6 @@ from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import add_record
-from clawmem.work.digestion.digest import add_document
 from clawmem.work.handed_in import WorkScope, decision_record, lesson_record
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.start import start_session

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GROUP = "clawmem.extensions"
-OWN = ("governance", "exchange")
+OWN = ("governance", "exchange", "digest")
 """The extensions that come with clawmem, in the order in which their tables are read."""
 
 ACCEPTED_FILE = "extensions.json"

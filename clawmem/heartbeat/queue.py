@@ -1,7 +1,7 @@
 """One queue of work that needs judgement: the next task for a model or an agent, and what becomes of an answer.
 
-Unread messages come first. Then, in the order of QUEUE: texts to digest, facts to promote and to place, days to tell,
-cold facts to join. The same answer twice changes nothing: a task that was answered is no longer there.
+Unread messages come first. Then, in the order of `queue_kinds`: texts to digest, facts to promote and to place, days
+to tell, cold facts to join. The same answer twice changes nothing: a task that was answered is no longer there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed, NotFound
+from clawmem.extension import answer_of
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
@@ -39,8 +40,6 @@ from clawmem.model.records.model_run import runs_in
 from clawmem.vault.state.reading_state import MOST_APPLIED, keep_reading_state, read_reading_state
 from clawmem.vault.state.spending import spent_on
 from clawmem.vault.vault import Vault
-from clawmem.work.condense import CondenseResult, apply_condensing, condensing_tasks
-from clawmem.work.digestion.digest import DigestResult, apply_digestion, digestion_tasks
 
 _HINT = "`clawmem learn pending` shows what waits."
 READ, PROMOTE = "read", "promote"
@@ -111,11 +110,6 @@ class QueueRun(NamedTuple):
         return self.results.get(kind, ())
 
 
-def _digested(result: DigestResult) -> list[str]:
-    rows = ((source.item.title, source.item.counts) for source in result.sources)
-    return [f"digested {title}: {', '.join(f'{number} {name}' for name, number in row.items())}" for title, row in rows]
-
-
 def _promoted(result: PromoteResult) -> list[str]:
     kept = [
         f"promoted {verdict.candidate.fact.id} {verdict.candidate.fact.fact}  [{verdict.reason}]"
@@ -128,17 +122,6 @@ def _promoted(result: PromoteResult) -> list[str]:
         f"judged {counted(len(result.verdicts), 'fact')} of {result.on}: {left} not promoted",
         *result.notices,
     ]
-
-
-def _condensed(result: CondenseResult) -> list[str]:
-    joined = [f"joined {counted(len(result.archived), 'fact')}: {placed.fact.fact}" for placed in result.facts]
-    return joined or ["joined nothing; these facts are not asked about again"]
-
-
-def digestion(only: str | None = None) -> QueueKind:
-    """Return the kind of the tasks about texts to digest, of all sources or of one."""
-    return QueueKind("digest", "texts to digest", lambda vault, caller: digestion_tasks(vault, only),
-                     apply_digestion, _digested)  # fmt: skip
 
 
 def promotion(*days: str) -> QueueKind:
@@ -163,14 +146,15 @@ def narration(*days: str) -> QueueKind:
     )
 
 
-def condensation() -> QueueKind:
-    """Return the kind of the tasks to join cold facts."""
-    return QueueKind("condense", "groups of cold facts to join",
-                     lambda vault, caller: condensing_tasks(vault, caller.now),
-                     apply_condensing, _condensed)  # fmt: skip
+def kinds_about(subject: str) -> tuple[QueueKind, ...]:
+    """Return the kind of the tasks of an extension about a subject; none where the extension is not here."""
+    kind = answer_of(subject)
+    return () if kind is None else (kind(),)
 
 
-QUEUE = (digestion(), promotion(), narration(), condensation())
+def queue_kinds() -> tuple[QueueKind, ...]:
+    """Return the kinds of tasks in the order in which they are given out."""
+    return (*kinds_about("digestion"), promotion(), narration(), *kinds_about("condensation"))
 
 
 def next_task(
@@ -191,7 +175,8 @@ def next_task(
         found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere)
         if found.text or session or set_aside or kind:
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
-    count, others = exact_counter(), [(other_kind.name, task) for other_kind in QUEUE if kind in (None, other_kind.name)
+    count, others = exact_counter(), [(other_kind.name, task) for other_kind in queue_kinds()
+                                      if kind in (None, other_kind.name)
                                       for task in _waiting(vault, caller, other_kind)]  # fmt: skip
     for name, task in others:
         size = count(task.text)
@@ -213,7 +198,7 @@ def apply_task(vault: Vault, caller: Caller, text: str) -> QueueAnswer:
     answer = answer_in(text)
     key = str(answer.get("task", ""))
     name = key.partition("-")[0]
-    kind = next((other_kind for other_kind in QUEUE if other_kind.name == name), None)
+    kind = next((other_kind for other_kind in queue_kinds() if other_kind.name == name), None)
     if kind is None:
         by = caller.agent or "agent"
         return QueueAnswer(READ, apply_reading(vault, caller, answer, digest_of(text), Reader(by, f"learn/{by}")))
@@ -251,7 +236,7 @@ def queue_counts(vault: Vault, caller: Caller) -> QueueCounts:
             row["facts"] += int(run.get("facts", 0))
             row["tokens"] += int(run.get("prompt_tokens", 0)) + int(run.get("answer_tokens", 0))
             row["last"] = path.removeprefix("ledger/").removesuffix(".jsonl")
-    tasks = {kind.name: len(_waiting(vault, caller, kind)) for kind in QUEUE}
+    tasks = {kind.name: len(_waiting(vault, caller, kind)) for kind in queue_kinds()}
     return QueueCounts(waiting_count(vault), tasks, readers)
 
 
@@ -263,7 +248,7 @@ def run_queue(
     `kinds` are the names of the kinds of tasks; none means all. What it does not reach waits. Nothing is lost if it is
     killed: each answer is a commit of its own.
     """
-    wanted = frozenset(kinds) or frozenset((READ, *(kind.name for kind in QUEUE)))
+    wanted = frozenset(kinds) or frozenset((READ, *(kind.name for kind in queue_kinds())))
     model = _within(model, calls, tokens)
     run = QueueRun()
     if READ in wanted:
@@ -272,7 +257,7 @@ def run_queue(
         used = int(record.get("prompt_tokens", 0)) + int(record.get("answer_tokens", 0))
         made = int(record.get("calls", 0))
         run = QueueRun(made, made, used, float(record.get("cents", 0.0)), learned.extraction.problem)
-    rest = [kind for kind in QUEUE if kind.name in wanted]
+    rest = [kind for kind in queue_kinds() if kind.name in wanted]
     if run.problem or not rest:
         return run
     after = answer_tasks(vault, caller, _within(model, calls - run.calls, tokens - run.tokens), rest)

@@ -47,8 +47,6 @@ from clawmem.model.wiki.curation import sentence
 from clawmem.vault.state.upkeep import UpkeepResult
 from clawmem.wiki.compile import WikiBuild
 from clawmem.wiki.curator import FILED, Curation
-from clawmem.work.condense import CondenseResult
-from clawmem.work.digestion.digest import DigestResult
 from clawmem.work.sessions.notes import FoldedSessions
 
 
@@ -131,25 +129,6 @@ def _sessions(sessions: FoldedSessions | None, explain: bool) -> Report:
     lines = [f"committed {counted(notes, 'note')} of sessions"] if notes else []
     lines += [f"no sign of life, so abandoned: session {text}" for text in abandoned]
     return Report({"session_notes": notes, "abandoned": list(abandoned)}, tuple(lines))
-
-
-def _digest(result: DigestResult | None, explain: bool) -> Report:
-    """Return what became of the claims of each source that was worked on."""
-    sources = result.sources if result else ()
-    lines = [
-        f"digested {source.item.title}: {counted(source.item.counts.get('claims', 0), 'claim')}" for source in sources
-    ]
-    return Report({"digested": [source.key for source in sources]}, tuple(lines))
-
-
-def _condense(result: CondenseResult | None, explain: bool) -> Report:
-    """Return the facts that took the place of several cold ones. With `explain`, list them."""
-    facts = result.facts if result else ()
-    filed = result.proposals if result else ()
-    lines = [f"condensed {counted(len(result.archived), 'cold fact')} into {len(facts)}"] if result and facts else []
-    lines += [f"{counted(len(filed), 'group')} of cold facts to condense: `clawmem review list`"] if filed else []
-    details = tuple(f"{'condensed':<10} {placed.fact.fact}" for placed in facts)
-    return Report({"condensed": [placed.fact.id for placed in facts]}, tuple(lines), details)
 
 
 def _decay(result: DecayResult | None, explain: bool) -> Report:
@@ -264,9 +243,7 @@ LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _lear
 SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
 QUEUE = Reporter({"asked": ["run"]}, _queue)
-DIGEST = Reporter({"digested": [str]}, _digest)
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
-CONDENSE = Reporter({"condensed": [str]}, _condense)
 DECAY = Reporter({"archived": [str]}, _decay)
 PREMISES = Reporter({"in_doubt": [str], "not_in_doubt": [str], "deprecated": [str]}, _premises)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)

@@ -10,7 +10,7 @@ from clawmem import __version__
 from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.extension import extensions, named
 from clawmem.heartbeat import reports
-from clawmem.heartbeat.queue import QueueRun, answer_tasks, condensation, digestion, narration, promotion
+from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import nights_due, promote_nights
 from clawmem.heartbeat.step import Due, Step, StepContext
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
@@ -35,8 +35,6 @@ from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.wiki.compile import build_wiki
 from clawmem.wiki.curator import curate, is_due
-from clawmem.work.condense import CondenseResult, condense
-from clawmem.work.digestion.digest import DigestResult, digest
 from clawmem.work.sessions.notes import fold_sessions
 
 
@@ -65,7 +63,7 @@ def _adapt(run: StepContext) -> AdaptResult:
 def _ask(run: StepContext) -> QueueRun:
     """Let the models of this heartbeat answer the queue: texts and cold facts always, days once each. One that could
     not be used in an earlier step or kind is not asked again, and all share the cents of the run."""
-    asked = [(run.model, [digestion(), condensation()])]
+    asked = [(run.model, [*kinds_about("digestion"), *kinds_about("condensation")])]
     asked += [(run.judge, [promotion()]), (run.narrator, [narration()])] if nights_due(run) else []
     if run.dry_run:
         named = sorted({model.name for model, _ in asked if model})
@@ -91,25 +89,10 @@ def _ask(run: StepContext) -> QueueRun:
     return whole
 
 
-def _asked(run: StepContext, kind: str) -> tuple[Any, ...]:
+def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
+    """Return what the models' answers to tasks of a kind did in this heartbeat."""
     asked: QueueRun | None = run.results.get("queue")
     return asked.of(kind) if asked else ()
-
-
-def _digest(run: StepContext) -> DigestResult:
-    result = digest(run.vault, run.caller, report=run.report)
-    return result._replace(
-        sources=(*(source for read in _asked(run, "digest") for source in read.sources), *result.sources)
-    )
-
-
-def _condense(run: StepContext) -> CondenseResult:
-    result = condense(run.vault, run.caller, run.dry_run, asks=run.model is None)
-    read = _asked(run, "condense")
-    return result._replace(
-        facts=(*(fact for other in read for fact in other.facts), *result.facts),
-        archived=(*(fact for other in read for fact in other.archived), *result.archived),
-    )
 
 
 def _upkeep(run: StepContext) -> UpkeepResult:
@@ -123,63 +106,60 @@ def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErro
     return [(None, run.problem)] if run.problem else []
 
 
-_ALWAYS = Due("at every heartbeat", lambda run: True)
-_WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
+ALWAYS = Due("at every heartbeat", lambda run: True)
+WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 _NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
 _WEEKLY = Due("once for each week (ISO 8601, UTC), after it ends", lambda run: is_due(run.vault, run.caller))
 _ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
 
 STEPS = (
-    Step("notes", "Add new lines of daily notes to the ledger.", _WRITING,
+    Step("notes", "Add new lines of daily notes to the ledger.", WRITING,
          lambda run: ingest_notes(run.vault, run.caller), reports.NOTES),
-    Step("user", "Join what is known of the user under `user.name`.", _ALWAYS,
+    Step("user", "Join what is known of the user under `user.name`.", ALWAYS,
          lambda run: name_user_entity(run.vault, run.caller, run.dry_run), reports.USER),
     # Remembered facts need their triple before learning, which may replace them.
-    Step("relate", "Extract triples for facts that have none.", _ALWAYS, _relate, reports.RELATE),
-    Step("learn", "Learn facts from new events.", _ALWAYS, _learn, reports.LEARN, _learn_failures),
-    Step("settle", "Apply announced facts whose start date has come.", _ALWAYS,
+    Step("relate", "Extract triples for facts that have none.", ALWAYS, _relate, reports.RELATE),
+    Step("learn", "Learn facts from new events.", ALWAYS, _learn, reports.LEARN, _learn_failures),
+    Step("settle", "Apply announced facts whose start date has come.", ALWAYS,
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
-    Step("fold", "Add the counts of the access journal.", _ALWAYS,
+    Step("fold", "Add the counts of the access journal.", ALWAYS,
          lambda run: fold_accesses(run.vault, run.caller, run.dry_run), reports.FOLD),
-    Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", _ALWAYS,
+    Step("sessions", "Commit the notes of sessions; mark sessions without a sign of life as abandoned.", ALWAYS,
          lambda run: fold_sessions(run.vault, run.caller, run.dry_run), reports.SESSIONS),
     Step("queue", "Let the model answer the queue: digest, promote, tell days, join cold facts.",
          _ASKING, _ask, reports.QUEUE, lambda other: [("model", other.problem)] if other.problem else []),
     # After every reader of this heartbeat.
-    Step("candidates", "File candidates from messages that nobody has read.", _ALWAYS,
+    Step("candidates", "File candidates from messages that nobody has read.", ALWAYS,
          lambda run: propose_unread(run.vault, run.caller, run.dry_run), reports.CANDIDATES),
-    Step("digest", "Digest ended sessions and documents.", _WRITING, _digest, reports.DIGEST),
-    # Before facts decay: what is archived is not condensed.
-    Step("condense", "Join cold facts of one topic into one.", _ALWAYS, _condense, reports.CONDENSE),
-    Step("decay", "Archive facts that were not used for a long time.", _ALWAYS,
+    Step("decay", "Archive facts that were not used for a long time.", ALWAYS,
          lambda run: archive_decayed(run.vault, run.caller, run.dry_run), reports.DECAY),
     # After decay, and before pages are written.
-    Step("premises", "Archive what was deprecated, and mark what rests on changed premises.", _ALWAYS,
+    Step("premises", "Archive what was deprecated, and mark what rests on changed premises.", ALWAYS,
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
-    Step("synthesize", "Write the generated part of daily notes.", _ALWAYS,
+    Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
     Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY,
-         lambda run: promote_nights(run, _asked(run, "promote")),
+         lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
-    Step("tacit", "Propose patterns for TACIT.md.", _ALWAYS,
+    Step("tacit", "Propose patterns for TACIT.md.", ALWAYS,
          lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
-    Step("summaries", "Refresh the summaries of changed entities.", _ALWAYS,
+    Step("summaries", "Refresh the summaries of changed entities.", ALWAYS,
          lambda run: refresh_summaries(run.vault, run.caller, run.dry_run), reports.SUMMARIES),
-    Step("memory", "Refresh MEMORY.md.", _ALWAYS,
+    Step("memory", "Refresh MEMORY.md.", ALWAYS,
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
          lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run, report=run.report), reports.WIKI),
     # After the pages are written: it reads them.
     Step("curate", "Report the week, mend the wiki's links, and propose what needs a person.", _WEEKLY,
          lambda run: curate(run.vault, run.caller, dry_run=run.dry_run), reports.CURATE),
-    Step("guardrails", "Refresh the pages of guardrails.", _ALWAYS,
+    Step("guardrails", "Refresh the pages of guardrails.", ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
-    Step("upkeep", "Pack the repository.", _WRITING, _upkeep, reports.UPKEEP),
-    Step("embed", "Embed texts that have no vector yet.", _WRITING,
+    Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),
+    Step("embed", "Embed texts that have no vector yet.", WRITING,
          lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10], report=run.report), reports.EMBED,
          _embed_failures),
-    Step("tokens", "Count tokens and check new events for injected instructions.", _WRITING,
+    Step("tokens", "Count tokens and check new events for injected instructions.", WRITING,
          lambda run: count_tokens(run.vault)),
 )  # fmt: skip
 

@@ -241,8 +241,8 @@ KINDS: tuple[FileKind, ...] = (
         REDACTIONS, (RECORDS,),
     )._replace(check=REDACTIONS, undo=REDACTIONS),
     json_kind(
-        "digestion queue", "ledger/digestion.json", "clawmem.model.digestion.queue:parse_queue",
-        "clawmem.model.digestion.queue:render_queue",
+        "digestion queue", "ledger/digestion.json", "clawmem.model.records.digestion:parse_queue",
+        "clawmem.model.records.digestion:render_queue",
         DIGESTION, (EVERYONE,),
     )._replace(undo=NEVER),
     _page("agent's page", "agents/*/*.md", places=(OWN,), owner=MIXED, index=PAGE),

@@ -1,1 +1,1 @@
-"""The agent's working day: workflows, sessions, lessons, decisions and digestion."""
+"""The agent's working day: workflows, sessions, lessons and decisions."""

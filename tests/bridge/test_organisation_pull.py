@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from clawmem.bridge.organisation_pull import PullPlan, plan_pull
+from clawmem.extensions.digest.condense import is_condensable
 from clawmem.index.hub.search import HubFact
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.facts.fact import ARCHIVED, GUARDRAIL, RETRACTED, Fact
 from clawmem.model.facts.pulled import holds_copies, origin_of, pulled_entity
-from clawmem.model.lifecycle.condensing import is_condensable
 
 MOMENT = "2026-11-21T09:30:00Z"
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.heartbeat.queue import QUEUE, QueueTask, apply_task, next_task, queue_counts, run_queue
+from clawmem.extensions.digest.digest import add_document
+from clawmem.heartbeat.queue import QueueTask, apply_task, next_task, queue_counts, queue_kinds, run_queue
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
@@ -24,7 +25,6 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.review.review import approve, list_proposals
 from clawmem.vault.vault import Vault
-from clawmem.work.digestion.digest import add_document
 from tests.conftest import Command
 from tests.loopback import Asked, Wire, says, serving
 from tests.needs import needs_litellm
@@ -84,7 +84,7 @@ def test_an_agent_answers_all_kinds_and_nothing_twice(filled: Vault, caller: Cal
 
 def test_the_budget_of_a_task_is_kept(filled: Vault, caller: Caller) -> None:
     now = later(caller, 3, days=1)
-    assert {kind.name: len(list(kind.tasks(filled, now))) for kind in QUEUE}["digest"] == 1
+    assert {kind.name: len(list(kind.tasks(filled, now))) for kind in queue_kinds()}["digest"] == 1
     task = next_task(filled, now, 400, kind="digest")
     assert 0 < task.tokens <= 400
     with pytest.raises(InvalidInput, match="the limit is 50"):

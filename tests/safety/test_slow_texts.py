@@ -145,7 +145,7 @@ def _strings(module: str) -> list[str]:
 
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
-    ("clawmem.work.digestion.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
+    ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
     ("clawmem.bridge.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],

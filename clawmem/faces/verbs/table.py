@@ -72,6 +72,7 @@ VERBS = {
 OF_EXTENSIONS = {
     **dict.fromkeys(("eval", "evaluate", "failure", "principle"), "governance"),
     **dict.fromkeys(("import", "export"), "exchange"),
+    "digest": "digest",
 }
 """The verbs of clawmem's own extensions."""
 

@@ -13,7 +13,6 @@ from clawmem.memory.pages.touched import daily_pages_without, pages_after
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
-from clawmem.model.digestion.queue import DONE, QUEUE_PATH, parse_queue, render_queue
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.history.comparison import read_single_fact
 from clawmem.model.history.entry import trailer_pattern
@@ -29,6 +28,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import MERGE, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.digestion import DONE, QUEUE_PATH, render_queue, stored_queue
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.event import Event, event_to_line, parse_events
 from clawmem.model.records.session import REVOKED, SessionRecord, parse_session, render_session
@@ -312,10 +312,7 @@ def _sessions(work: WriteScope, origin: RevokeOrigin) -> dict[str, SessionRecord
 
 def _queue_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:
     """Return the digestion queue without the work on what is revoked."""
-    data = work.read(QUEUE_PATH)
-    if data is None:
-        return {}
-    queue = parse_queue(data, QUEUE_PATH, parse_yaml)
+    queue = stored_queue(work.read, parse_yaml)
     events = {event.id for found in plan.events.values() for event in found}
     sessions = {session.id for session in plan.sessions.values()}
     gone = {

@@ -13,7 +13,6 @@ from clawmem.errors import ClawmemError
 from clawmem.memory.facts.remember import RememberedFact
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.digestion.queue import QUEUE_PATH, DigestionItem, render_queue
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
@@ -21,12 +20,12 @@ from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sect
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.digestion import QUEUE_PATH, DigestionItem, render_queue, stored_queue
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
 from clawmem.model.records.session import ENDED, JUDGED, OPEN, UNREPORTED, SessionRecord, parse_session, render_session
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
-from clawmem.work.digestion.digest import queue_session, read_queue
 from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
 from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
@@ -88,7 +87,7 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
         )
         record = _with_learned(record, result)
         record = record._replace(extra={**record.extra, JUDGED: judged_mark(record)})
-        queue = queue_session(read_queue(work), record.id, _to_digest(record, moment))
+        queue = {f"session:{record.id}": _to_digest(record, moment), **stored_queue(work.read, parse_yaml)}
         writes: dict[str, bytes | None] = {
             record_path(record): render_session(record),
             QUEUE_PATH: render_queue(queue),

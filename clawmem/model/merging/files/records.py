@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
-from clawmem.model.digestion.queue import merged_queues
 from clawmem.model.merging.facts.values import MISSING, canonical, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED
 from clawmem.model.proposals.proposal_file import proposal_from_record, render_proposal
 from clawmem.model.records.accesses import merged_accesses, parse_accesses, render_accesses
+from clawmem.model.records.digestion import merged_queues
 from clawmem.model.records.session import render_object
 from clawmem.model.records.strict_json import read_json
 

@@ -6,8 +6,9 @@ import json
 from collections.abc import Sequence
 from datetime import timedelta
 
+from clawmem.extensions.digest.condense import MOST, condensation, condense, find_clusters
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.heartbeat.queue import answer_tasks, condensation
+from clawmem.heartbeat.queue import answer_tasks
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
@@ -21,13 +22,11 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.condensing import MOST
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve
 from clawmem.serving.stale import list_stale
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
-from clawmem.work.condense import condense, find_clusters
 from tests.loopback import says, serving
 
 DRINKS = [f"Ada drinks {text}." for text in ("tea", "coffee", "milk", "water", "cocoa")]

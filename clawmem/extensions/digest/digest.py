@@ -7,12 +7,18 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Locked
+from clawmem.extensions.digest import phases
+from clawmem.heartbeat.queue import QueueKind
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
 from clawmem.llm.tasks import ModelTask, checked_answer
-from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.digestion.queue import (
+from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_visible, one_line
+from clawmem.model.progress import OnProgress, Progress
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.digestion import (
     ARCHIVE,
     DONE,
     PHASES,
@@ -23,21 +29,14 @@ from clawmem.model.digestion.queue import (
     VERIFY,
     Claim,
     DigestionItem,
-    Queue,
-    parse_queue,
     render_queue,
+    stored_queue,
 )
-from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_visible, one_line
-from clawmem.model.progress import OnProgress, Progress
-from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import slug
 from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
-from clawmem.work.digestion import phases
 from clawmem.work.handed_in import WorkScope, joined
 
 # A text longer than this becomes several events.
@@ -93,7 +92,7 @@ def add_document(
     kept, name = allowed(vault.settings, text, "The document"), one_line(allowed(vault.settings, title, "The title"))
     key = f"document:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
     with writing(vault, caller, "digest") as work:
-        queue = read_queue(work)
+        queue = stored_queue(work.read, parse_yaml)
         if key in queue:
             return DigestedSource(key, queue[key])
         events = _events(kept, name, key, caller)
@@ -114,11 +113,6 @@ def add_document(
         }
         work.commit([_change(caller, "add", name, writes)])
         return DigestedSource(key, item)
-
-
-def queue_session(queue: Queue, session: str, item: DigestionItem) -> dict[str, DigestionItem]:
-    """Return the queue with an ended session; one that is in it already is not added again."""
-    return {f"session:{session}": item, **queue}
 
 
 def digest(
@@ -168,14 +162,7 @@ def _by_demand(vault: Vault, due: Mapping[str, DigestionItem]) -> list[str]:
 
 def queue_of(vault: Vault) -> dict[str, DigestionItem]:
     """Return the queue; empty if there is none. Raise Unreadable."""
-    data = vault.read(QUEUE_PATH)
-    return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
-
-
-def read_queue(work: WriteScope) -> dict[str, DigestionItem]:
-    """Return the queue as a transaction sees it."""
-    data = work.read(QUEUE_PATH)
-    return {} if data is None else parse_queue(data, QUEUE_PATH, parse_yaml)
+    return stored_queue(vault.read, parse_yaml)
 
 
 def digestion_tasks(vault: Vault, only: str | None = None) -> list[ModelTask]:
@@ -193,7 +180,7 @@ def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str,
         asked = phases.tasks_of(vault, item).get(key) if item.phase in (REDUCE, DONE) else None
         if asked is not None:
             with writing(vault, caller, "digest") as work:
-                queue = read_queue(work)
+                queue = stored_queue(work.read, parse_yaml)
                 if queue.get(source) != item:
                     raise Locked("Another process works on this source.", "Run the same command again.")
                 claims = phases.claims_of_answer(vault, asked[1], checked_answer(asked[0], answer))
@@ -202,9 +189,21 @@ def apply_digestion(vault: Vault, caller: Caller, key: str, answer: Mapping[str,
                 commits = work.commit([change], "digest")
             result = digest(vault, caller, only=source)
             return result._replace(
-                sources=(DigestedSource(source, queue_of(vault)[source]),), commits=(*commits, *result.commits)
+                sources=(DigestedSource(source, queue_of(vault)[source]),),
+                commits=(*commits, *result.commits),
             )
     return None
+
+
+def digestion(only: str | None = None) -> QueueKind:
+    """Return the kind of the tasks about texts to digest, of all sources or of one."""
+    return QueueKind("digest", "texts to digest", lambda vault, caller: digestion_tasks(vault, only),
+                     apply_digestion, _digested)  # fmt: skip
+
+
+def _digested(result: DigestResult) -> list[str]:
+    rows = ((source.item.title, source.item.counts) for source in result.sources)
+    return [f"digested {title}: {', '.join(f'{number} {name}' for name, number in row.items())}" for title, row in rows]
 
 
 def _reduced(vault: Vault, item: DigestionItem, claims: list[Claim], by: str) -> DigestionItem:
@@ -223,7 +222,7 @@ def _run_phase(
     phase = item.phase
     claims = phases.claims_by_rules(vault, item) if phase == REDUCE else []
     with writing(vault, caller, "digest") as work:
-        queue = read_queue(work)
+        queue = stored_queue(work.read, parse_yaml)
         if queue.get(key) != item:
             return None, ()
         result = acts[phase](work, item, claims)
@@ -238,7 +237,7 @@ def _record_failure(vault: Vault, caller: Caller, key: str, problem: ClawmemErro
     """Note the failure in the queue; the second one of the same kind makes no commit."""
     try:
         with writing(vault, caller, "digest") as work:
-            queue = read_queue(work)
+            queue = stored_queue(work.read, parse_yaml)
             item = queue[key]
             if item.error == problem.message:
                 return ()

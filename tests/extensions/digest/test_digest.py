@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 
 from clawmem.errors import InvalidInput, SecretFound, StorageFailed
-from clawmem.heartbeat.queue import answer_tasks, digestion
+from clawmem.extensions.digest.digest import (
+    ACTS,
+    add_document,
+    apply_digestion,
+    digest,
+    digestion,
+    digestion_tasks,
+    queue_of,
+)
+from clawmem.extensions.digest.phases import Phase, PhaseResult
+from clawmem.heartbeat.queue import answer_tasks
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
@@ -18,16 +28,14 @@ from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.model.digestion.queue import DONE, PHASES, DigestionItem
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.digestion import DONE, PHASES, DigestionItem
 from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
-from clawmem.work.digestion.digest import ACTS, add_document, apply_digestion, digest, digestion_tasks, queue_of
-from clawmem.work.digestion.phases import Phase, PhaseResult
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.start import start_session

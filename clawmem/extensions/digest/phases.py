@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.extensions.digest.claims import ChosenSentence, choose_claims, claims_of, statements_in
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities
@@ -25,9 +26,6 @@ from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.evidence import find_event
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
-from clawmem.model.digestion.claims import ChosenSentence, choose_claims, claims_of, statements_in
-from clawmem.model.digestion.compare import SAME, SUPPORTS, UPDATES, relation_of
-from clawmem.model.digestion.queue import Claim, DigestionItem
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.facts.reach import Reach
@@ -39,6 +37,7 @@ from clawmem.model.language.text import LONGEST_FACT, normal, one_line
 from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.change import Change
+from clawmem.model.records.digestion import Claim, DigestionItem
 from clawmem.model.records.event import trust_limit
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.safety.recalled_text import without_closing_marks
@@ -378,3 +377,43 @@ def _entity(sentence: str, names: dict[str, str]) -> str | None:
     text = f" {normal(sentence)} "
     known = [name for name in names if f" {name} " in text]
     return names[max(known, key=len)] if known else None
+
+
+SAME, UPDATES, SUPPORTS, RELATES = "same", "updates", "supports", "relates_to"
+# The part of the words that two statements share if they are about one thing, and if one repeats the other.
+RELATED_FROM, REPEATED_FROM = 0.4, 0.75
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*")
+
+
+class ClaimRelation(NamedTuple):
+    """What a claim is to a fact, with the reason in words."""
+
+    kind: str
+    reason: str
+
+
+def relation_of(claim: str, fact: str) -> ClaimRelation | None:
+    """Return what a claim is to a fact: `same`, `updates` (the same words with another number), `supports` (nearly the
+    same words), `relates_to`, or None if they have little in common."""
+    if normal(claim) == normal(fact):
+        return ClaimRelation(SAME, "it says the same")
+    mine, its = _words(claim), _words(fact)
+    shared = sum(not forms.isdisjoint(set().union(*its) if its else ()) for forms in mine)
+    if not mine or not its:
+        return None
+    part = shared / max(len(mine), len(its))
+    new, old = _NUMBER.findall(claim), _NUMBER.findall(fact)
+    if part >= REPEATED_FROM and new and old and len(new) == len(old) and new != old:
+        changes = ", ".join(
+            f"{before} became {after}" for before, after in zip(old, new, strict=True) if before != after
+        )
+        return ClaimRelation(UPDATES, f"the same statement with another value: {changes}")
+    if part >= REPEATED_FROM and new == old:
+        return ClaimRelation(SUPPORTS, "it says nearly the same in other words")
+    if part >= RELATED_FROM or shared >= 3:
+        return ClaimRelation(RELATES, "both are about the same thing")
+    return None
+
+
+def _words(text: str) -> list[set[str]]:
+    return [set(forms_of(word)) for word in search_words(text) if not word[0].isdigit()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.model.forms import read_in_file, to_record
@@ -59,6 +59,12 @@ def parse_queue(data: bytes, path: str, yaml: Yaml) -> dict[str, DigestionItem]:
     """Read the queue. Raise Unreadable if an entry has the wrong form."""
     entries = json_object(data, path, yaml)
     return {key: read_in_file(DigestionItem, entry, path, None, (key,)) for key, entry in entries.items()}
+
+
+def stored_queue(read: Callable[[str], bytes | None], yaml: Yaml) -> dict[str, DigestionItem]:
+    """Return the queue that `read` finds in a vault; empty if there is none. Raise Unreadable."""
+    data = read(QUEUE_PATH)
+    return {} if data is None else parse_queue(data, QUEUE_PATH, yaml)
 
 
 def render_queue(queue: Queue) -> bytes:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL
+from clawmem.extensions.digest.digest import DigestResult, add_document, digest, digestion, queue_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FILE, OF_ENTITY, Parameter
 from clawmem.faces.parts.records_of_work import PROJECT_OF_NEW, SCOPE_OF_NEW, WORKFLOW_OF_NEW
 from clawmem.faces.parts.words import said
-from clawmem.heartbeat.queue import QueueRun, answer_tasks, digestion
-from clawmem.model.digestion.queue import PHASES, DigestionItem
+from clawmem.heartbeat.queue import QueueRun, answer_tasks
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
-from clawmem.work.digestion.digest import DigestResult, add_document, digest, queue_of
+from clawmem.model.records.digestion import PHASES, DigestionItem
 from clawmem.work.handed_in import WorkScope
 
 _NOUNS = {"claims": "claim", "links": "link"}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.digestion.claims import choose_claims
-from clawmem.model.digestion.compare import relation_of
+from clawmem.extensions.digest.claims import choose_claims
+from clawmem.extensions.digest.phases import relation_of
 
 PRECISE = (
     "The pilot station listens on VHF channel 12.",

@@ -1,1 +1,0 @@
-"""Pure parts of digestion: choosing claims from a text, comparing them with facts, and the queue."""

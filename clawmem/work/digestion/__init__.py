@@ -1,1 +1,0 @@
-"""Digestion: long texts and ended sessions become claims, in five phases."""
