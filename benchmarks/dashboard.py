@@ -14,7 +14,7 @@ from benchmarks.corpus import make_vault
 from benchmarks.impact import cpu
 from benchmarks.measure import environment
 from benchmarks.report import Row
-from tests.faces.web.dashboards import Served
+from tests.extensions.wiki.web.dashboards import Served
 
 RUNS = 5
 _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GROUP = "clawmem.extensions"
-OWN = ("governance", "exchange", "digest")
+OWN = ("governance", "exchange", "digest", "wiki")
 """The extensions that come with clawmem, in the order in which their tables are read."""
 
 ACCEPTED_FILE = "extensions.json"
@@ -133,6 +133,11 @@ def foreign() -> tuple[Extension, ...]:
 def extensions() -> tuple[Extension, ...]:
     """Return the extensions that are here: clawmem's own, then the accepted ones of other distributions."""
     return (*(own(name) for name in OWN if is_present(name)), *foreign())
+
+
+def ask(owner: str, subject: str) -> Any:
+    """Return the function with which an extension of clawmem answers for a subject. Raise ExtensionMissing."""
+    return named(own(owner).answers[subject])
 
 
 def answer_of(name: str) -> Any:

@@ -16,7 +16,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-FOLDER = Path(__file__).parent.parent / "clawmem" / "faces" / "web" / "vendor"
+FOLDER = Path(__file__).parent.parent / "clawmem" / "extensions" / "wiki" / "web" / "vendor"
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from clawmem.vault.exchange.create import create_vault
 from tests.browser import open_browser
-from tests.faces.web.dashboards import fill, served
+from tests.extensions.wiki.web.dashboards import fill, served
 
 VIEWS = {
     "overview": "", "approvals": "approvals", "changes": "timeline", "sessions": "sessions", "tasks": "tasks",

@@ -29,11 +29,11 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.permission import check_not_read_only, check_scope_right
 from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.gates import GateResult, passes
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
-from clawmem.model.wiki.gates import GateResult, passes
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -43,10 +43,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.week import days_after, night_of
 from clawmem.model.records.model_run import cost_line
-from clawmem.model.wiki.curation import sentence
 from clawmem.vault.state.upkeep import UpkeepResult
-from clawmem.wiki.compile import WikiBuild
-from clawmem.wiki.curator import FILED, Curation
 from clawmem.work.sessions.notes import FoldedSessions
 
 
@@ -67,30 +64,6 @@ def _relate(result: RelateResult | None, explain: bool) -> Report:
     lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
     details = tuple(f"{'related':<10} {placed.fact.fact}  [{format_triple(placed.fact)}]" for placed in facts)
     return Report({"related": [placed.fact.id for placed in facts]}, lines, details)
-
-
-def _wiki(build: WikiBuild | None, explain: bool) -> Report:
-    """Return the number of wiki pages that were written or removed."""
-    pages = len(build.written) + len(build.removed) if build else 0
-    return Report({"wiki": pages}, (f"updated {counted(pages, 'page')} of the wiki",) if pages else ())
-
-
-def _curate(curation: Curation | None, explain: bool) -> Report:
-    """Return the report of the week, and the proposals that were filed. With `explain`, list every finding."""
-    filed = [finding.proposal for finding in curation.findings if finding.outcome == FILED] if curation else []
-    mended = curation.mended if curation else ()
-    lines = [f"wrote the report {curation.report}"] if curation and curation.report else []
-    lines += [f"mended {counted(len(mended), 'link')} of the wiki"] if mended else []
-    wait = "waits" if len(filed) == 1 else "wait"
-    lines += [f"{counted(len(filed), 'finding')} about the wiki {wait}: `clawmem review list`"] if filed else []
-    shown = curation.findings if curation else ()
-    details = tuple(
-        f"{curated.finding.rule:<16}  {sentence(curated.finding.says, curated.finding.why)} ({curated.outcome})"
-        for curated in shown
-    )
-    return Report(
-        {"wiki_report": curation.report if curation else None, "wiki_proposals": filed}, tuple(lines), details
-    )
 
 
 def _learn(result: LearnResult | None, explain: bool) -> Report:
@@ -256,8 +229,6 @@ MEMORY = Reporter({"memory": bool}, _memory)
 GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
-WIKI = Reporter({"wiki": int}, _wiki)
-CURATE = Reporter({"wiki_report": (str, None), "wiki_proposals": [str]}, _curate)
 
 
 MAX_NIGHTS = 7

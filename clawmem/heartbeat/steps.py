@@ -33,8 +33,6 @@ from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
-from clawmem.wiki.compile import build_wiki
-from clawmem.wiki.curator import curate, is_due
 from clawmem.work.sessions.notes import fold_sessions
 
 
@@ -108,8 +106,7 @@ def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErro
 
 ALWAYS = Due("at every heartbeat", lambda run: True)
 WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
-_NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
-_WEEKLY = Due("once for each week (ISO 8601, UTC), after it ends", lambda run: is_due(run.vault, run.caller))
+NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
 _ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
 
 STEPS = (
@@ -138,8 +135,8 @@ STEPS = (
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
     Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
-    Step("adapt", "Tune promotion by the outcomes of promoted facts.", _NIGHTLY, _adapt, reports.ADAPT),
-    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", _NIGHTLY,
+    Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY, _adapt, reports.ADAPT),
+    Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
     Step("tacit", "Propose patterns for TACIT.md.", ALWAYS,
@@ -148,11 +145,6 @@ STEPS = (
          lambda run: refresh_summaries(run.vault, run.caller, run.dry_run), reports.SUMMARIES),
     Step("memory", "Refresh MEMORY.md.", ALWAYS,
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
-    Step("wiki", "Write the wiki's pages of changed entities.", _NIGHTLY,
-         lambda run: build_wiki(run.vault, run.caller, dry_run=run.dry_run, report=run.report), reports.WIKI),
-    # After the pages are written: it reads them.
-    Step("curate", "Report the week, mend the wiki's links, and propose what needs a person.", _WEEKLY,
-         lambda run: curate(run.vault, run.caller, dry_run=run.dry_run), reports.CURATE),
     Step("guardrails", "Refresh the pages of guardrails.", ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),

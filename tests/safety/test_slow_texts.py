@@ -205,7 +205,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.governance.suites.suite", "value"): lambda: [r"lives in \w+"],
     ("clawmem.model.proposals.routes", "_glob("): lambda: [r".*@example\.org", r"release.*"],
     ("clawmem.model.proposals.routes", "_entity_glob("): lambda: [r"areas/people/.*(/.*)?", r"projects/[^/]*(/.*)?"],
-    ("clawmem.model.wiki.markdown", "re.escape(title)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.extensions.wiki.values.markdown", "re.escape(title)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.index.search.conflicts", "re.escape(value)"): lambda: [r"(?<!\w)Jane(?!\w)"],
 }
 

@@ -17,7 +17,6 @@ from clawmem.runtime import Runtime, from_process
 if TYPE_CHECKING:
     from clawmem.faces.parts.records import Selection
     from clawmem.model.progress import OnProgress
-    from clawmem.wiki.site import Render
 
 SCHEMA_VERSION = 1
 ExitCode = TypeVar("ExitCode", int, int | None)
@@ -89,10 +88,8 @@ class Terminal(Call):
         """With --json, --jsonl or --fields."""
         return self._as_json or self.selection is not None
 
-    def serve_dashboard(self, port: int | None, opens: bool, idle_minutes: float) -> None:
+    def serve_pages(self, serve: Callable[[bool, Callable[[str], None]], None]) -> None:
         """Print the address on stdout, which a terminal's browser opens, and serve until the end."""
-        from clawmem.faces.web.dashboard.serve import serve  # only for this verb
-
         person = sys.stdout.isatty()
 
         def started(address: str) -> None:
@@ -100,19 +97,13 @@ class Terminal(Call):
             if person and not self._quiet:
                 tell("note: The address works once. Ctrl-C ends the dashboard.\n")
 
-        serve(self.runtime, port, opens and person, idle_minutes, started)
+        serve(person, started)
 
     def decide_proposals(self, kind: str | None) -> Answer:
         """Ask on this terminal. With --json nothing can be asked."""
         from clawmem.faces.cli.review_keys import decide  # only for this verb
 
         return decide(self.runtime, kind, "--json" if self._as_json else "--jsonl" if self.selection else None)
-
-    def site_renderer(self) -> tuple[Render, str]:
-        """That of the web face."""
-        from clawmem.faces.web.render_site import design, render_site  # only for this verb
-
-        return render_site, design()
 
     def run_inner(self, words: Sequence[str], runtime: Runtime, data: bytes) -> InnerRun:
         """Run a command line of a suite and print nothing."""

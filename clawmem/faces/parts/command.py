@@ -15,7 +15,6 @@ from clawmem.model.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from clawmem.model.progress import OnProgress
     from clawmem.runtime import Runtime
-    from clawmem.wiki.site import Render
 
 Shape = Any
 """The shape of an answer's data, written as in `clawmem.faces.parts.shapes`."""
@@ -128,16 +127,12 @@ class Call:
         """Whether a program reads the answer. Only at a command line may a person read it instead."""
         return True
 
-    def serve_dashboard(self, port: int | None, opens: bool, idle_minutes: float) -> None:
-        """Serve the dashboard on loopback until somebody ends it, or nobody used it for so many minutes."""
+    def serve_pages(self, serve: "Callable[[bool, Callable[[str], None]], None]") -> None:
+        """Serve pages on loopback until the end. `serve` gets whether a person looks on, and what tells the address."""
         raise NotImplementedError
 
     def decide_proposals(self, kind: "str | None") -> Answer:
         """Ask a person at a terminal about each open proposal, of one kind if given."""
-        raise NotImplementedError
-
-    def site_renderer(self) -> "tuple[Render, str]":
-        """The function that makes the files of a site, and a digest of all on which they depend beside the memory."""
         raise NotImplementedError
 
     def run_inner(self, words: "Sequence[str]", runtime: "Runtime", data: bytes) -> InnerRun:

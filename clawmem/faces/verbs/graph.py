@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem import extension
+from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
 from clawmem.index.search.graph import is_fact
-from clawmem.memory.entities.places import find_readable_entity
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.wiki.graph_text import GRAPHML, MERMAID, graphml_lines, mermaid_lines
-from clawmem.model.wiki.memory_graph import MemoryGraph, graph_around, memory_graph
-from clawmem.model.wiki.names import entity_page
 from clawmem.serving import graph as acts
-from clawmem.wiki.site import gather_pages
 
 
 def neighbors(
@@ -72,21 +68,10 @@ def export(
     and replaced. Mermaid is drawn by git hosts and Obsidian, GraphML by Gephi, yEd and Cytoscape."""
     if format_ not in _FORMATS:
         raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    gathered = gather_pages(vault, caller)
-    graph = memory_graph(gathered.pages)
-    if entity is not None:
-        graph = _around(graph, find_readable_entity(vault, entity, caller), depth)
-    lines = list(mermaid_lines(graph) if format_ == MERMAID else graphml_lines(graph))
+    graph_text = extension.ask("wiki", "graph")
+    graph, lines, notices = graph_text(call.runtime.vault(), call.runtime.caller(), format_, entity, depth)
     data = {"format": format_, "nodes": len(graph.nodes), "edges": len(graph.edges), "text": "\n".join(lines) + "\n"}
-    return Answer(data, lines, gathered.notices)
-
-
-def _around(graph: MemoryGraph, name: str, depth: int) -> MemoryGraph:
-    try:
-        return graph_around(graph, entity_page(name), depth)
-    except KeyError:
-        raise NotFound(f"{name} has no page in the wiki.", "The wiki shows shared entities only.") from None
+    return Answer(data, lines, notices)
 
 
 def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
@@ -126,7 +111,7 @@ def _node_text(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 
-_FORMATS = (MERMAID, GRAPHML)
+_FORMATS = (MERMAID, GRAPHML) = ("mermaid", "graphml")
 _NODE = Parameter("A fact by id or prefix, or an entity by name, title or alias.", completes="fact or entity")
 _THROUGH = SUPERSEDED._replace(help="Also follow replaced and withdrawn facts.")
 _LIMIT = Parameter("How many nodes to show.", ("--limit", "-n"), default=50, least=1)

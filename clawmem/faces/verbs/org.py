@@ -30,6 +30,7 @@ from clawmem.faces.parts.organisation import HUB_FACT, hit_data, hit_line, searc
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import said
 from clawmem.index.hub.organisation import MOST_COUNTED
+from clawmem.memory.facts.gates import gate_fact
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import OPEN
@@ -40,7 +41,6 @@ from clawmem.review.review import ProposalList, ReviewOutcome, list_proposals
 from clawmem.review.review import approve as approve_act
 from clawmem.review.review import reject as reject_act
 from clawmem.vault.vault import Vault
-from clawmem.wiki.check_gates import gate_fact
 
 LIST, APPROVE, REJECT = "list", "approve", "reject"
 _DIGITS = 18  # of the largest number that the hub has

@@ -73,6 +73,8 @@ OF_EXTENSIONS = {
     **dict.fromkeys(("eval", "evaluate", "failure", "principle"), "governance"),
     **dict.fromkeys(("import", "export"), "exchange"),
     "digest": "digest",
+    "wiki": "wiki",
+    "dashboard": "wiki",
 }
 """The verbs of clawmem's own extensions."""
 

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from clawmem.errors import NotFound
+from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.graph import facts_linking_to
-from clawmem.index.search.lookup import PlacedFact, by_ids
+from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists, facts_of, find_fact
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.sittings import events_by_id
 from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
+from clawmem.memory.permission import check_may_read
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, Fact
 from clawmem.model.facts.further_evidence import further_events
-from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.premises import PREMISES
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.records.caller import Caller
-from clawmem.model.settings.settings import Settings
-from clawmem.model.wiki.gates import (
+from clawmem.model.facts.gates import (
     MERGES,
     SUPPORTS,
     GateEvidence,
@@ -30,6 +28,12 @@ from clawmem.model.wiki.gates import (
     gate_results,
     needs_confirmation,
 )
+from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.records.caller import Caller
+from clawmem.model.settings.settings import Settings
+from clawmem.vault.vault import Vault
 
 
 class GateContext(NamedTuple):
@@ -92,3 +96,40 @@ def _confirming(index: Index, facts: Sequence[Fact]) -> dict[str, tuple[str, ...
     events = events_by_id(index, {event for event in cited if event is not None})
     others_by_id = {fact.id: [found[key].fact for key in set(linked[fact.id]) & found.keys()] for fact in asking}
     return {fact.id: confirming(fact, others_by_id[fact.id], events) for fact in asking}
+
+
+class GatedFact(NamedTuple):
+    """A fact with the verdict of each gate."""
+
+    placed: PlacedFact
+    results: tuple[GateResult, ...]
+
+
+def gate_fact(vault: Vault, caller: Caller, reference: str) -> GatedFact:
+    """Return the verdicts about one fact. Raise NotFound, AmbiguousId, or NotPermitted for another agent's."""
+
+    def read(index: Index) -> GatedFact:
+        placed = find_fact(index, reference)
+        check_may_read(caller, placed.entity)
+        return _gated(vault, caller, index, [placed])[0]
+
+    return run_query(vault, read)
+
+
+def gate_entity(vault: Vault, caller: Caller, name: str) -> tuple[GatedFact, ...]:
+    """Return the active facts of an entity, each with its verdicts. Raise NotFound for an unknown entity."""
+    check_may_read(caller, name)
+
+    def read(index: Index) -> tuple[GatedFact, ...]:
+        if not entity_exists(index, name):
+            raise NotFound(f"There is no entity {name}.", "`clawmem entity list` shows all.")
+        return _gated(
+            vault, caller, index, [placed for placed in facts_of(index, name) if placed.fact.status == ACTIVE]
+        )
+
+    return run_query(vault, read)
+
+
+def _gated(vault: Vault, caller: Caller, index: Index, placed: list[PlacedFact]) -> tuple[GatedFact, ...]:
+    judged = judge(index, gate_context(vault.settings, vault.catalog, caller), placed)
+    return tuple(GatedFact(other_placed, judged.results[other_placed.fact.id]) for other_placed in placed)

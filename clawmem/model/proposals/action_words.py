@@ -7,7 +7,10 @@ from typing import Any
 
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import ADD, END, MERGE, PROMOTE, RETRACT, SUPERSEDE, Proposal
-from clawmem.model.wiki.curation import ARCHIVE, CONFIRM, JOIN_ENTITIES, JOIN_PAGES, SET_LINK, SPLIT
+
+# What an approval of a finding about the wiki does, in its details under `action`.
+CONFIRM, JOIN_ENTITIES, JOIN_PAGES = "confirm", "join-entities", "join-pages"
+SET_LINK, ARCHIVE, SPLIT = "set-link", "archive", "split"
 
 _DOES = {
     ADD: "adds:",

@@ -17,7 +17,6 @@ from clawmem.model.records.entity import is_entity_name, name_of_path, summary_p
 from clawmem.model.records.keyed_entries import line_of_key
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.settings.settings import settings_from_mapping
-from clawmem.model.wiki.names import FOLDER as WIKI
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -118,7 +117,7 @@ def lost_marks(path: str, data: bytes) -> Iterator[HealthProblem]:
     """Yield the problem of a page of guardrails without its marks, and of a page of the wiki that lost one of them:
     what was generated before looks like a person's text, and stays as it is."""
     is_guardrails = path.rpartition("/")[2] == GUARDRAILS
-    if not is_guardrails and not path.startswith(f"{WIKI}/"):
+    if not is_guardrails and not path.startswith("wiki/"):
         return
     text = data.decode("utf-8-sig", errors="replace")
     wrong = marker_problem(text)

@@ -1,0 +1,451 @@
+"""Compile the wiki: Markdown pages of the facts that pass the gates, in one commit.
+
+A build after the first reads only the entities that changed since, those that rest on them, and those whose time has
+come. The result is the same as that of a full build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from clawmem import __version__
+from clawmem.errors import Unreadable
+from clawmem.extensions.wiki.gather import Titles, gate_context, gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.state import WikiState, read_wiki_state, write_wiki_state
+from clawmem.extensions.wiki.values.links import PageNames, WrittenLink, links_in, outside_markers, page_names, resolved
+from clawmem.extensions.wiki.values.markdown import render_entity, render_index, render_topic
+from clawmem.extensions.wiki.values.mending import dead_targets, link_targets, mended
+from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, title_of_text, topic_page
+from clawmem.extensions.wiki.values.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
+from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
+from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
+from clawmem.index.tables.store import Index
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.further_evidence import ALSO_FROM, further_events
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.pages.summary import INVITATION, generated_part, own_text, with_generated
+from clawmem.model.progress import OnProgress, counting
+from clawmem.model.records.accesses import ACCESSES_PATH, parse_accesses
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.entity import ITEMS, name_of_path
+from clawmem.model.records.layout import CATALOG, SETTINGS
+from clawmem.vault.edits.commits_by_hand import commits_by_hand
+from clawmem.vault.vault import Vault
+
+_SETTINGS = ("wiki.gates.confidence", "wiki.gates.length", "wiki.gates.sources", "wiki.topic_claims", "stale.days")
+GONE = "The entity or topic of this page is gone. What people wrote here stays."
+
+
+class WikiBuild(NamedTuple):
+    """What a build did: the pages that it wrote and removed, all pages, its claims, and the commit (None if nothing
+    changed). `full` says that every entity was read."""
+
+    written: tuple[str, ...]
+    removed: tuple[str, ...]
+    pages: int
+    claims: int
+    full: bool
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+class BuildScope(Protocol):
+    """What deciding about pages reads: a vault, its index, and the caller with the time."""
+
+    @property
+    def vault(self) -> Vault: ...
+    @property
+    def index(self) -> Index: ...
+    @property
+    def caller(self) -> Caller: ...
+
+
+class BuildPlan(NamedTuple):
+    """What a build will do: the entries of all pages before and after it, the claims of each topic that has a page, the
+    pages to render, the links that people wrote before and after, by page, and whether every entity was read.
+
+    `texts` are pages of which the build takes another text than the vault has. `edited` are the paths below the wiki
+    that changed since the last build on this machine."""
+
+    before: Mapping[str, PageEntry]
+    entries: Mapping[str, PageEntry]
+    topics: Mapping[str, int]
+    pages: Mapping[str, EntityPage]
+    by_hand_before: Mapping[str, HandLinks]
+    by_hand: Mapping[str, HandLinks]
+    full: bool
+    texts: Mapping[str, str]
+    edited: frozenset[str] = frozenset()
+
+
+def build_wiki(
+    vault: Vault, caller: Caller, full: bool = False, dry_run: bool = False, report: OnProgress | None = None
+) -> WikiBuild:
+    """Compile the wiki in one commit. With `full`, read every entity; a build without a state on this machine does so,
+    too. `report` gets how far it is. Raise Unreadable for a page with conflict markers."""
+    with writing(vault, caller, "wiki", dry_run=dry_run) as work:
+        plan = plan_build(work, full, report=report)
+        writes = page_writes(work, plan, report=report)
+        replaced = replaced_notices(work, plan, writes)
+        commit = None
+        if writes and not dry_run:
+            change = Change(subject_line("wiki", "pages", counted_writes(writes)), writes, trailers("wiki"))
+            commit = work.commit([change])[-1]
+        if not dry_run:
+            remember_build(work, plan, commit)
+        written = tuple(sorted(path for path, data in writes.items() if data is not None))
+        removed = tuple(sorted(path for path, data in writes.items() if data is None))
+        claims = sum(entry.claims for entry in plan.entries.values())
+        return WikiBuild(written, removed, len(plan.entries), claims, plan.full, commit, (*work.notices, *replaced))
+
+
+def plan_build(
+    work: WriteScope,
+    full: bool = False,
+    texts: Mapping[str, str] | None = None,
+    report: OnProgress | None = None,
+) -> BuildPlan:
+    """Return what a build would do. `texts` replace what the vault has of some pages."""
+    return _plan(work, None if full else _usable_state(work), texts or {}, report)
+
+
+def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> None:
+    """Store what the next build needs to know about this one."""
+    head = commit or work.vault.head().commit
+    if head is not None:
+        state = WikiState(head, today(work), basis(work.vault), plan.entries, plan.by_hand)
+        write_wiki_state(work.vault, state)
+
+
+def today(work: BuildScope) -> str:
+    """Return the day on which a build runs."""
+    return day_of(stamp(work.caller.now))
+
+
+def basis(vault: Vault) -> str:
+    """Return a digest of what every page depends on: this version and the thresholds."""
+    items = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
+    return hashlib.sha256("\n".join(items).encode()).hexdigest()
+
+
+def _usable_state(work: WriteScope) -> WikiState | None:
+    """Return the state of the last build, unless something changed on which every page depends, or the clock went
+    back."""
+    state = read_wiki_state(work.vault)
+    usable = state is not None and state.basis == basis(work.vault) and state.day <= today(work)
+    return state if usable else None
+
+
+def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], report: OnProgress | None) -> BuildPlan:
+    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    titles = titles_of(entities(work.index))
+    names = {name for name in entity_names(work.index) if is_on_wiki(name)} | set(titles.entities)
+    before = last.pages if last else {}
+    hand_before = last.by_hand if last else {}
+    entries = {name: entry for name, entry in before.items() if name in names}
+    pages = {}
+    least = work.vault.settings.whole("wiki.topic_claims")
+
+    def gather(wanted: Iterable[str]) -> None:
+        for name in counting(sorted(wanted), "wiki: reading", "entities", report):
+            pages[name], entries[name] = gather_page(work.index, context, titles, name)
+
+    changed = changed_paths(work, last)
+    edited = frozenset(path for path in changed or () if path.startswith(f"{FOLDER}/"))
+    gather(changed_names(work, last, names, titles, changed))
+    shown, topics = topic_totals(before, least), topic_totals(entries, least)
+    written = _texts_by_hand(work, changed if last else None, texts)
+    hand = hand_links(written, hand_before, entries, topics)
+    # What changed on one page can change the links on others, but not their claims.
+    old, new = backlinks_of(before, hand_before), backlinks_of(entries, hand)
+    gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))
+    moved = shown.keys() ^ topics.keys()
+    gather(name for name, entry in dict(entries).items() if name not in pages and moved & entry.topics.keys())
+    linked = {name: with_links(page, entries[name], new, topics) for name, page in pages.items()}
+    return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts, edited)
+
+
+def changed_paths(work: BuildScope, last: WikiState | None) -> list[str] | None:
+    """Return the paths that changed since the last build, or None if that cannot be told."""
+    head = work.vault.head().commit
+    if last is None or head is None:
+        return None
+    return [] if head == last.head else work.vault.changed_paths_or_none(last.head, head)
+
+
+def _texts_by_hand(work: WriteScope, changed: Iterable[str] | None, texts: Mapping[str, str]) -> dict[str, str | None]:
+    """Return what people wrote on the pages that changed, or on all; None for a page that is gone."""
+    head = work.vault.head().commit
+    if changed is None:
+        paths = work.vault.files_at(head, FOLDER) if head is not None else []
+    else:
+        paths = [path for path in changed if path.startswith(f"{FOLDER}/")]
+    pages = {path: work.read(path) for path in paths if path.endswith(".md")}
+    read = {
+        path: data.decode("utf-8-sig", errors="replace") if data is not None else None for path, data in pages.items()
+    }
+    return {path: None if text is None else outside_markers(text) for path, text in {**read, **texts}.items()}
+
+
+def changed_names(
+    work: BuildScope, last: WikiState | None, names: set[str], titles: Titles, paths: Sequence[str] | None
+) -> set[str]:
+    """Return the entities whose claims may differ from the last build; all of them if that cannot be told."""
+    head = work.vault.head().commit
+    if last is None or head is None or paths is None or any(path in (SETTINGS, CATALOG) for path in paths):
+        return names
+    changed = {name for path in paths if (name := name_of_path(path)) is not None}
+    changed |= names - last.pages.keys()
+    facts = _changed_facts(work, last.head, head, paths)
+    if facts is None:
+        return names
+    changed |= entities_beside(work.index, facts)
+    days = {path[7:-6] for path in paths if path.startswith("ledger/")}
+    changed |= entities_citing(work.index, days) | _also_citing(work, days)
+    if any(path.startswith("review/") for path in paths):
+        changed |= entities_disputed(work.index) | {name for name, entry in last.pages.items() if entry.conflicts}
+    if ACCESSES_PATH in paths:
+        changed |= _accessed(work, last.head, head)
+    changed |= _renamed(work, last, titles, names)
+    if today(work) != last.day:
+        changed |= {name for name, entry in last.pages.items() if entry.due is not None and entry.due <= today(work)}
+    edited = {path for path in paths if path.startswith(f"{FOLDER}/")}
+    changed |= {name for name, entry in last.pages.items() if entry.path in edited}
+    return changed & names
+
+
+def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
+    """Return the facts that differ between two commits, in both versions, or None if a file cannot be read."""
+    items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path) is not None]
+    if not items:
+        return []
+    before, after = (work.vault.contents_at(commit, items) for commit in (old, new))
+    found: list[Fact] = []
+    try:
+        for path in items:
+            was, now = _facts_in(before[path], path), _facts_in(after[path], path)
+            found += [fact for fact_id, fact in was.items() if now.get(fact_id) != fact]
+            found += [fact for fact_id, fact in now.items() if was.get(fact_id) != fact]
+    except Unreadable:
+        return None
+    return found
+
+
+def _also_citing(work: BuildScope, days: Collection[str]) -> set[str]:
+    """Return the entities with facts whose further evidence is of some days."""
+    rows = facts_containing(work.index, f'"{ALSO_FROM}"') if days else []
+    return {
+        placed.entity
+        for placed in rows
+        if any(event_day(work.index, each) in days for each in further_events(placed.fact))
+    }
+
+
+def _accessed(work: BuildScope, old: str, new: str) -> set[str]:
+    """Return the entities of the facts whose accesses differ between two commits: what is used is not stale."""
+    before, after = (
+        parse_accesses(work.vault.contents_at(commit, [ACCESSES_PATH])[ACCESSES_PATH]) for commit in (old, new)
+    )
+    differ = [fact_id for fact_id in before.keys() | after.keys() if before.get(fact_id) != after.get(fact_id)]
+    return {placed.entity for placed in by_ids(work.index, differ).values()}
+
+
+def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
+    return {fact.id: fact for fact in parse_items(data, path)} if data else {}
+
+
+def _renamed(work: BuildScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
+    """Return the entities that name, or named, one whose title or aliases changed, or that is new or gone."""
+    known = {name: (entry.title, *entry.aliases) for name, entry in last.pages.items()}
+    now = {name: (entity.title, *entity.aliases) for name, entity in titles.entities.items()}
+    moved = {name for name in (*known, *now) if name not in known or (name in now and known[name] != now[name])}
+    moved |= known.keys() - names
+    if not moved:
+        return set()
+    places = {last.pages[name].path for name in moved & last.pages.keys()}
+    named = {name for name, entry in last.pages.items() if places & entry.links.keys()}
+    return named | entities_naming(work.index, {word for name in moved for word in (name, *now.get(name, ()))})
+
+
+def hand_links(
+    written: Mapping[str, str | None],
+    before: Mapping[str, HandLinks],
+    entries: Mapping[str, PageEntry],
+    topics: Collection[str],
+) -> dict[str, HandLinks]:
+    """Return the links that people wrote, by page: those of some texts (None: the page is gone), and earlier ones of
+    the other pages. Only links to pages of entities and topics have a page."""
+    titles = {entry.path: entry.title for entry in entries.values()} | {topic_page(topic): topic for topic in topics}
+    found = {path: links for path, links in before.items() if path not in written}
+    for path, text in written.items():
+        targets = dict.fromkeys(links_in(text)) if text else {}
+        if text and targets:
+            found[path] = HandLinks(title_of_text(text, path), list(map(list, targets)))
+    names = page_names(titles) if found else {}
+    return {path: _led(path, links, names, titles) for path, links in sorted(found.items())}
+
+
+def _led(path: str, links: HandLinks, names: PageNames, titles: Mapping[str, str]) -> HandLinks:
+    targets = (resolved(path, WrittenLink(str(target), bool(wiki)), names) for target, wiki in links.targets)
+    pages = sorted({target for target in targets if target is not None and target != path})
+    return links._replace(pages=pages, title=titles.get(path))
+
+
+def backlinks_of(
+    entries: Mapping[str, PageEntry], by_hand: Mapping[str, HandLinks] | None = None
+) -> dict[str, tuple[PageLink, ...]]:
+    """Return the links to each page, by title: from claims, and from what people wrote."""
+    found: dict[str, dict[str, PageLink]] = {}
+    for entry in entries.values():
+        for path, claims in entry.links.items():
+            found.setdefault(path, {})[entry.path] = PageLink(entry.path, entry.title, claims)
+    for source, links in (by_hand or {}).items():
+        for path in links.pages:
+            there = found.setdefault(path, {})
+            there[source] = there.get(source, PageLink(source, links.title or links.own_title, 0))._replace(
+                by_hand=True
+            )
+    return {path: tuple(sorted(links.values(), key=_by_title)) for path, links in found.items()}
+
+
+def topic_totals(entries: Mapping[str, PageEntry], least: int) -> dict[str, int]:
+    """Return the number of claims of each topic that has enough for a page."""
+    found: dict[str, int] = {}
+    for entry in entries.values():
+        for topic, claims in entry.topics.items():
+            found[topic] = found.get(topic, 0) + claims
+    return {topic: claims for topic, claims in found.items() if claims >= least}
+
+
+def _changed_topics(plan: BuildPlan) -> dict[str, tuple[PageLink, ...]]:
+    """Return the entities of each topic whose page may change; of all topics if the build is full."""
+    differ = [name for name in plan.pages if plan.full or plan.before.get(name) != plan.entries[name]]
+    gone = [entry for name, entry in plan.before.items() if name not in plan.entries]
+    touched = {topic for name in differ for topic in plan.entries[name].topics}
+    touched |= {topic for name in differ if name in plan.before for topic in plan.before[name].topics}
+    touched |= {topic for entry in gone for topic in entry.topics}
+    old, new = backlinks_of({}, plan.by_hand_before), backlinks_of({}, plan.by_hand)
+    paths = {topic_page(topic): topic for topic in plan.topics} if old != new else {}
+    touched |= {topic for path, topic in paths.items() if old.get(path) != new.get(path)}
+    touched |= {topic for topic in plan.topics if topic_page(topic) in plan.edited} if plan.edited else set()
+    return topic_links(plan.entries, touched & plan.topics.keys())
+
+
+def topic_links(entries: Mapping[str, PageEntry], topics: Collection[str]) -> dict[str, tuple[PageLink, ...]]:
+    """Return the entities of some topics, by title."""
+    found: dict[str, list[PageLink]] = {topic: [] for topic in topics}
+    for entry in entries.values():
+        for topic in found.keys() & entry.topics.keys():
+            found[topic].append(PageLink(entry.path, entry.title, entry.topics[topic]))
+    return {topic: tuple(sorted(links, key=_by_title)) for topic, links in found.items()}
+
+
+def _by_title(link: PageLink) -> tuple[str, str]:
+    return link.title.casefold(), link.page
+
+
+def with_links(
+    page: EntityPage,
+    entry: PageEntry,
+    backlinks: Mapping[str, tuple[PageLink, ...]],
+    topics: Mapping[str, int],
+) -> EntityPage:
+    shown = (PageLink(topic_page(text), text, count) for text, count in entry.topics.items() if text in topics)
+    return page._replace(topics=tuple(sorted(shown, key=_by_title)), backlinks=backlinks.get(page.path, ()))
+
+
+def page_writes(
+    work: WriteScope, plan: BuildPlan, reports: Iterable[str] = (), report: OnProgress | None = None
+) -> dict[str, bytes | None]:
+    """Return the pages whose content changes, and those of entities and topics that are gone. `reports` are the paths
+    of reports that the same commit adds."""
+    backlinks = backlinks_of({}, plan.by_hand)
+    pages = counting([*plan.pages.values()], "wiki: writing", "pages", report)
+    generated = {page.path: render_entity(page) for page in pages}
+    for topic, links in _changed_topics(plan).items():
+        path = topic_page(topic)
+        generated[path] = render_topic(TopicPage(path, topic, links, backlinks.get(path, ())))
+    totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]
+    listed = {*_files(work, REPORTS), *reports}
+    generated[INDEX] = render_index(plan.entries.values(), sorted(totals, key=_by_title), listed)
+    writes: dict[str, bytes | None] = {path: text.encode() for path, text in plan.texts.items()}
+    for path, part in generated.items():
+        text = plan.texts.get(path) or work.text(path)
+        refuse_conflict_markers(text, path)
+        # A page on which nobody wrote says where to write.
+        is_bare = not text or with_generated(text, "") == with_generated("", "")
+        after = with_generated(f"{INVITATION}\n" if is_bare else text, part)
+        if after != text:
+            writes[path] = after.encode()
+    kept = {entry.path for entry in plan.entries.values()} | {INDEX, *map(topic_page, plan.topics)}
+    for path in _old_pages(work, plan) - kept:
+        text = plan.texts.get(path) or work.text(path)
+        if generated_part(text) is not None:
+            writes[path] = with_generated(text, GONE).encode() if own_text(text) else None
+    if None in writes.values():
+        writes.update(_mended_reports(work, plan, writes))
+    return {path: data for path, data in writes.items() if data != work.read(path)}
+
+
+def replaced_notices(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> list[str]:
+    """Return a notice for each page of which a build replaces what people wrote between the markers since the last
+    build on this machine."""
+    last, head = read_wiki_state(work.vault), work.vault.head().commit
+    if last is None or head is None or not (plan.full or plan.edited & writes.keys()):
+        return []
+    found: dict[str, str] = {}
+    for commit, parent in commits_by_hand(work.vault, last.head, head, FOLDER):
+        paths = [path for path in work.vault.changed_paths(parent, commit) if path in writes and path not in found]
+        was, now = (work.vault.contents_at(each, paths) for each in (parent, commit))
+        found |= {path: commit for path in paths if now[path] and _generated(was[path]) != _generated(now[path])}
+    return [
+        f"{path}: text between the markers of the generated part was replaced; write outside them. The edit is in"
+        f" commit {commit[:12]}: `git log -p -- {path}`"
+        for path, commit in sorted(found.items())
+    ]
+
+
+def _generated(data: bytes | None) -> str | None:
+    return generated_part(data.decode("utf-8-sig", errors="replace")) if data else None
+
+
+def _mended_reports(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Return the reports with links to pages that a build removes: they lead to the page of the entity's present name,
+    or only their words stay."""
+    names = page_names(path for path in {*_files(work, FOLDER), *writes} if writes.get(path, b"") is not None)
+    targets = link_targets(titles_of(entities(work.index)).entities.values(), plan.topics, {})
+    found: dict[str, bytes | None] = {}
+    for path in _files(work, REPORTS):
+        text = plan.texts.get(path) or work.text(path)
+        part = generated_part(text) or ""
+        after, _ = mended(part, dead_targets(path, part, names, targets), names, unlink=True)
+        if after != part:
+            refuse_conflict_markers(text, path)
+            found[path] = with_generated(text, after).encode()
+    return found
+
+
+def _files(work: WriteScope, folder: str) -> list[str]:
+    head = work.vault.head().commit
+    return [path for path in work.vault.files_at(head, folder) if path.endswith(".md")] if head is not None else []
+
+
+def _old_pages(work: WriteScope, plan: BuildPlan) -> set[str]:
+    """Return the pages that an earlier build may have left."""
+    if plan.full:
+        return {path for path in _files(work, FOLDER) if not path.startswith(f"{REPORTS}/")}
+    topics = topic_totals(plan.before, work.vault.settings.whole("wiki.topic_claims"))
+    return {entry.path for entry in plan.before.values()} | set(map(topic_page, topics))
+
+
+def counted_writes(writes: Mapping[str, bytes | None]) -> str:
+    """Return how many pages are written and removed."""
+    removed = sum(1 for data in writes.values() if data is None)
+    written = len(writes) - removed
+    return f"{written} written" + (f", {removed} removed" if removed else "")

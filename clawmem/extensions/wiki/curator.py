@@ -1,0 +1,413 @@
+"""The curator: once a week it writes a report, mends what a machine can mend, and files proposals for the rest.
+
+Everything is one commit. A finding is filed once, and never again after a person rejected it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, date, timedelta
+from typing import NamedTuple
+
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.extensions.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build, replaced_notices
+from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.values.curation import (
+    StaleClaim,
+    WikiFinding,
+    WrittenPage,
+    dead_link_findings,
+    duplicate_claims,
+    duplicate_entities,
+    filed_findings,
+    long_page,
+    page_findings,
+    proposal_of,
+    settled,
+    stale_findings,
+)
+from clawmem.extensions.wiki.values.links import LinkReport, check_links, outside_markers, page_names, resolved
+from clawmem.extensions.wiki.values.mending import (
+    DeadTarget,
+    LinkTargets,
+    MendedLink,
+    dead_targets,
+    link_targets,
+    mended,
+)
+from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, entity_page, title_of_text, topic_page
+from clawmem.extensions.wiki.values.page import WikiConflict
+from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
+from clawmem.index.search.lookup import PlacedFact, all_facts, entities
+from clawmem.index.search.sittings import events_by_id
+from clawmem.index.search.unreadable import broken_files
+from clawmem.index.tables.accesses import counted_facts
+from clawmem.memory.facts.gates import GateContext, gate_context, judge
+from clawmem.memory.history.compare import compare
+from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import refuse_conflict_markers
+from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.gates import FRESH
+from clawmem.model.history.comparison import FactDifference, told_changes
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.lifecycle.tiers import fact_score
+from clawmem.model.lifecycle.week import IsoWeek, iso_week, last_full_week, week_named
+from clawmem.model.pages.summary import generated_part, own_text, with_generated
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.entity import is_entity_name
+from clawmem.vault.state.curator_state import last_curated_week, write_curated_week
+from clawmem.vault.vault import Vault
+
+FILED, WAITS, LEFT = "filed", "waits", "left"
+OUTCOMES = (FILED, WAITS, LEFT, REJECTED, APPROVED)
+_OUTCOMES = {OPEN: WAITS, REJECTED: REJECTED, APPROVED: APPROVED}
+
+
+class CuratedFinding(NamedTuple):
+    """A finding and what became of it: filed, waits (filed before), left (for the next run), or what a person decided
+    before; and the proposal, if there is one."""
+
+    finding: WikiFinding
+    outcome: str
+    proposal: str | None = None
+
+
+class Curation(NamedTuple):
+    """What a run did: the week, its report if one was written, the pages that were written or removed otherwise, the
+    links that were mended, the findings, and the commit."""
+
+    week: str
+    report: str | None
+    pages: tuple[str, ...]
+    mended: tuple[MendedLink, ...]
+    findings: tuple[CuratedFinding, ...]
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """What a run found: what needs a person, and stale facts that would be on the wiki otherwise."""
+
+    findings: list[WikiFinding]
+    stale: tuple[StaleClaim, ...]
+
+
+class _Built(NamedTuple):
+    """The plan of the build, the pages as it leaves them by path, the titles, and the dead links that stay."""
+
+    plan: BuildPlan
+    texts: Mapping[str, str]
+    titles: Titles
+    dead: tuple[DeadTarget, ...]
+    mended: tuple[MendedLink, ...] = ()
+
+
+def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool = False) -> Curation:
+    """Check the wiki, mend it, file proposals, and write the report of a week, all in one commit.
+
+    The week is the last one that is over, whose report is written once and only if there is something to tell. A week
+    that is named is reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
+    message = _week(caller, week)
+    with writing(vault, caller, "wiki", dry_run=dry_run) as work:
+        built = _mended(work, _build(work, {}))
+        found = _find(work, built)
+        curated, proposals = _filing(work, found.findings, built.titles)
+        report = _report(work, built, message, found, curated, proposals, again=week is not None)
+        path = report_path(message) if report is not None else None
+        writes = page_writes(work, built.plan, [path] if path else [])
+        replaced = replaced_notices(work, built.plan, writes)
+        pages = tuple(sorted(writes))
+        if path is not None and report is not None:
+            writes[path] = report.encode()
+        writes.update(proposal_writes(proposals))
+        commit = None
+        if writes and not dry_run:
+            commit = work.commit([_change(work, message, path, built, proposals, writes)])[-1]
+        if not dry_run:
+            remember_build(work, built.plan, commit)
+        if not dry_run and week is None:
+            write_curated_week(vault, message.name)
+        return Curation(message.name, path, pages, built.mended, tuple(curated), commit, (*work.notices, *replaced))
+
+
+def is_due(vault: Vault, caller: Caller) -> bool:
+    """Return whether the curator has not run on this machine since the last week ended."""
+    return last_curated_week(vault) != last_full_week(caller.now).name
+
+
+def _week(caller: Caller, name: str | None) -> IsoWeek:
+    if name is None:
+        return last_full_week(caller.now)
+    week = week_named(name)
+    if week.first > caller.now.astimezone(UTC).date():
+        raise InvalidInput(f"The week {week.name} has not begun.", f"This week is {iso_week(caller.now.date()).name}.")
+    return week
+
+
+def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
+    plan = plan_build(work, texts=texts)
+    titles = titles_of(entities(work.index))
+    pages = _texts(work, plan)
+    names, targets = page_names(pages), _targets(plan, pages, titles)
+    found = [
+        dead_target
+        for path, text in pages.items()
+        for dead_target in dead_targets(path, outside_markers(text), names, targets)
+    ]
+    others = page_names(other_files(work.vault)) if found else {}
+    dead = tuple(target for target in found if resolved(target.page, target.link, others) is None)
+    return _Built(plan, pages, titles, dead)
+
+
+def _mended(work: WriteScope, built: _Built) -> _Built:
+    """Return the build after the dead links that people wrote and that have one possible target lead to it.
+
+    A page that cannot be read stays as it is."""
+    names = page_names(built.texts)
+    items: list[MendedLink] = []
+    changed: dict[str, str] = {}
+    for path in dict.fromkeys(target.page for target in built.dead if target.page not in work.transaction.unreadable):
+        text = built.texts[path]
+        refuse_conflict_markers(text, path)
+        on_page = [target for target in built.dead if target.page == path]
+        after, links = mended(text, on_page, names)
+        if after != text:
+            changed[path] = after
+            items += links
+    return _build(work, changed)._replace(mended=tuple(items)) if changed else built
+
+
+def _texts(work: WriteScope, plan: BuildPlan) -> dict[str, str]:
+    """Return the pages of the wiki as the build leaves them, by path."""
+    head = work.vault.head().commit
+    paths = work.vault.files_at(head, FOLDER) if head is not None else []
+    writes = page_writes(work, plan)
+    texts = {path: work.text(path) for path in paths if path.endswith(".md") and path not in writes}
+    texts |= {path: data.decode() for path, data in writes.items() if data is not None}
+    return dict(sorted(texts.items()))
+
+
+def _targets(plan: BuildPlan, texts: Mapping[str, str], titles: Titles) -> LinkTargets:
+    compiled = _compiled(plan)
+    own = {
+        path: title_of_text(outside_markers(text), path)
+        for path, text in texts.items()
+        if path not in compiled and not path.startswith(f"{REPORTS}/") and GONE not in text
+    }
+    return link_targets(titles.entities.values(), plan.topics, own)
+
+
+def _compiled(plan: BuildPlan) -> dict[str, str]:
+    """Return the titles of the pages of entities and topics, and of the index, by path."""
+    entities_by_path = {entry.path: entry.title for entry in plan.entries.values()}
+    return {INDEX: "Wiki", **entities_by_path, **{topic_page(topic): topic for topic in plan.topics}}
+
+
+def _find(work: WriteScope, built: _Built) -> _Found:
+    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
+    stale = _stale(work, context, facts)
+    pages = _written_pages(built)
+    orphans = [path for path in check_links(built.texts).orphans if not path.startswith(f"{REPORTS}/")]
+    numbers: dict[str, int] = {}
+    for placed in facts:
+        numbers[placed.entity] = numbers.get(placed.entity, 0) + 1
+    findings = [
+        *dead_link_findings(built.dead),
+        *duplicate_entities(built.titles.entities.values(), numbers),
+        *page_findings(pages, orphans, _compiled(built.plan)),
+        *duplicate_claims((placed.entity, placed.fact) for placed in facts),
+        *stale_findings(stale),
+        *_long_pages(work, context, built, pages),
+    ]
+    return _Found(findings, stale)
+
+
+def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) -> tuple[StaleClaim, ...]:
+    """Return the facts that only their staleness keeps from the wiki, the most important first."""
+    sources = events_by_id(
+        work.index, {placed.fact.source_event for placed in facts if placed.fact.source_event is not None}
+    )
+    used = counted_facts(work.index, [placed.fact for placed in facts])
+    reasons = [stale_reason(fact, context.caller.now, context.stale_days, sources) for fact in used]
+    found = [(placed, why) for placed, why in zip(facts, reasons, strict=True) if why is not None]
+    judged = judge(work.index, context, [placed for placed, _ in found]) if found else None
+    shown = []
+    for placed, why in found:
+        failed = [each.gate for each in judged.results[placed.fact.id] if not each.passed] if judged else []
+        shown += [StaleClaim(placed.fact, placed.entity, why)] if failed == [FRESH] else []
+    return tuple(sorted(shown, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id)))
+
+
+def _written_pages(built: _Built) -> list[WrittenPage]:
+    former = {
+        entity_page(alias): entity_page(entity.name)
+        for entity in built.titles.entities.values()
+        for alias in entity.aliases
+        if is_entity_name(alias)
+    }
+    found = []
+    for path, text in built.texts.items():
+        if not path.startswith(f"{REPORTS}/"):
+            part = generated_part(text)
+            moved = former.get(path) if part is not None and GONE in part else None
+            words = len(part.split()) if part is not None else None
+            title = title_of_text(outside_markers(text), path)
+            found.append(WrittenPage(path, title, own_text(text), words, moved if moved in built.texts else None))
+    return found
+
+
+def _long_pages(
+    work: WriteScope, context: GateContext, built: _Built, pages: Iterable[WrittenPage]
+) -> list[WikiFinding]:
+    most = work.vault.settings.whole("wiki.curator.page_words")
+    names = {entry.path: name for name, entry in built.plan.entries.items()}
+    found = []
+    for page in pages:
+        if page.words > most and page.path != INDEX:
+            entity = names.get(page.path)
+            facts: list[Fact] = []
+            if entity is not None:
+                claims = gather_page(work.index, context, built.titles, entity)[0].claims
+                facts = counted_facts(work.index, [claim.fact for claim in claims if claim.fact.category != GUARDRAIL])
+                facts.sort(key=lambda fact: (fact_score(fact, context.caller.now), fact.timestamp, fact.id))
+            found.append(long_page(page, most, entity, facts))
+    return [finding for finding in found if finding is not None]
+
+
+def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
+    """Return the open conflicts of which both sides were recorded by the end of a day."""
+    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    found: dict[tuple[str, ...], WikiConflict] = {}
+    for name, entry in sorted(built.plan.entries.items()):
+        if entry.conflicts:
+            for conflict in gather_page(work.index, context, built.titles, name)[0].conflicts:
+                found.setdefault(tuple(sorted((conflict.one.fact.id, conflict.other.fact.id))), conflict)
+    last = day.isoformat()
+    return tuple(
+        conflict for conflict in found.values() if all(day_of(side.fact.timestamp) <= last for side in conflict)
+    )
+
+
+def _filing(
+    work: WriteScope, findings: Iterable[WikiFinding], titles: Titles
+) -> tuple[list[CuratedFinding], list[Proposal]]:
+    """Return what becomes of each finding, and the proposals to file, at most `wiki.curator.proposals`."""
+    filed = read_proposals(work.vault, work.read).proposals
+    names = {alias: entity.name for entity in titles.entities.values() for alias in entity.aliases}
+    waiting = {target.id: proposal.id for proposal in filed if proposal.status == OPEN for target in proposal.targets}
+    known = filed_findings(filed, names)
+    most = work.vault.settings.whole("wiki.curator.proposals")
+    taken = {proposal.id for proposal in filed}
+    items: list[CuratedFinding] = []
+    fresh: list[Proposal] = []
+    for finding in findings:
+        before = settled(finding, known, names)
+        other = next((waiting[fact.id] for fact in finding.targets if fact.id in waiting), None)
+        if before is not None:
+            items.append(CuratedFinding(finding, _OUTCOMES[before.status], before.id))
+        elif other is not None:
+            items.append(CuratedFinding(finding, WAITS, other))
+        elif len(fresh) < most:
+            fresh.append(proposal_of(finding, stamp(work.caller.now), work.caller.agent, taken))
+            taken.add(fresh[-1].id)
+            items.append(CuratedFinding(finding, FILED, fresh[-1].id))
+        else:
+            items.append(CuratedFinding(finding, LEFT))
+    return items, fresh
+
+
+def _report(
+    work: WriteScope,
+    built: _Built,
+    week: IsoWeek,
+    found: _Found,
+    curated: Sequence[CuratedFinding],
+    fresh: Sequence[Proposal],
+    again: bool,
+) -> str | None:
+    """Return the page of a report, or None if it is written already or there is nothing to tell."""
+    path = report_path(week)
+    before = work.text(path)
+    part = generated_part(before)
+    if part is not None and is_complete(part) and not again:
+        return None
+    day = min(week.last, work.caller.now.astimezone(UTC).date())
+    changes = _changes(work, week, day)
+    if not (changes or built.mended or fresh or again):
+        return None
+    refuse_conflict_markers(before, path)
+    earlier = [text for text in built.texts if text.startswith(f"{REPORTS}/") and text < path]
+    message = ReportedWeek(
+        week,
+        day,
+        changes,
+        _conflicts(work, built, day),
+        found.stale,
+        built.mended,
+        (*read_proposals(work.vault, work.read).open, *fresh),
+        tuple(curated_finding.finding for curated_finding in curated if curated_finding.outcome == LEFT),
+        tuple(problem for _, problem in broken_files(work.index)),
+        {name: (entry.title, entry.path) for name, entry in built.plan.entries.items()},
+        max(earlier, default=None),
+    )
+    after = with_generated(before, render_report(message))
+    return after if after != before else None
+
+
+def _changes(work: WriteScope, week: IsoWeek, day: date) -> tuple[FactDifference, ...]:
+    """Return the changes of shared facts in a week, up to a day; none where the history begins later."""
+    start = (week.first - timedelta(days=1)).isoformat()
+    try:
+        comparison = compare(work.vault, work.caller, start, day.isoformat())
+    except NotFound:
+        return ()
+    return told_changes(change for change in comparison.changes if is_on_wiki(change.entity))
+
+
+def _change(
+    work: WriteScope,
+    week: IsoWeek,
+    report: str | None,
+    built: _Built,
+    proposals: Sequence[Proposal],
+    writes: Mapping[str, bytes | None],
+) -> Change:
+    pages = len(writes) - len(proposals) - (report is not None)
+    parts = [*(["report"] if report else []), *([counted(pages, "page")] if pages else [])]
+    parts += [f"{counted(len(built.mended), 'link')} mended"] if built.mended else []
+    parts += [counted(len(proposals), "proposal")] if proposals else []
+    caller = work.caller
+    return Change(
+        subject_line("wiki", "curator", f"{week.name}: {', '.join(parts)}"),
+        writes,
+        (*trailers("wiki", agent=caller.agent, session=caller.session), *proposal_trailers(proposals)),
+        author=agent_author(caller.agent),
+    )
+
+
+def check_pages(vault: Vault) -> LinkReport:
+    """Return the dead links and the orphans of the pages in the folder, reports included, as they are on disk."""
+    paths = (path.relative_to(vault.root).as_posix() for path in sorted((vault.root / FOLDER).rglob("*.md")))
+    pages = {path: (vault.read(path) or b"").decode("utf-8-sig", errors="replace") for path in paths}
+    found = check_links(pages)
+    return check_links(pages, other_files(vault)) if found.dead else found
+
+
+def other_files(vault: Vault) -> list[str]:
+    """Return the files of the vault that are no pages of the wiki, as they are on disk, without hidden ones."""
+    found = []
+    for folder, folders, names in os.walk(vault.root):
+        folders[:] = [other_folder for other_folder in folders if not other_folder.startswith(".")]
+        place = os.path.relpath(folder, vault.root).replace(os.sep, "/")
+        prefix = "" if place == "." else f"{place}/"
+        in_wiki = f"{prefix}/".startswith(f"{FOLDER}/")
+        found += [prefix + name for name in names if not (in_wiki and name.endswith(".md"))]
+    return found

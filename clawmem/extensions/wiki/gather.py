@@ -1,0 +1,187 @@
+"""Collect what the page of an entity shows: the claims that pass the gates, their premises, and open conflicts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import timedelta
+from typing import NamedTuple
+
+from clawmem.extensions.wiki.values.names import entity_page
+from clawmem.extensions.wiki.values.page import (
+    DoubtfulClaim,
+    EntityPage,
+    FactPlace,
+    PageEntry,
+    Premise,
+    WikiClaim,
+    WikiConflict,
+)
+from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.store import Index
+from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
+from clawmem.memory.facts.gates import gate_context as gate_context
+from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
+from clawmem.model.facts.gates import FRESH, passes
+from clawmem.model.language.dates import day_of, moment_of, stamp
+from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
+from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
+
+
+class Titles(NamedTuple):
+    """The shared entities by name, and their names by every word that people use for them: as written, and in normal
+    form, in which subjects are compared."""
+
+    entities: Mapping[str, Entity]
+    names: Mapping[str, str]
+    subjects: Mapping[str, str]
+
+
+def titles_of(entities: Iterable[Entity]) -> Titles:
+    """Return the shared entities and their names; of two entities with one name, the first by path has it."""
+    shared = {
+        other_entity.name: other_entity for other_entity in sorted(entities) if owner_of(other_entity.name) is None
+    }
+    names: dict[str, str] = {}
+    for entity in shared.values():
+        for known in (entity.name, entity.title, *entity.aliases):
+            names.setdefault(known, entity.name)
+    subjects: dict[str, str] = {}
+    for known, name in names.items():
+        subjects.setdefault(normal(known), name)
+    return Titles(shared, names, subjects)
+
+
+def is_on_wiki(name: str) -> bool:
+    """Return whether an entity can have a page: shared, and no place of facts that wait."""
+    return owner_of(name) is None and not is_candidate_place(name)
+
+
+def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -> tuple[EntityPage, PageEntry]:
+    """Return the page of an entity without its backlinks and topics, and what other pages need to know about it."""
+    placed = facts_of(index, name)
+    judged = judge(index, context, placed)
+    facts = {other_placed.fact.id: other_placed.fact for other_placed in placed}
+    current = [fact for fact in facts.values() if fact.status == ACTIVE]
+    shown = sorted((fact for fact in current if passes(judged.results[fact.id])), key=_newest_first, reverse=True)
+    entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
+    claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
+    conflicts = _conflicts(current, judged, titles, name)
+    doubtful = _doubtful(current, judged)
+    held_back = len(current) - len(claims) - len(doubtful)
+    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
+    return page, _entry(page, counted_facts(index, current), context)
+
+
+def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:
+    """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
+    found = []
+    for fact in sorted(current, key=_newest_first, reverse=True):
+        failed = [result for result in judged.results[fact.id] if not result.passed]
+        if len(failed) == 1 and failed[0].gate == FRESH:
+            found.append(DoubtfulClaim(fact, failed[0].reason))
+    return tuple(found)
+
+
+def _newest_first(fact: Fact) -> tuple[str, str]:
+    return fact.timestamp, fact.id
+
+
+def _claim(fact: Fact, facts: Mapping[str, Fact], judged: JudgedFacts, titles: Titles, name: str) -> WikiClaim:
+    premises = tuple(
+        Premise(_place(judged.others[link.to], titles), link.reason)
+        for link in fact.links
+        if link.type in PREMISES and link.to in judged.others
+    )
+    return WikiClaim(fact, _replaced(fact, facts), premises, _mentions(fact, titles, name))
+
+
+def _replaced(fact: Fact, facts: Mapping[str, Fact]) -> tuple[Fact, ...]:
+    """Return the facts of the same entity that a fact replaced, newest first, through the whole chain."""
+    found: list[Fact] = []
+    heirs = {fact.id}
+    while heirs:
+        old = [
+            other_fact
+            for other_fact in facts.values()
+            if other_fact.superseded_by in heirs and other_fact.status == SUPERSEDED
+        ]
+        old = [other_fact for other_fact in old if other_fact not in found]
+        found += sorted(old, key=_newest_first, reverse=True)
+        heirs = {other_fact.id for other_fact in old}
+    return tuple(found)
+
+
+def _mentions(fact: Fact, titles: Titles, name: str) -> tuple[tuple[str, str], ...]:
+    """Return the pages and titles of the other entities that a fact names as related or as its subject."""
+    related = [titles.names.get(text) for text in fact.related_entities]
+    subject = titles.subjects.get(normal(fact.subject)) if fact.subject else None
+    others = dict.fromkeys(text for text in (*related, subject) if text is not None and text != name)
+    return tuple((entity_page(other), titles.entities[other].title) for other in others)
+
+
+def _place(placed: PlacedFact, titles: Titles) -> FactPlace:
+    entity = titles.entities.get(placed.entity)
+    page = entity_page(placed.entity) if is_on_wiki(placed.entity) else None
+    return FactPlace(placed.fact, page, entity.title if entity else title_of(placed.entity))
+
+
+def _conflicts(current: Collection[Fact], judged: JudgedFacts, titles: Titles, name: str) -> tuple[WikiConflict, ...]:
+    found: dict[tuple[str, ...], WikiConflict] = {}
+    own = {fact.id: PlacedFact(fact, name) for fact in current}
+    for fact in current:
+        for other in judged.against.get(fact.id, ()):
+            placed = own.get(other) or judged.others.get(other)
+            if placed is not None:
+                pair = tuple(sorted((fact.id, other)))
+                found.setdefault(pair, WikiConflict(_place(own[fact.id], titles), _place(placed, titles)))
+    return tuple(found[pair] for pair in sorted(found))
+
+
+def _entry(page: EntityPage, current: Iterable[Fact], context: GateContext) -> PageEntry:
+    links: dict[str, int] = {}
+    topics: dict[str, int] = {}
+    for claim in page.claims:
+        places = {text for text, _ in claim.mentions} | {
+            premise.place.page for premise in claim.premises if premise.place.page
+        }
+        for place in sorted(places - {page.path}):
+            links[place] = links.get(place, 0) + 1
+        for tag in claim.fact.tags:
+            topics[tag] = topics.get(tag, 0) + 1
+    newest = max((day_of(claim.fact.timestamp) for claim in page.claims), default=None)
+    entity = page.entity
+    kind = entity.kind or kind_of(entity.name)
+    return PageEntry(
+        page.path,
+        entity.title,
+        list(entity.aliases),
+        kind,
+        len(page.claims),
+        len(page.conflicts),
+        newest,
+        links,
+        topics,
+        _due(current, context),
+    )
+
+
+def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
+    """Return the first day after today on which time alone may change a verdict about one of the facts."""
+    today = day_of(stamp(context.caller.now))
+    days = []
+    for fact in facts:
+        review = (fact.details or {}).get(REVIEW_BY)
+        pair = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
+        days += [day_of(text) for text in pair if text]
+        days += _days_later(max(fact.timestamp, fact.last_accessed or ""), context.stale_days)
+    return min((day for day in days if day >= today), default=None)
+
+
+def _days_later(moment: str, days: int) -> list[str]:
+    """Return the day some days after a written time, in a list that is empty if the time is invalid."""
+    try:
+        return [day_of(stamp(moment_of(moment) + timedelta(days=days)))]
+    except (ValueError, OverflowError):
+        return []

@@ -1,0 +1,353 @@
+"""What the curator finds: rules over frozen values, each finding with its reason and with what an approval does.
+
+A finding that a machine can mend without a choice is mended by the caller and is not among these. The others become
+proposals, once: `settled` names the earlier proposal of a finding.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.extensions.wiki.values.mending import DeadTarget
+from clawmem.extensions.wiki.values.names import INDEX, relative_link
+from clawmem.model.facts.draft import UNSET_ID
+from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.trust import trust_rank
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import counted, normal
+from clawmem.model.lifecycle.premises import REVIEW_BY
+from clawmem.model.lifecycle.staleness import CHECK_FAILED, SOURCE_CHANGED
+from clawmem.model.proposals.action_words import ARCHIVE, CONFIRM, JOIN_ENTITIES, JOIN_PAGES, SET_LINK, SPLIT
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    DECIDE,
+    LINE,
+    MERGE,
+    RETRACT,
+    PageLine,
+    Proposal,
+    ProposalTarget,
+    new_proposal_id,
+)
+from clawmem.model.proposals.quarantine import quarantine_rule
+from clawmem.model.records.entity import Entity, kind_of
+
+KIND = "wiki"
+FINDING = "finding"
+DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE = "dead-link", "duplicate-entity", "duplicate-page"
+DUPLICATE_CLAIM, STALE, ORPHAN, LONG_PAGE = "duplicate-claim", "stale", "orphan", "long-page"
+RULES = (DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE, DUPLICATE_CLAIM, STALE, ORPHAN, LONG_PAGE)
+
+_ARTICLES = re.compile(r"\b(?:an?|the)\b")
+_MARK = "<!-- clawmem:"
+_NO_WORD = re.compile(r"[\W_]+")
+
+
+class WikiFinding(NamedTuple):
+    """Something that needs a person.
+
+    `about` names what it is about: ids of facts, names of entities, paths of pages. `state` differs where the same
+    thing comes up anew after a person approved an earlier proposal. `says` is what an approval does, `why` the reason.
+    """
+
+    rule: str
+    about: tuple[str, ...]
+    says: str
+    why: str
+    does: str = DECIDE
+    state: str = ""
+    entity: str | None = None
+    action: Mapping[str, Any] = {}
+    targets: tuple[Fact, ...] = ()
+    fact: Fact | None = None
+    line: PageLine | None = None
+
+
+FiledFindings = Mapping[tuple[str, ...], Sequence[Proposal]]
+"""Proposals of findings, by the rule and what they are about."""
+
+
+class StaleClaim(NamedTuple):
+    """A fact that only its staleness keeps from the wiki, its entity, and the reason."""
+
+    fact: Fact
+    entity: str
+    reason: str
+
+
+class TextSection(NamedTuple):
+    """A section of a page: its heading, and its text with the heading."""
+
+    heading: str
+    text: str
+
+
+class WrittenPage(NamedTuple):
+    """A page of the wiki: its path, the title and the text that people wrote, the number of words between the markers
+    (None if there are no markers), and where a page of a former entity belongs now."""
+
+    path: str
+    title: str
+    text: str
+    generated_words: int | None = None
+    moved_to: str | None = None
+
+    @property
+    def words(self) -> int:
+        """Return the number of words of the page."""
+        return len(self.text.split()) + (self.generated_words or 0)
+
+
+def stale_findings(stale: Iterable[StaleClaim]) -> list[WikiFinding]:
+    """Return a finding for each stale fact that a person can settle, the most important first."""
+    ordered = sorted(stale, key=lambda claim: (-importance_of(claim.fact), claim.fact.timestamp, claim.fact.id))
+    return [_stale(claim) for claim in ordered if not claim.reason.startswith(CHECK_FAILED)]
+
+
+def _stale(claim: StaleClaim) -> WikiFinding:
+    fact, why = claim.fact, f"It is stale: {claim.reason}. It passes all other gates."
+    if claim.reason.startswith(SOURCE_CHANGED):
+        says = f"Retract: {fact.fact}"
+        return WikiFinding(STALE, (fact.id,), says, why, RETRACT, claim.reason, claim.entity, targets=(fact,))
+    review = (fact.details or {}).get(REVIEW_BY)
+    since = f"{review} {day_of(max(fact.timestamp, fact.last_accessed or ''))}"
+    says = f"Confirm that this still holds: {fact.fact}"
+    return WikiFinding(STALE, (fact.id,), says, why, DECIDE, since, claim.entity, {"action": CONFIRM}, (fact,))
+
+
+def duplicate_claims(facts: Iterable[tuple[str, Fact]]) -> list[WikiFinding]:
+    """Return the active facts of one entity, given with it, that say the same: the same words in the same order but for
+    articles and punctuation, or the same relation to the same value."""
+    groups: dict[tuple[str, ...], dict[str, Fact]] = {}
+    for entity, fact in facts:
+        if quarantine_rule(fact) is None and fact.category != GUARDRAIL:
+            for key in _same(fact):
+                groups.setdefault((entity, *key), {})[fact.id] = fact
+    found: dict[tuple[str, ...], WikiFinding] = {}
+    for group, same in sorted(groups.items()):
+        if len(same) > 1:
+            finding = _duplicate_claim(group[0], group[1], list(same.values()))
+            found.setdefault(finding.about, finding)
+    return list(found.values())
+
+
+def _same(fact: Fact) -> Iterable[tuple[str, ...]]:
+    pair = (realm_of(fact), fact.valid_from or "", fact.valid_to or "")
+    yield ("words", _words(fact.fact), *pair)
+    if fact.subject and fact.predicate and fact.object:
+        yield ("value", normal(fact.subject), fact.predicate, normal(fact.object), *pair)
+
+
+def _words(text: str) -> str:
+    return _NO_WORD.sub(" ", _ARTICLES.sub(" ", normal(text))).strip()
+
+
+def _duplicate_claim(entity: str, how: str, same: Sequence[Fact]) -> WikiFinding:
+    ordered = sorted(same, key=lambda fact: (-trust_rank(fact.trust), fact.timestamp, fact.id))
+    kept, others = ordered[0], ordered[1:]
+    joint = kept._replace(
+        id=UNSET_ID,
+        tags=tuple(dict.fromkeys(tag for fact in ordered for tag in fact.tags)),
+        related_entities=tuple(dict.fromkeys(name for fact in ordered for name in fact.related_entities)),
+        importance=max((fact.importance for fact in ordered if fact.importance is not None), default=None),
+        links=(),
+        access_count=0,
+        last_accessed=None,
+    )
+    text = "; ".join(other.fact for other in others)
+    ids = ", ".join(fact.id for fact in ordered)
+    why = f"{ids} of {entity} " + ("have the same words." if how == "words" else "give the same value.")
+    about = tuple(sorted(fact.id for fact in ordered))
+    says = f"{kept.fact} (joined with: {text})"
+    return WikiFinding(DUPLICATE_CLAIM, about, says, why, MERGE, "", entity, targets=tuple(ordered), fact=joint)
+
+
+def duplicate_entities(entities: Iterable[Entity], facts: Mapping[str, int]) -> list[WikiFinding]:
+    """Return the entities of one kind that have a name in common, whatever its case, accents and punctuation.
+
+    `facts` are the numbers of their facts; the entity with more of them stays."""
+    known: dict[tuple[str, str], list[Entity]] = {}
+    for entity in sorted(entities):
+        names = {plain_name(word): word for word in (entity.title, *entity.aliases) if "/" not in word}
+        for name in filter(None, names):
+            known.setdefault((entity.kind or kind_of(entity.name), name), []).append(entity)
+    found: dict[tuple[str, ...], WikiFinding] = {}
+    for (_, name), same in known.items():
+        ordered = sorted(same, key=lambda other_entity: (-facts.get(other_entity.name, 0), other_entity.name))
+        for other in ordered[1:]:
+            finding = _duplicate_entity(ordered[0], other, name, facts)
+            found.setdefault(finding.about, finding)
+    return list(found.values())
+
+
+def _duplicate_entity(kept: Entity, other: Entity, name: str, facts: Mapping[str, int]) -> WikiFinding:
+    counts = (f"{entity.name} has {counted(facts.get(entity.name, 0), 'fact')}" for entity in (kept, other))
+    why = f"Both are called '{name}': {', '.join(counts)}."
+    action = {"action": JOIN_ENTITIES, "from": other.name, "into": kept.name}
+    about = tuple(sorted((kept.name, other.name)))
+    says = f"Merge the entity {other.name} into {kept.name}"
+    return WikiFinding(DUPLICATE_ENTITY, about, says, why, DECIDE, "", kept.name, action)
+
+
+def plain_name(name: str) -> str:
+    """Return a name without case, accents and punctuation."""
+    folded = unicodedata.normalize("NFKD", name)
+    return _NO_WORD.sub(" ", "".join(text for text in folded if not unicodedata.combining(text)).casefold()).strip()
+
+
+def page_findings(pages: Sequence[WrittenPage], orphans: Iterable[str], titles: Mapping[str, str]) -> list[WikiFinding]:
+    """Return the pages that say what another one says, and those that no page links to.
+
+    `titles` are those of the compiled pages, by path."""
+    compiled = {plain_name(title): path for path, title in sorted(titles.items(), reverse=True)}
+    found, joined = [], set()
+    texts: dict[str, str] = {}
+    for page in sorted(pages):
+        if page.path in titles or not page.text.strip():
+            continue
+        text = normal(page.text)
+        into = page.moved_to or texts.setdefault(text, page.path)
+        why = "Its entity is there now." if page.moved_to else f"{into} has the same text."
+        if into == page.path:
+            into = compiled.get(plain_name(page.title), page.path)
+            why = f"Both have the title '{page.title}'."
+        if into != page.path:
+            action = {"action": JOIN_PAGES, "from": page.path, "into": into}
+            says = f"Move the text of {page.path} to {into}"
+            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why, action=action))
+            joined.add(page.path)
+    named = {page.path: page.title for page in pages}
+    for path in sorted(set(orphans) - joined):
+        line = PageLine(INDEX, f"- [{_label(named.get(path, path))}]({relative_link(INDEX, path).replace(' ', '%20')})")
+        says = f"Link {path} from {INDEX}"
+        found.append(WikiFinding(ORPHAN, (path,), says, "No page links to it.", LINE, line=line))
+    return found
+
+
+def _label(title: str) -> str:
+    return re.sub(r"([\[\]\\])", r"\\\1", title)
+
+
+def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
+    """Return a finding for each dead link on a page that a person wrote: it leads to one of several pages, or only its
+    words stay."""
+    found = []
+    for target in dead:
+        to = target.candidates[0] if target.candidates else None
+        action = {
+            "action": SET_LINK,
+            "page": target.page,
+            "target": target.link.target,
+            "wiki": target.link.wiki,
+            "to": to,
+        }
+        says = f"Let the link '{target.link.target}' on {target.page} lead to {to}"
+        why = f"It leads nowhere, and it can mean {' or '.join(target.candidates)}."
+        if to is None:
+            says = f"Remove the link '{target.link.target}' on {target.page}, and keep its words"
+            why = "It leads nowhere: no page, entity or topic has this name."
+        found.append(WikiFinding(DEAD_LINK, (target.page, target.link.target), says, why, action=action))
+    return found
+
+
+def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequence[Fact]) -> WikiFinding | None:
+    """Return a finding for a page with more words than it may have, or None.
+
+    The longest section of what people wrote moves to a page of its own. Where that is the smaller part, the least used
+    claims are archived. `least_used` are the claims of the page, the least used first."""
+    if page.words <= most:
+        return None
+    why = f"It has {page.words:,} words; at most {most:,} are allowed"
+    state = str(page.words // max(most, 1))
+    section = longest_section(page.text)
+    if section is not None and (not least_used or len(page.text.split()) > (page.generated_words or 0)):
+        split = {"action": SPLIT, "page": page.path, "heading": section.heading}
+        says = f"Move the section '{section.heading}' of {page.path} to a page of its own"
+        why = f"{why}; the section has {len(section.text.split()):,}."
+        return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=split)
+    if not least_used or entity is None:
+        return None
+    share = (page.words - most) / max(page.generated_words or 0, 1)
+    chosen = least_used[: max(1, min(len(least_used), round(len(least_used) * share + 0.5)))]
+    action: dict[str, Any] = {"action": ARCHIVE, "entity": entity, "facts": [fact.id for fact in chosen]}
+    says = f"Archive the {counted(len(chosen), 'claim')} of {entity} that were used least"
+    why = f"{why}. Archived claims are found by recall, and are not on the page."
+    return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=action)
+
+
+def longest_section(text: str) -> TextSection | None:
+    """Return the longest section of the second level, or None."""
+    return max(sections(text), key=lambda section: len(section.text.split()), default=None)
+
+
+def sections(text: str) -> list[TextSection]:
+    """Return the sections of the second level of a text, each with its heading."""
+    found: list[TextSection] = []
+    lines: list[str] | None = None
+    for line in text.splitlines(keepends=True):
+        if line.startswith(("# ", "## ")) or _MARK in line:
+            lines = None
+        if line.startswith("## ") and line[3:].strip():
+            lines = []
+            found.append(TextSection(line[3:].strip(), ""))
+        if lines is not None:
+            lines.append(line)
+            found[-1] = TextSection(found[-1].heading, "".join(lines))
+    return found
+
+
+def sentence(says: str, why: str) -> str:
+    """Return what a finding says and why, as two sentences."""
+    return f"{says}{'' if says.endswith(('.', '!', '?')) else '.'} {why}"
+
+
+def filed_findings(filed: Iterable[Proposal], names: Mapping[str, str]) -> FiledFindings:
+    """Return the proposals of findings by what they are about.
+
+    `names` are the present names of entities by their former ones."""
+    found: dict[tuple[str, ...], list[Proposal]] = {}
+    for proposal in filed:
+        record = (proposal.details or {}).get(FINDING)
+        if proposal.kind == KIND and isinstance(record, Mapping) and isinstance(record.get("about"), list):
+            found.setdefault(_key(str(record.get("rule")), record["about"], names), []).append(proposal)
+    return found
+
+
+def settled(finding: WikiFinding, filed: FiledFindings, names: Mapping[str, str]) -> Proposal | None:
+    """Return the proposal of the same finding that waits, that a person rejected, or that was approved for the same
+    state; None if it is to be filed."""
+    for proposal in filed.get(_key(finding.rule, finding.about, names), ()):
+        if proposal.status != APPROVED or (proposal.details or {})[FINDING].get("state", "") == finding.state:
+            return proposal
+    return None
+
+
+def _key(rule: str, about: Iterable[object], names: Mapping[str, str]) -> tuple[str, ...]:
+    return (rule, *sorted(names.get(str(value), str(value)) for value in about))
+
+
+def proposal_of(finding: WikiFinding, created: str, agent: str | None, taken: Iterable[str]) -> Proposal:
+    """Return the proposal of a finding. Its id depends on the finding alone, so that two machines file one."""
+    named = "\n".join((finding.rule, *finding.about, finding.state))
+    digest = hashlib.sha256(named.encode()).digest()
+    record: dict[str, Any] = {"rule": finding.rule, "about": list(finding.about)}
+    record |= {"state": finding.state} if finding.state else {}
+    return Proposal(
+        new_proposal_id(lambda size: digest[:size], set(taken)),
+        KIND,
+        finding.says,
+        finding.why,
+        created,
+        finding.does,
+        targets=tuple(ProposalTarget(target.id, target.fact) for target in finding.targets),
+        fact=finding.fact,
+        entity=finding.entity,
+        line=finding.line,
+        agent=agent,
+        details={FINDING: record, **finding.action},
+    )

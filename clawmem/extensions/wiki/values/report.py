@@ -1,0 +1,204 @@
+"""The weekly report of the wiki: what was learned, corrected and forgotten, and what needs a person, as Markdown.
+
+The same changes, the same state and the same day give the same bytes. Links are relative, as on every compiled page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
+from clawmem.extensions.wiki.values.markdown import markdown_text
+from clawmem.extensions.wiki.values.mending import MendedLink
+from clawmem.extensions.wiki.values.names import INDEX, REPORTS, relative_link
+from clawmem.extensions.wiki.values.page import FactPlace, WikiConflict
+from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
+from clawmem.model.facts.labels import trust_label
+from clawmem.model.history.comparison import (
+    CHANGED,
+    CORRECTED,
+    FORGOTTEN_KINDS,
+    LEARNED,
+    REMOVED,
+    FactDifference,
+    count_kinds,
+)
+from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.week import IsoWeek
+from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.quarantine import quarantine_rule
+
+_MOST = 30
+"""The most lines of one section; the rest is counted."""
+_MOST_ENTITIES = 10
+_SO_FAR = "So far, up to"
+
+
+class ReportedWeek(NamedTuple):
+    """What a report tells. `day` is the last day of the week that it covers. `places` are the titles and pages of
+    entities by name; an entity without a page has None."""
+
+    week: IsoWeek
+    day: date
+    changes: tuple[FactDifference, ...] = ()
+    conflicts: tuple[WikiConflict, ...] = ()
+    stale: tuple[StaleClaim, ...] = ()
+    mended: tuple[MendedLink, ...] = ()
+    waiting: tuple[Proposal, ...] = ()
+    unfiled: tuple[WikiFinding, ...] = ()
+    unreadable: tuple[str, ...] = ()
+    places: Mapping[str, tuple[str, str | None]] = {}
+    previous: str | None = None
+
+
+def report_path(week: IsoWeek) -> str:
+    """Return the vault path of the report of a week."""
+    return f"{REPORTS}/{week.name}.md"
+
+
+def is_complete(generated: str) -> bool:
+    """Return whether a report was written after its week was over."""
+    return _SO_FAR not in generated
+
+
+def render_report(week: ReportedWeek) -> str:
+    """Return the generated part of a report."""
+    path = report_path(week.week)
+    blocks = [
+        f"# Week {week.week.name}",
+        _head(week, path),
+        _sums(week.changes),
+        _section("Learned", [_new(difference, week, path) for difference in _of(week, LEARNED)]),
+        _section("Corrected", [_corrected(difference, week, path) for difference in _of(week, CORRECTED)]),
+        _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
+        _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
+        _section("Open conflicts", [_conflict(conflict, path) for conflict in week.conflicts]),
+        _section(
+            "Stale facts",
+            [
+                f"- {_at(claim.entity, week, path)}: {_words(claim.fact)} {markdown_text(claim.reason)}."
+                for claim in week.stale
+            ],
+        ),
+        _section("Mended links", [_mended(link, path) for link in week.mended]),
+        _section("Needs a person", [*_waiting(week), *_unfiled(week.unfiled), *_unreadable(week.unreadable)]),
+    ]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _head(message: ReportedWeek, path: str) -> str:
+    week = message.week
+    span = f"{week.first.day} {week.first:%B %Y} to {week.last.day} {week.last:%B %Y}."
+    so_far = f" {_SO_FAR} {message.day.isoformat()}." if message.day < week.last else ""
+    before = f" [The report before]({relative_link(path, message.previous)})." if message.previous else ""
+    return f"{span}{so_far} [Index]({relative_link(path, INDEX)}).{before}"
+
+
+def _sums(changes: Sequence[FactDifference]) -> str:
+    kinds = ((LEARNED, "learned"), (CORRECTED, "corrected"), (RETRACTED, "withdrawn"), (ARCHIVED, "archived"),
+             (CHANGED, "changed otherwise"), (REMOVED, "removed"))  # fmt: skip
+    numbers = count_kinds(changes)
+    text = ", ".join(f"{numbers[kind]} {words}" for kind, words in kinds if numbers[kind])
+    entities = counted(len({change.entity for change in changes}), "entity", "entities")
+    return f"Facts: {text}, in {entities}." if text else "No fact changed."
+
+
+def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
+    found = [change for change in week.changes if change.kind in kinds]
+    return sorted(
+        found,
+        key=lambda difference: (_title(difference.entity, week).casefold(), difference.entity, _order(difference.fact)),
+    )
+
+
+def _order(fact: Fact) -> tuple[str, str]:
+    return fact.timestamp, fact.id
+
+
+def _section(title: str, lines: Sequence[str], most: int = _MOST) -> str:
+    if not lines:
+        return ""
+    left = len(lines) - most
+    return f"## {title}\n\n" + "\n".join([*lines[:most], *([f"- {left} more"] if left > 0 else [])])
+
+
+def _title(entity: str, week: ReportedWeek) -> str:
+    return week.places.get(entity, (entity, None))[0]
+
+
+def _at(entity: str, week: ReportedWeek, path: str) -> str:
+    title, page = week.places.get(entity, (entity, None))
+    return f"[{markdown_text(title)}]({relative_link(path, page)})" if page else markdown_text(title)
+
+
+def _words(fact: Fact) -> str:
+    """Return a fact with its label and its id. What was revoked, or reads as an order, is not repeated."""
+    if is_revoked(fact) or quarantine_rule(fact) is not None:
+        return f"a fact whose words are not repeated here ({markdown_text(fact.id)})"
+    label = trust_label(fact)
+    about = ", ".join(filter(None, (label, fact.id)))
+    return f"{markdown_text(fact.fact)} ({markdown_text(about)})"
+
+
+def _new(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}"
+
+
+def _corrected(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    before = f" It was: {_words(difference.before)}" if difference.before is not None else ""
+    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}{before}"
+
+
+def _forgotten(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+    remark = (difference.fact.metadata or {}).get("retracted")
+    reason = remark.get("reason") if isinstance(remark, Mapping) and not is_revoked(difference.fact) else None
+    how = {RETRACTED: "withdrawn", ARCHIVED: "archived", REMOVED: "removed"}[difference.kind]
+    because = f", because: {markdown_text(reason)}" if isinstance(reason, str) and reason else ""
+    return f"- {_at(difference.entity, week, path)}: {how}{because}: {_words(difference.fact)}"
+
+
+def _changed_most(week: ReportedWeek, path: str) -> list[str]:
+    numbers: dict[str, int] = {}
+    for change in week.changes:
+        numbers[change.entity] = numbers.get(change.entity, 0) + 1
+    ordered = sorted(numbers.items(), key=lambda row: (-row[1], _title(row[0], week).casefold(), row[0]))
+    return [f"- {_at(entity, week, path)}: {counted(number, 'change')}" for entity, number in ordered]
+
+
+def _conflict(conflict: WikiConflict, path: str) -> str:
+    return f"- {_side(conflict.one, path)} Against it: {_side(conflict.other, path)}"
+
+
+def _side(place: FactPlace, path: str) -> str:
+    title = markdown_text(place.title)
+    return f"{f'[{title}]({relative_link(path, place.page)})' if place.page else title}: {_words(place.fact)}"
+
+
+def _mended(link: MendedLink, path: str) -> str:
+    on = f"[{markdown_text(link.page)}]({relative_link(path, link.page).replace(' ', '%20')})"
+    to = f"[{markdown_text(link.to)}]({relative_link(path, link.to).replace(' ', '%20')})"
+    return f"- On {on}, '{markdown_text(link.target)}' leads to {to} now."
+
+
+def _waiting(week: ReportedWeek) -> Iterable[str]:
+    """Return a line for each proposal that waits, newest first. The words of facts are in the proposal only."""
+    for proposal in sorted(week.waiting, key=lambda each: (each.created, each.id), reverse=True):
+        shown = sentence(proposal.says, proposal.why) if proposal.kind == KIND else _kind_of_proposal(proposal)
+        yield f"- {markdown_text(shown)} `clawmem review show {proposal.id}`"
+
+
+def _kind_of_proposal(proposal: Proposal) -> str:
+    by = f", from the agent {proposal.agent}" if proposal.agent else ""
+    about = f", about {proposal.entity}" if proposal.entity else ""
+    facts = f", of {', '.join(target.id for target in proposal.targets)}" if proposal.targets else ""
+    return f"A proposal of the kind {proposal.kind}{by}{about}{facts}."
+
+
+def _unfiled(findings: Iterable[WikiFinding]) -> Iterable[str]:
+    return (f"- Not filed yet: {markdown_text(sentence(finding.says, finding.why))}" for finding in findings)
+
+
+def _unreadable(problems: Iterable[str]) -> Iterable[str]:
+    return (f"- {markdown_text(problem)}" for problem in problems)

@@ -1,0 +1,1 @@
+"""`clawmem wiki` and `dashboard`: each module holds one verb, as `VERB`."""

@@ -1,0 +1,244 @@
+"""`clawmem wiki build|gate|check|curate|site`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from clawmem.errors import DONE, REFUSED, InvalidInput
+from clawmem.extensions.wiki.compile import build_wiki
+from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, check_pages
+from clawmem.extensions.wiki.curator import curate as curate_act
+from clawmem.extensions.wiki.site import build_site
+from clawmem.extensions.wiki.values.curation import RULES, sentence
+from clawmem.extensions.wiki.write_site import check_site_folder
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.facts.gates import GatedFact, gate_entity, gate_fact
+from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.facts.gates import failed_gates, passes
+from clawmem.model.language.text import counted
+
+
+def build(
+    call: Call,
+    full: Annotated[bool, Parameter("Read every entity again.", ("--full",))],
+    dry_run: Annotated[bool, DRY_RUN],
+) -> Answer:
+    """Write a page for each entity and topic from the facts that pass the gates, and an index, in one commit.
+
+    Only pages whose facts changed are written. What people write outside the markers stays."""
+    with call.progress() as report:
+        result = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run, report)
+    data = {
+        "written": list(result.written),
+        "removed": list(result.removed),
+        "pages": result.pages,
+        "claims": result.claims,
+        "full": result.full,
+        "commit": result.commit,
+    }
+    verb = "Would write" if dry_run else "Wrote"
+    lines = [
+        f"{verb} {counted(len(result.written), 'page')}, removed {len(result.removed)}. "
+        f"{counted(result.pages, 'page')}, {counted(result.claims, 'claim')}."
+    ]
+    return Answer(data, lines, notices=result.notices)
+
+
+def gate(
+    call: Call,
+    fact: Annotated[str | None, Parameter("The id of a fact, or its beginning.", completes="fact")],
+    entity: Annotated[
+        str | None, Parameter("All active facts of this entity.", ("--entity", "-e"), completes="entity")
+    ],
+    explain: Annotated[bool, Parameter("Show the verdict of every gate.", ("--explain",))],
+) -> Answer:
+    """Say whether a fact, or each active fact of an entity, may enter the wiki, and why not."""
+    if (fact is None) is (entity is None):
+        raise InvalidInput("Name one fact, or an entity with --entity.", "clawmem wiki gate fact_4d2c")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    if fact is not None:
+        found: tuple[GatedFact, ...] = (gate_fact(vault, caller, fact),)
+    else:
+        found = gate_entity(vault, caller, find_readable_entity(vault, entity or "", caller))
+    lines = [line for other_fact in found for line in _lines(other_fact, explain or fact is not None)]
+    data = {
+        "facts": [_data(other_fact) for other_fact in found],
+        "passed": sum(passes(other_fact.results) for other_fact in found),
+    }
+    return Answer(data, lines, talk=() if found else ("The entity has no active fact.",))
+
+
+def check(call: Call) -> Answer:
+    """List links of the wiki that lead nowhere, and pages that no other page links to. The exit code is 1 if there are
+    links that lead nowhere."""
+    found = check_pages(call.runtime.vault())
+    data = {"dead": [{"page": link.page, "target": link.target} for link in found.dead], "orphans": list(found.orphans)}
+    lines = [f"{link.page}: no page '{link.target}'" for link in found.dead]
+    lines += [f"{page}: no page links to it" for page in found.orphans]
+    talk = () if lines else ("No dead links, no orphans.",)
+    return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
+
+
+def curate(
+    call: Call,
+    week: Annotated[
+        str | None, Parameter("Report this week anew, such as 2026-W47; also the running one.", ("--week",))
+    ],
+    dry_run: Annotated[bool, DRY_RUN],
+) -> Answer:
+    """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
+    the report of the last week that is over, all in one commit.
+
+    Stale facts, dead links, duplicates, pages that no other page links to, and pages that are too long become
+    proposals: once, and never again after a person rejected them. `review approve` does what a proposal says. The
+    heartbeat does this once a week."""
+    curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
+    data = {
+        "week": curation.week,
+        "report": curation.report,
+        "pages": list(curation.pages),
+        "mended": [link._asdict() for link in curation.mended],
+        "findings": [_finding_data(finding) for finding in curation.findings],
+        "commit": curation.commit,
+    }
+    would = "Would write" if dry_run else "Wrote"
+    lines = [f"{would} {curation.report}"] if curation.report else [f"No new report for {curation.week}."]
+    lines += [f"{would} {counted(len(curation.pages), 'other page')}"] if curation.pages else []
+    for link in curation.mended:
+        lines.append(f"{link.page}: '{link.target}' leads to {link.to} now")
+    lines += [_finding_line(finding, dry_run) for finding in curation.findings]
+    return Answer(data, lines, notices=curation.notices)
+
+
+def site(
+    call: Call,
+    folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
+    full: Annotated[bool, Parameter("Render every page again.", ("--full",))],
+) -> Answer:
+    """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
+    people wrote, search, and a graph.
+
+    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says. A
+    build after the first renders only the pages that changed. Edits by hand are shown once they are committed, which
+    `clawmem wiki build` does. A folder that contains anything but such a site is refused."""
+    runtime = call.runtime
+    target = (runtime.working_folder / Path(folder).expanduser()).resolve()
+    check_site_folder(runtime.vault(), target)
+    from clawmem.extensions.wiki.web.render_site import design, render_site  # only for this verb
+
+    with call.progress() as report:
+        built = build_site(runtime.vault(), runtime.caller(), target, render_site, design(), full, report)
+    build = built.build
+    data = {
+        "folder": str(target),
+        "index": str(target / "index.html"),
+        "pages": built.pages,
+        "files": build.files,
+        "bytes": build.size,
+        "written": build.written,
+        "removed": build.removed,
+        "full": built.full,
+    }
+    line = (
+        f"{data['pages']:,} pages, {build.size / 1e6:.1f} MB. Wrote {build.written:,} files, removed {build.removed:,}."
+    )
+    return Answer(data, [line, f"Open {target / 'index.html'}"], built.notices, is_report=True)
+
+
+def _lines(gated: GatedFact, explain: bool) -> list[str]:
+    passed = passes(gated.results)
+    verdict = (
+        "passes" if passed else f"does not pass ({failed_gates(gated.results)})" if not explain else "does not pass"
+    )
+    lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
+    if explain:
+        lines += [f"  {'yes' if result.passed else 'no '}  {result.gate}: {result.reason}" for result in gated.results]
+    return lines
+
+
+def _data(gated: GatedFact) -> dict[str, Any]:
+    return {
+        "id": gated.placed.fact.id,
+        "entity": gated.placed.entity,
+        "fact": gated.placed.fact.fact,
+        "passed": passes(gated.results),
+        "gates": [result._asdict() for result in gated.results],
+    }
+
+
+def _finding_data(finding: CuratedFinding) -> dict[str, Any]:
+    found = finding.finding
+    about = {"rule": found.rule, "about": list(found.about), "says": found.says, "why": found.why}
+    return {**about, "outcome": finding.outcome, "proposal": finding.proposal}
+
+
+def _finding_line(finding: CuratedFinding, dry_run: bool) -> str:
+    words = {FILED: "would file" if dry_run else f"filed as {finding.proposal}", LEFT: "left for the next run"}
+    outcome = words.get(finding.outcome, f"{finding.outcome}: {finding.proposal}")
+    return f"{finding.finding.rule:<16}  {sentence(finding.finding.says, finding.finding.why)} ({outcome})"
+
+
+VERB = {
+    "build": Command(
+        build,
+        {"written": [str], "removed": [str], "pages": int, "claims": int, "full": bool, "commit": str},
+        ("clawmem wiki build",),
+    ),
+    "gate": Command(
+        gate,
+        {
+            "facts": [
+                {
+                    "id": str,
+                    "entity": str,
+                    "fact": str,
+                    "passed": bool,
+                    "gates": [{"gate": str, "passed": bool, "reason": str}],
+                }
+            ],
+            "passed": int,
+        },
+        ("clawmem wiki gate --entity areas/people/jane",),
+        ("facts",),
+    ),
+    "site": Command(
+        site,
+        {
+            "folder": str,
+            "index": str,
+            "pages": int,
+            "files": int,
+            "bytes": int,
+            "written": int,
+            "removed": int,
+            "full": bool,
+        },
+        ("clawmem wiki site ~/memory-site",),
+    ),
+    "curate": Command(
+        curate,
+        {
+            "week": str,
+            "report": (str, None),
+            "pages": [str],
+            "mended": [{"page": str, "target": str, "to": str}],
+            "findings": [
+                {
+                    "rule": set(RULES),
+                    "about": [str],
+                    "says": str,
+                    "why": str,
+                    "outcome": set(OUTCOMES),
+                    "proposal": (str, None),
+                }
+            ],
+            "commit": (str, None),
+        },
+        ("clawmem wiki curate --dry-run",),
+        ("findings",),
+    ),
+    "check": Command(check, {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
+}

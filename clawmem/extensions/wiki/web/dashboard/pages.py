@@ -1,0 +1,404 @@
+"""The pages: what the templates show, from the acts of the verbs.
+
+Marks the words of a question in a text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from markupsafe import Markup, escape
+
+from clawmem.errors import InvalidInput
+from clawmem.extensions.wiki.values.site import site_path
+from clawmem.extensions.wiki.web.dashboard.app import GraphFiles, View
+from clawmem.extensions.wiki.web.dashboard.metrics import metrics_data
+from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import filter_of
+from clawmem.faces.parts.past import entry_data
+from clawmem.faces.verbs.log import OLDER
+from clawmem.faces.verbs.table import load
+from clawmem.memory.history.why import why
+from clawmem.memory.leases import claims_in_force
+from clawmem.memory.tasks import list_tasks
+from clawmem.model.facts.fact import ACTIVE, Fact
+from clawmem.model.facts.labels import change_labels, trust_label, trust_words
+from clawmem.model.facts.reach import EVERY_SCOPE
+from clawmem.model.history.entry import REDACT
+from clawmem.model.language.dates import day_of
+from clawmem.model.language.irregular import forms_of
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import visible
+from clawmem.model.lifecycle.premises import PREMISES
+from clawmem.model.pages.tokens import fact_dates
+from clawmem.model.proposals.action_words import action_words
+from clawmem.model.proposals.proposal import SUPERSEDE, Proposal
+from clawmem.model.records.event import display_speaker
+from clawmem.model.records.session import OPEN, SessionRecord
+from clawmem.model.records.task import CLOSED, Task
+from clawmem.model.records.workflow import STATES
+from clawmem.model.search.excerpt import excerpt
+from clawmem.review.review import ProposalDetails, show_open
+from clawmem.runtime import Runtime
+from clawmem.serving.browse import list_facts, show_fact
+from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES
+from clawmem.vault.edits.adoption import user_identity
+from clawmem.work.sessions.records import list_sessions
+
+MENU = (
+    ("", "Overview"),
+    ("approvals", "Approvals"),
+    ("timeline", "Changes"),
+    ("sessions", "Sessions"),
+    ("tasks", "Tasks"),
+    ("search", "Search"),
+    ("graph", "Graph"),
+)
+ON_PAGE = 25
+# The most facts of a change that are named.
+_NAMED = 8
+# The most characters of a hit, and of an event.
+_LONGEST, _SHOWN = 600, 2000
+_SESSIONS, _CLOSED_TASKS, _FACTS, _LAST_NOTES = 50, 20, 200, 5
+
+
+class Page(NamedTuple):
+    """A page: its template, its title, and the values that the template shows."""
+
+    template: str
+    title: str
+    values: Mapping[str, Any]
+
+
+def overview(view: View) -> Page:
+    """Show the metrics."""
+    data, notices = metrics_data(view.runtime, view.known)
+    tallest = max((week[key] for week in data["weeks"] for key in ("learned", "corrected", "forgotten")), default=0)
+    return _page("overview", "Overview", notices, m=data, tallest=tallest or 1, memory=_vault_name(view))
+
+
+def tasks(view: View) -> Page:
+    """Show the tasks by state."""
+    listed = list_tasks(view.runtime.vault())
+    groups = []
+    for state in STATES:
+        found = [task for task in listed.tasks if task.state == state]
+        shown = sorted(found, key=_closed, reverse=True)[:_CLOSED_TASKS] if state in CLOSED else found
+        groups.append((state, [_task(task) for task in shown], len(found)))
+    return _page("tasks", "Tasks", listed.notices, groups=groups)
+
+
+def _closed(task: Task) -> str:
+    return task.decided or ""
+
+
+def _task(task: Task) -> dict[str, Any]:
+    checked = sum(item.checked for item in task.acceptance)
+    return {**task._asdict(), "checked": checked, "criteria": len(task.acceptance)}
+
+
+def sessions(view: View) -> Page:
+    """Show the sessions, open ones first; a script keeps the page up to date."""
+    rows, notices = session_rows(view.runtime)
+    vault = view.runtime.vault()
+    return _page("sessions", "Sessions", notices, sessions=rows, head=vault.head().commit)
+
+
+def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return what the page shows of each session: open ones first, then the newest."""
+    vault, caller = runtime.vault(), runtime.caller()
+    listed = list_sessions(vault, caller.now)
+    record: dict[str, list[str]] = {}
+    for live_claim in claims_in_force(vault, caller).claims:
+        record.setdefault(live_claim.session, []).append(live_claim.claim.words)
+    ordered = sorted(listed.sessions, key=lambda session: session.state != OPEN)
+    return [
+        _session(other_record, record.get(other_record.id, ())) for other_record in ordered[:_SESSIONS]
+    ], listed.notices
+
+
+def _session(record: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
+    about = [word for word in (record.workflow, record.task, record.stage) if word]
+    return {
+        "id": record.id,
+        "agent": record.agent,
+        "state": record.state,
+        "started": _minute(record.started),
+        "seen": _minute(record.last_seen),
+        "about": ", ".join(about),
+        "claims": ", ".join(claims),
+        "served": len(record.served),
+        "notes": [f"{_minute(note.at)} {note.text}" for note in record.notes[-_LAST_NOTES:]],
+        "summary": record.summary or "",
+    }
+
+
+def approvals(view: View) -> Page:
+    """Show the open proposals with their evidence, what they would change, and forms to decide them."""
+    first = _number(view.query.get("from", "0"))
+    vault = view.runtime.vault()
+    found = show_open(vault, first, ON_PAGE)
+    who = user_identity(vault)
+    return _page(
+        "approvals",
+        "Approvals",
+        found.notices,
+        proposals=[_proposal(detail) for detail in found.details],
+        total=found.total,
+        first=first,
+        after=first + ON_PAGE if first + ON_PAGE < found.total else None,
+        before=max(0, first - ON_PAGE) if first else None,
+        who=f"{who.name} <{who.email}>",
+    )
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise InvalidInput(f"'{text[:20]}' is not a number.", "Use the links of the page.")
+    return int(text)
+
+
+def _proposal(shown: ProposalDetails) -> dict[str, Any]:
+    proposal = shown.proposal
+    is_conflict = proposal.kind == "conflict" and proposal.does == SUPERSEDE
+    return {
+        "id": proposal.id,
+        "kind": proposal.kind,
+        "says": proposal.says,
+        "why": proposal.why,
+        "created": _minute(proposal.created),
+        "agent": proposal.agent,
+        "version": shown.version,
+        "reviewers": list(shown.reviewers),
+        "now": [_fact(place.fact, place.entity) for place in shown.targets],
+        "then": _changes(proposal),
+        "evidence": _evidence(proposal),
+        "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == SUPERSEDE,
+        "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
+    }
+
+
+def _changes(fact: Proposal) -> list[str]:
+    """Return what an approval does, as sentences."""
+    if fact.worth:
+        return [f"promotes it for {fact.worth.on}, score {fact.worth.score:.2f}: {'; '.join(fact.worth.reasons)}"]
+    if fact.fact:
+        return [action_words(fact)]
+    if fact.entry:
+        phrases = f", phrases: {', '.join(fact.entry.predicate.phrases)}" if fact.entry.predicate.phrases else ""
+        return [f"puts '{fact.entry.predicate.name}' in predicates.yaml{phrases}", fact.entry.description]
+    if fact.line:
+        return [f"writes in {fact.line.page}: {fact.line.text}"]
+    about = fact.details or {}
+    lines = [f"{key}: {about[key]}" for key in ("task", "evaluation", "work") if about.get(key)]
+    return [action_words(fact), *lines]
+
+
+def _evidence(proposal: Proposal) -> list[tuple[str, str]]:
+    """Return the quotes that a proposal rests on, each with where it is from."""
+    fact = proposal.fact
+    if fact is None:
+        return []
+    found = [(str(each), "") for each in (fact.details or {}).get("evidence") or ()]
+    if fact.source_text:
+        found.append((fact.source_text, fact.source_event or ""))
+    return [*found, (f"stated by {fact.source}, trust {fact.trust or 'user'}", "")]
+
+
+def timeline(view: View) -> Page:
+    """Show the changes, newest first, each with a form that undoes it."""
+    first, author = _number(view.query.get("from", "0")), view.query.get("author", "").strip()
+    # A second can have more commits than a page, so the pages are counted, and not bounded by a time.
+    answer = _answer(view.runtime, "log", limit=first + ON_PAGE, author=author or None)
+    data = answer.made()
+    entries = [_entry(other) for other in reversed(data["history"])][first:]
+    older = urlencode({"from": first + ON_PAGE, "author": author}) if data["cut"] else None
+    notices = [notice for notice in answer.notices if not notice.startswith(OLDER)]
+    return _page("timeline", "Changes", notices, entries=entries, older=older, author=author, newer=first > 0)
+
+
+def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
+    facts = record.get("facts", ())
+    return {
+        "commit": record["commit"],
+        "time": _minute(record["time"]),
+        "author": record["author"],
+        "agent": record.get("agent"),
+        "subject": record["subject"],
+        "facts": facts[:_NAMED],
+        "more": max(0, len(facts) - _NAMED),
+        "can_undo": len(record.get("parents", ())) == 1 and record.get("op") != REDACT,
+    }
+
+
+def search(view: View) -> Page:
+    """Show what `recall` finds, with the words of the question marked."""
+    asked = view.query.get("q", "").strip()
+    if not asked:
+        return _page("search", "Search", (), asked="", hits=[], weak=0)
+    answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
+    data = answer.made()
+    words = tuple(form for word in search_words(asked) for form in forms_of(word))
+    ranked = sorted(((kind, other) for kind in RECALL_KINDS for other in data[kind]), key=lambda pair: pair[1]["rank"])
+    hits = [_hit(kind, other, words) for kind, other in ranked]
+    return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"])
+
+
+_SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
+
+
+def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    remarks = [
+        str(record[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if record.get(key)
+    ]
+    remarks = [remark for remark in remarks if remark != ACTIVE]
+    if record.get("trust") not in (None, "user"):
+        remarks.append(f"trust {record['trust']}")
+    remarks += ["quarantined"] if record.get("quarantined") else []
+    remarks += ["in conflict, not settled"] if record.get("conflicts_with") else []
+    return {
+        "kind": _SINGULAR[kind],
+        "fact": record["id"] if kind == FACTS else None,
+        "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
+        "score": f"{record['score']:.2f}",
+        "remarks": remarks,
+    }
+
+
+def fact_page(view: View) -> Page:
+    """Show the origin and the history of a fact."""
+    found = why(view.runtime.vault(), view.query["id"], view.runtime.caller())
+    event = found.event
+    values = {
+        "fact": _fact(found.fact, found.entity),
+        "source": found.fact.source,
+        "quote": found.fact.source_text,
+        "premises": [(link.to, link.type, link.reason) for link in found.fact.links if link.type in PREMISES],
+        "event": None
+        if event is None
+        else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
+        "chain": [_fact(link.fact, link.entity) for link in found.chain] if len(found.chain) > 1 else [],
+        "history": [_entry(entry_data(entry)) for entry in reversed(found.history)],
+        "removed": found.removed is not None,
+        "against": ()
+        if found.removed
+        else show_fact(view.runtime.vault(), found.fact.id, view.runtime.caller(), None).against,
+    }
+    return _page("fact", "Origin of a fact", found.notices, **values)
+
+
+def entity(view: View) -> Page:
+    """Show the facts of an entity."""
+    name = view.query.get("name", "")
+    if not name:
+        raise InvalidInput("No entity is named.", "Use the links of the pages.")
+    vault, caller = view.runtime.vault(), view.runtime.caller()
+    listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
+    facts = [
+        {
+            **_fact(placed.fact, placed.entity),
+            "category": placed.fact.category,
+            "recorded": day_of(placed.fact.timestamp),
+            "tier": tier,
+            "against": listed.conflicts.get(placed.fact.id, ()),
+        }
+        for placed, tier in listed.facts
+    ]
+    return _page("entity", name, listed.notices, facts=facts, total=listed.total)
+
+
+def graph(view: View) -> Page:
+    """Show the graph of the site; its data come with a script."""
+    del view
+    return Page("dashboard/graph.html", "Graph", {"notices": ()})
+
+
+def graph_files(view: View) -> GraphFiles:
+    """Return the data of the graph as a site has them, kept for as long as HEAD and the day stay the same."""
+    from clawmem.extensions.wiki.site import gather_pages
+    from clawmem.extensions.wiki.web.site_data import graph_of_pages  # with what draws a site
+
+    caller, vault = view.runtime.caller(), view.runtime.vault()
+    key = f"{vault.head().commit} {caller.now.date()}"
+    if key not in view.graph:
+        gathered = gather_pages(vault, caller)
+        names = {site_path(page.path): page.entity.name for page in gathered.pages}
+        view.graph.clear()
+        view.graph[key] = GraphFiles(dict(graph_of_pages(gathered.pages, gathered.entries)), names)
+    return view.graph[key]
+
+
+def entity_address(name: str) -> str:
+    """Return the address of an entity's page, relative to the dashboard's."""
+    return f"entity?{urlencode({'name': name})}"
+
+
+def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
+    return {
+        "id": fact.id,
+        "text": fact.fact,
+        "entity": entity_name,
+        "status": fact.status,
+        "dates": fact_dates(fact),
+        "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
+        "trust": trust_label(fact) or fact.trust or "user",
+        "from": trust_words(fact),
+        "labels": change_labels(fact),
+        "tags": fact.tags,
+    }
+
+
+def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:
+    """Return the answer of a verb to these values of its parameters."""
+    command = load(verb)
+    assert isinstance(command, Command)
+    values = {parameter.name: record.get(parameter.name, parameter.default) for parameter in command.parameters}
+    answer: Answer = command.function(Call(runtime), **values)
+    return answer.finished(runtime)
+
+
+def _page(name: str, title: str, notices: Iterable[str], **values: Any) -> Page:
+    return Page(f"dashboard/{name}.html", title, {"notices": tuple(notices), **values})
+
+
+def _vault_name(view: View) -> str:
+    return view.runtime.vault().settings.words("vault.name")
+
+
+def _minute(time: str | None) -> str:
+    return f"{time[:10]} {time[11:16]}" if time else ""
+
+
+PAGES: Mapping[str, Callable[[View], Page]] = {
+    "/": overview,
+    "/tasks": tasks,
+    "/sessions": sessions,
+    "/approvals": approvals,
+    "/timeline": timeline,
+    "/search": search,
+    "/entity": entity,
+    "/graph": graph,
+}
+
+
+_WORD = re.compile(r"\w+")
+_LONG = 3
+
+
+def marked(text: str, words: Collection[str]) -> Markup:
+    """Return the text as HTML, with each word that is one of `words` (in lower case), or begins with a long one, in a
+    mark element."""
+    begins, parts, number = tuple(other_word for other_word in words if len(other_word) >= _LONG), [], 0
+    for match in _WORD.finditer(text):
+        word = match[0].lower()
+        if word in words or word.startswith(begins):
+            parts += [_escaped(text[number : match.start()]), Markup("<mark>"), _escaped(match[0]), Markup("</mark>")]
+            number = match.end()
+    return Markup("").join([*parts, _escaped(text[number:])])
+
+
+def _escaped(text: str) -> Markup:
+    return escape(visible(text))

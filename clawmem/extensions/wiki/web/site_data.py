@@ -1,0 +1,265 @@
+"""The data of a site for its scripts: one file for each page, the words of search, and the entities of the graph.
+
+A browser loads only the files that a search or a neighbourhood needs. A build that follows another reads the files of
+the last one and changes what differs in them, so these files are its memory, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from clawmem.extensions.wiki.values.memory_graph import ABOUT, MemoryGraph, memory_graph, middles
+from clawmem.extensions.wiki.values.page import EntityPage, PageEntry
+from clawmem.extensions.wiki.values.site import OwnPage, SitePage, own_path, site_path, site_paths
+from clawmem.extensions.wiki.web.html import data_script, keyed_script, value_of
+from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import day_of
+from clawmem.model.records.entity import kind_of
+
+Earlier = Callable[[str], bytes | None]
+SEARCH, GRAPH = "data/search.js", "data/graph.js"
+TOPICS = "topics"
+TITLE, ABOUT_IT = "", "*"
+
+# The places of values in the list of a fact.
+ID, KIND, LABEL, HOME, TRUST, SINCE, UNTIL, CATEGORY, DAY, STATE = range(10)
+# What stands before the id of a fact that is no current claim, in the words of search.
+NOT_CURRENT = "~"
+
+
+def key_of(path: str) -> str:
+    """Return the name of the data file of a page, given its path in the site."""
+    return hashlib.sha256(path.encode()).hexdigest()[:12]
+
+
+def data_path(key: str) -> str:
+    """Return the path of a data file."""
+    return f"data/pages/{key}.js"
+
+
+def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
+    """Return the data of an entity's page: what search finds, and the facts and edges of the graph around it.
+
+    A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
+    and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
+    in the list, or the path of a page."""
+    value = page.page
+    graph = memory_graph([value], known)
+    shown = _shown_facts(value)
+    facts = [
+        [
+            node.id,
+            node.kind,
+            node.label,
+            _home(node.page, value.path, known),
+            node.trust,
+            node.since,
+            node.until,
+            shown[node.id][0].category if node.id in shown else None,
+            day_of(shown[node.id][0].timestamp) if node.id in shown else None,
+            shown[node.id][1] if node.id in shown else None,
+        ]
+        for node in graph.nodes
+        if node.id != value.path
+    ]
+    entity = value.entity
+    return {
+        "path": site_path(value.path),
+        "title": entity.title,
+        "kind": entity.kind or kind_of(entity.name),
+        "about": " ".join((*entity.aliases, *(text for _, text in page.notes))),
+        "facts": facts,
+        "edges": _edges(graph, facts),
+        "beside": [site_path(link.page) for link in value.backlinks if link.claims],
+    }
+
+
+def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
+    """Return the facts that have a place on a page, by id, each with its state in words, None for a current claim."""
+    found: dict[str, tuple[Fact, str | None]] = {claim.fact.id: (claim.fact, None) for claim in page.claims}
+    for claim in page.claims:
+        for old in claim.replaced:
+            found.setdefault(old.id, (old, "replaced"))
+    for other_claim in page.doubtful:
+        found.setdefault(other_claim.fact.id, (other_claim.fact, "in doubt"))
+    for conflict in page.conflicts:
+        for side in conflict:
+            if side.page == page.path:
+                found.setdefault(side.fact.id, (side.fact, "in conflict"))
+    return found
+
+
+def _home(page: str | None, own: str, known: Collection[str]) -> str | None:
+    """Return None for the page itself, the path of another page, and an empty text for none."""
+    if page == own:
+        return None
+    return site_path(page) if page is not None and page in known else ""
+
+
+def _edges(graph: MemoryGraph, facts: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the edges but for those that say where a fact is."""
+    numbers = {fact[ID]: number for number, fact in enumerate(facts)}
+    ends = {node.id: numbers.get(node.id, site_path(node.id)) for node in graph.nodes}
+    return [
+        [edge.kind, ends[edge.source], ends[edge.target] if edge.target in ends else site_path(edge.target)]
+        for edge in graph.edges
+        if edge.kind != ABOUT
+    ]
+
+
+def own_data(page: OwnPage) -> dict[str, Any]:
+    """Return the data of a page that people wrote."""
+    return {"path": own_path(page.path), "title": page.title, "kind": "page", "about": page.text, "facts": []}
+
+
+def topics_data(totals: Iterable[str], paths: Mapping[str, str]) -> dict[str, Any]:
+    """Return the data of all topics: a list of paths and titles."""
+    return {"topics": [[paths[topic], topic] for topic in sorted(totals)]}
+
+
+def words_on(data: Mapping[str, Any] | None) -> dict[str, list[str]]:
+    """Return for each word the entries of a page's data that contain it: ids of facts, with a mark before those
+    of facts that are no current claims, a mark for the title of the page and one for what else the page says of itself;
+    for topics, their paths."""
+    found: dict[str, list[str]] = {}
+    for entry, text in _texts(data or {}):
+        for word in words_of(text):
+            found.setdefault(word, []).append(entry)
+    return found
+
+
+def _texts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    yield from data.get("topics", ())
+    if "path" in data:
+        yield TITLE, data["title"]
+        yield ABOUT_IT, data["about"]
+        shown = (fact for fact in data["facts"] if fact[CATEGORY] is not None)
+        yield from ((fact[ID] if fact[STATE] is None else NOT_CURRENT + fact[ID], fact[LABEL]) for fact in shown)
+
+
+def _entries(data: Mapping[str, Any] | None) -> int:
+    return sum(1 for entry, _ in _texts(data or {}) if entry != ABOUT_IT)
+
+
+class SearchIndex:
+    """The words of a site, changed page by page."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        self._earlier = earlier
+        self._changes: dict[str, dict[str, dict[str, str | None]]] = {}
+        found = value_of(earlier(SEARCH)) or {"entries": 0, "files": []}
+        self._entries: int = found["entries"]
+        self._files = set(found["files"])
+
+    def put(self, key: str, data: Mapping[str, Any] | None) -> bytes | None:
+        """Take in the data of a page, None for one that is gone. Return the data file."""
+        before = value_of(self._earlier(data_path(key)))
+        if before != data:
+            old, new = words_on(before), words_on(data)
+            self._entries += _entries(data) - _entries(before)
+            for word in old.keys() | new.keys():
+                if old.get(word) != new.get(word):
+                    text = "\n".join(sorted(new[word])) if word in new else None
+                    self._changes.setdefault(file_of(word), {}).setdefault(word, {})[key] = text
+        return keyed_script("clawmemPages", key, data) if data is not None else None
+
+    def files(self) -> Iterator[tuple[str, bytes | None]]:
+        """Yield the files of words that change, and the file that names all of them."""
+        for name, changes in sorted(self._changes.items()):
+            path = f"data/words/{name}.js"
+            words = dict(value_of(self._earlier(path)) or ())
+            for word, pages in changes.items():
+                now = {key: ids.split("\n") for key, ids in pages.items() if ids is not None}
+                kept_as_was = {key: ids for key, ids in words.get(word, {}).items() if key not in pages}
+                words[word] = dict(sorted({**kept_as_was, **now}.items()))
+            kept = [[word, pages] for word, pages in sorted(words.items()) if pages]
+            (self._files.add if kept else self._files.discard)(name)
+            yield path, keyed_script("clawmemWords", name, kept) if kept else None
+        yield SEARCH, data_script("clawmemSearch", {"entries": self._entries, "files": sorted(self._files)})
+
+
+class GraphEntities:
+    """The entities of a site's graph: where they are, and how many of their claims lead to each other."""
+
+    def __init__(self, earlier: Earlier) -> None:
+        found = value_of(earlier(GRAPH)) or {"entities": []}
+        self._sizes: dict[str, int] = {row[0]: row[3] for row in found["entities"]}
+
+    def put(self, data: Mapping[str, Any]) -> None:
+        """Take in the data of an entity's page."""
+        self._sizes[data["path"]] = 1 + sum(1 for fact in data["facts"] if fact[HOME] is None)
+
+    def file(self, entries: Iterable[PageEntry]) -> tuple[str, bytes]:
+        """Return the file: entities as path, title, data file, number of nodes and place; pairs of them by number."""
+        shown = {site_path(entry.path): entry for entry in entries}
+        places = middles({path: self._sizes[path] for path in shown})
+        rows = [[path, entry.title, key_of(path), self._sizes[path], *places[path]] for path, entry in shown.items()]
+        numbers = {entry.path: number for number, entry in enumerate(shown.values())}
+        links = [
+            [number, numbers[target], claims]
+            for number, entry in enumerate(shown.values())
+            for target, claims in sorted(entry.links.items())
+            if target in numbers
+        ]
+        return GRAPH, data_script("clawmemGraph", {"entities": rows, "links": links})
+
+
+def graph_of_pages(pages: Iterable[EntityPage], entries: Sequence[PageEntry]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of the graph of all pages, as a site has them: the entities, and the data of each page."""
+    known = site_paths(entries, (), {})
+    graph = GraphEntities(lambda _: None)
+    for page in pages:
+        data = entity_data(SitePage(page, {}, ()), known)
+        graph.put(data)
+        key = key_of(data["path"])
+        yield data_path(key), keyed_script("clawmemPages", key, data)
+    yield graph.file(entries)
+
+
+# The words of the site's search, and how they are divided into files.
+#
+# A site has an inverted index: for each word the statements that contain it. The words are divided into files by their
+# first two characters, so that a browser loads only the files of the words that it searches for. `search.js` divides
+# texts and words in the same way.
+
+_BOTH = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+class _Gaps(dict[int, str]):
+    """Spaces and punctuation as a space, any other character as itself, as MiniSearch divides texts."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        between = letter in "\r\n" or unicodedata.category(letter)[0] in "ZP"
+        self[code] = " " if between else letter
+        return self[code]
+
+
+_GAPS = _Gaps()
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text in the form in which they are compared: lower case, without accents."""
+    found = set(map(_folded, text.translate(_GAPS).split(" ")))
+    found.discard("")
+    return found
+
+
+@lru_cache(100_000)
+def _folded(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    plain = unicodedata.normalize("NFKD", word)
+    return "".join(letter for letter in plain if unicodedata.category(letter)[0] != "M").lower()
+
+
+def file_of(word: str) -> str:
+    """Return the name of the file that a word is in: its first two characters if they are letters or digits of ASCII,
+    `_` in place of a second one that is not; otherwise a number for the block of 64 characters of the first one."""
+    if word[0] not in _BOTH:
+        return f"u{ord(word[0]) >> 6:x}_"
+    return word[0] + (word[1] if len(word) > 1 and word[1] in _BOTH else "_")

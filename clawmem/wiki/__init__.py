@@ -1,1 +1,0 @@
-"""The wiki: pages that are compiled from facts that pass the gates."""

@@ -1,0 +1,356 @@
+"""A site of a real vault: what its pages say, and that a build after a change equals a full one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clawmem.errors import InvalidInput
+from clawmem.extensions.wiki.compile import build_wiki
+from clawmem.extensions.wiki.site import BuiltSite, build_site
+from clawmem.extensions.wiki.web import record_lists
+from clawmem.extensions.wiki.web import record_lists as paging
+from clawmem.extensions.wiki.web.render_site import design, render_site
+from clawmem.extensions.wiki.write_site import RECORD, check_site_folder, write_site
+from clawmem.memory.entities.entities import rename_entity
+from clawmem.memory.facts.revise import link, retract, supersede
+from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
+from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.git.refs import Head
+from clawmem.vault.vault import Vault
+from tests.extensions.wiki.test_compile import BOAT, JANE, STEPS, History, add
+
+
+def built(vault: Vault, caller: Caller, folder: Path, full: bool = False) -> BuiltSite:
+    return build_site(vault, caller, folder, render_site, design(), full)
+
+
+def commit(vault: Vault, caller: Caller, path: str, text: str | None) -> None:
+    with transaction(vault, caller.now, "edit") as txn:
+        txn.adopt()
+        if text is not None or txn.read(path) is not None:
+            txn.commit([Change("edit", {path: None if text is None else text.encode()})])
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    length = add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    old = add(vault, caller, "Jane lives in Oslo.")
+    supersede(vault, old, draft_from_record({"fact": "Jane lives in Bergen."}, caller.now), caller)
+    berth = add(vault, caller, "Jane rents a large berth.", related_entities=[BOAT], tags=["sea"])
+    link(vault, berth, "depends_on", length, caller, "A long boat needs it.")
+    add(vault, caller, "The agent keeps this for itself.", "@helper/projects/own")
+    build_wiki(vault, caller)
+    page = f"wiki/{JANE}.md"
+    commit(vault, caller, page, f"She likes *tea*.\n\n{vault.read_text(page)}")
+    commit(vault, caller, "wiki/Sailing trip.md", "With [[Jane]] and [[Tom]].")
+    commit(vault, caller, "daily/letter.md", "# A letter\n\nNo links.")
+    summary = f"life/{JANE}/summary.md"
+    commit(vault, caller, summary, (vault.read_text(summary) or "").replace("# Jane\n", "# Jane\n\nA sailor.\n"))
+    site = built(vault, caller, tmp_path / "site")
+    shown = {path: data.decode() for path, data in content(tmp_path / "site").items() if path.endswith(".html")}
+    assert site.full and site.pages == 5
+    jane, boat = shown[f"{JANE}.html"], shown[f"{BOAT}.html"]
+    assert "Jane rents a large berth." in jane and "Jane lives in Bergen." in jane and "<em>tea</em>" in jane
+    assert "<p>A sailor.</p>" in jane and "Jane" in boat and "topics/sea.html" in shown
+    own = next(text for path, text in shown.items() if path.startswith("own/wiki/sailing-trip"))
+    assert f'<a href="../../{JANE}.html">Jane</a>' in own and 'class="dead"' in own
+    assert "A letter" in shown["own/daily/letter.html"]
+    assert not any("keeps this for itself" in text for text in shown.values())
+
+
+def test_one_change_writes_the_pages_that_show_it(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    for name in ("tom", "ann", "eva"):
+        add(vault, caller, f"{name.capitalize()} has a kayak.", f"areas/people/{name}", tags=["sea"])
+    site = tmp_path / "site"
+    built(vault, caller, site)
+    before = content(site)
+    add(vault, caller, "Tom has a canoe.", "areas/people/tom", tags=["sea"])
+    result = built(vault, caller, site)
+    differ = {path for path, data in content(site).items() if before.get(path) != data and path.endswith(".html")}
+    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"} and not result.full
+    assert built(vault, caller, site).build.written == 0
+
+
+def test_a_site_with_a_missing_file_or_another_design_is_made_anew(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    site = tmp_path / "site"
+    built(vault, caller, site)
+    before = content(site)
+    (site / f"{JANE}.html").unlink()
+    assert built(vault, caller, site).full and content(site) == before
+    assert build_site(vault, caller, site, render_site, "another").full
+
+
+def differing(site: Path, full: Path) -> set[str]:
+    mine, whole = content(site), content(full)
+    return {path for path in mine.keys() | whole.keys() if mine.get(path) != whole.get(path)}
+
+
+def test_what_is_taken_back_leaves_every_page(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    """Backlinks, topics, lists, words and pages go with the fact, the entity or the file that they came from."""
+    site, full = tmp_path / "site", tmp_path / "full"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["hull"])
+    old = add(vault, caller, "Jane sails.", related_entities=[BOAT], tags=["sea"], category="decision")
+    add(vault, caller, "Tom stays ashore.", "areas/people/tom", tags=["sea"])
+    add(vault, caller, "Tom swims in June.", "areas/people/tom", tags=["sea"])
+    commit(vault, caller, "wiki/trip.md", "With [[Jane]] and [[later]].")
+    built(vault, caller, site)
+    acts = (
+        lambda: retract(vault, old, caller),
+        lambda: commit(vault, caller, "wiki/later.md", "Soon."),
+        lambda: rename_entity(vault, BOAT, "ship", caller),
+        lambda: commit(vault, caller, "wiki/trip.md", "Without anybody."),
+    )
+    for act in acts:
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+    assert not any(b"Jane sails" in data for data in content(site).values())
+
+
+def test_a_text_moves_to_the_page_of_an_entity_or_a_topic_and_back(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    """A file is either a page of its own or the notes of a generated page."""
+    site, full = tmp_path / "site", tmp_path / "full"
+    commit(vault, caller, "wiki/areas/people/tom.md", "Tom wears a hat.")
+    commit(vault, caller, "wiki/topics/sea.md", "The sea is blue.")
+    commit(vault, caller, "wiki/trip.md", "With [[tom]] on the [[sea]].")
+    built(vault, caller, site)
+    assert {"own/wiki/areas/people/tom.html", "own/wiki/topics/sea.html"} <= content(site).keys()
+    facts: list[str] = []
+
+    def said(text: str, name: str) -> None:
+        facts.append(add(vault, caller, text, name, tags=["sea"]))
+
+    def is_compiled() -> None:
+        shown = content(site)
+        assert b"Tom wears a hat." in shown["areas/people/tom.html"] and b"is blue" in shown["topics/sea.html"]
+        assert not any(path.startswith("own/wiki/") and "trip" not in path for path in shown)
+
+    def is_own() -> None:
+        shown = content(site)
+        assert "topics/sea.html" not in shown and b"is blue" in shown["own/wiki/topics/sea.html"]
+
+    acts = (
+        lambda: said("Tom sails.", "areas/people/tom"),
+        lambda: said("The boat sails.", BOAT),
+        is_compiled,
+        lambda: retract(vault, facts[1], caller),
+        is_own,
+    )
+    for act in acts:
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+
+
+def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane sails.", related_entities=[BOAT], tags=["sea"])
+    built(vault, caller, site)
+    trip = '<a href="../own/wiki/trip.html" dir="auto">{}</a> <span class="meta">written by hand</span>'
+    jane = '<a href="../areas/people/jane.html" dir="auto">Jane</a> <span class="meta">{}</span>'
+
+    def edited(path: str, text: str | None) -> dict[str, str]:
+        commit(vault, caller, path, text)
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+        return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
+
+    shown = edited("wiki/trip.md", "# A trip\n\nOn the [[boat]] over the [sea](topics/sea.md).")
+    assert all(trip.format("A trip") in text for text in shown.values()) and jane.format("1 claim") in shown[BOAT]
+    shown = edited("wiki/trip.md", "# Our trip\n\nOn the [[boat]].")
+    assert trip.format("Our trip") in shown[BOAT] and "Mentioned in" not in shown["topics/sea"]
+    assert shown[BOAT].count("Our trip") == 1  # not in the neighbourhood, which counts claims
+    shown = edited(f"wiki/{JANE}.md", "Her [[projects/boat|boat]].")
+    assert jane.format("1 claim, written by hand") in shown[BOAT]
+    shown = edited("wiki/reports/2026-W40.md", "The [[boat]] and the [[sea]].")
+    assert "W40" not in shown[BOAT] + shown["topics/sea"]
+    shown = edited("wiki/trip.md", None)
+    assert "Our trip" not in shown[BOAT]
+    build_wiki(vault, caller)
+    assert (
+        "The wind."
+        in edited("wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")["topics/sea"]
+    )
+
+
+def test_notes_on_a_topic_and_a_new_page_in_one_build(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane sails.", tags=["sea"])
+    build_wiki(vault, caller)
+    built(vault, caller, site)
+    commit(vault, caller, "wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")
+    commit(vault, caller, "wiki/trip.md", "Soon.")
+    assert not built(vault, caller, site).full
+    assert b"The wind." in content(site)["topics/sea.html"]
+
+
+def test_a_title_that_changed_is_shown_on_the_other_side_of_a_conflict(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    for town, name in (("Oslo", JANE), ("Moss", BOAT)):
+        add(vault, caller, f"Jane lives in {town}.", name, subject="Jane", predicate="lives_in", object=town)
+    built(vault, caller, site)
+    summary = f"life/{BOAT}/summary.md"
+    commit(vault, caller, summary, (vault.read_text(summary) or "").replace('title: "Boat"', 'title: "Albatross"'))
+    assert not built(vault, caller, site).full
+    assert b"Albatross" in content(site)[f"{JANE}.html"]
+    built(vault, caller, full, full=True)
+    assert differing(site, full) == set()
+
+
+def test_a_site_of_a_commit_that_git_does_not_have_is_made_anew(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    commit(vault, caller, "wiki/trip.md", "Before.")
+    built(vault, caller, site)
+    commit(vault, caller, "wiki/trip.md", "After.")
+    record = json.loads((site / RECORD).read_text())
+    (site / RECORD).write_text(json.dumps({**record, "head": "0" * 40}))
+    assert built(vault, caller, site).full
+    assert b"After." in content(site)["own/wiki/trip.html"]
+
+
+class _Moving(Vault):
+    """A vault in which git moves the branch to another commit after HEAD was read once."""
+
+    to: str | None = None
+
+    def head(self) -> Head:
+        found = super().head()
+        if self.to is not None:
+            self.git.run("update-ref", "HEAD", self.to)
+            self.to = None
+        return found
+
+
+def test_a_commit_made_while_the_index_is_opened_is_shown_by_the_next_build(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    add(vault, caller, "Jane prefers tea.")
+    before = vault.head().commit
+    add(vault, caller, "Jane sails.")
+    after = vault.head().commit
+    vault.git.run("reset", "--quiet", "--hard", str(before))
+    built(vault, caller, site)
+    moving = _Moving(vault.root, vault.environment)
+    moving.to = after
+    built(moving, caller, site)
+    assert vault.head().commit == after
+    built(vault, caller, site)
+    assert b"Jane sails." in content(site)[f"{JANE}.html"]
+
+
+def test_a_conflict_and_its_end_are_found_by_a_build_after_a_change(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    site, full = tmp_path / "site", tmp_path / "full"
+    red = add(vault, caller, "The boat is red.", BOAT)
+    blue = add(vault, caller, "The boat is blue.", BOAT)
+    built(vault, caller, site)
+    green = draft_from_record({"fact": "The boat is green."}, caller.now)
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: link(vault, red, "contradicts", blue, caller),
+        lambda: supersede(vault, red, green, caller),
+    )
+    for act in acts:
+        act()
+        assert not built(vault, caller, site).full
+        built(vault, caller, full, full=True)
+        assert differing(site, full) == set()
+        words = b"".join(path.read_bytes() for path in (site / "data/words").iterdir())
+        assert f"~{red}".encode() in words
+        assert f' id="{red}"' in (site / f"{BOAT}.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("rounds", [4, pytest.param(120, marks=pytest.mark.soak)])
+def test_a_build_after_changes_equals_a_full_one(
+    rounds: int, vault: Vault, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paging, "PER_PAGE", 2)
+    monkeypatch.setattr(record_lists, "NEWEST", 3)
+    numbers = iter(range(10**6))
+    pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=3)
+
+    @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
+    @given(STEPS, pages, STEPS, pages)
+    def compare(
+        first: list[tuple[str, int, int]], edited: list[str], then: list[tuple[str, int, int]], removed: list[str]
+    ) -> None:
+        number = next(numbers)
+        # Each round has a vault of its own, so that one that fails does so again.
+        root = Path(shutil.copytree(vault.root, tmp_path / f"vault-{number}", symlinks=True))
+        here, site, full = Vault(root, vault.environment), tmp_path / f"site-{number}", tmp_path / f"full-{number}"
+        history = History(here, caller)
+        for steps in (first, then):
+            for step, other_number, other in steps:
+                history.run(step, other_number, other)
+            for path in removed if steps is then else ():
+                commit(here, history.caller, path, None)
+            built(here, history.caller, site)
+            for path in edited if steps is first else ():
+                text = f"Trip with [[Jane]], [[sea]], [her](areas/people/jane.md).\n\n{here.read_text(path) or ''}"
+                commit(here, history.caller, path, text)
+                add(here, history.caller, f"We decided on plan {len(text)}.", category="decision")
+        built(here, history.caller, full, full=True)
+        assert differing(site, full) == set()
+        for folder in (root, site, full):
+            shutil.rmtree(folder)
+
+    compare()
+
+
+def files(*paths: str) -> Iterable[tuple[str, bytes]]:
+    return [(path, path.encode()) for path in paths]
+
+
+def test_a_second_build_writes_what_differs_and_removes_what_is_gone(tmp_path: Path) -> None:
+    site = tmp_path / "deep" / "site"
+    assert write_site(site, lambda _: files("index.html", "a/b.html"))[:4] == (2, 18, 2, 0)
+    (site / "mine.txt").write_text("not of the site")
+    assert write_site(site, lambda _: files("index.html", "c.html"))[2:] == (1, 1)
+    assert sorted(path.name for path in site.rglob("*") if path.is_file()) == [
+        "c.html", RECORD, "index.html", "mine.txt",
+    ]  # fmt: skip
+
+
+def test_a_record_cannot_name_files_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "other.txt").write_text("stays")
+    site = tmp_path / "site"
+    site.mkdir()
+    (site / RECORD).write_text('{"files": ["../other.txt"]}')
+    assert write_site(site, lambda _: files("index.html"))[2:] == (1, 0)
+    assert (tmp_path / "other.txt").exists()
+
+
+def test_a_folder_of_others_and_the_vault_are_refused(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "letter.txt").write_text("mine")
+    for folder, words in ((tmp_path / "full", "not a site"), (vault.root.resolve() / "site", "inside the vault")):
+        with pytest.raises(InvalidInput, match=words):
+            check_site_folder(vault, folder)
+    check_site_folder(vault, tmp_path / "new")

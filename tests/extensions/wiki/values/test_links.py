@@ -1,0 +1,43 @@
+"""Dead links and orphans."""
+
+from clawmem.extensions.wiki.values.links import DeadLink, WrittenLink, check_links, with_targets
+
+
+def test_dead_links_and_orphans() -> None:
+    pages = {
+        "wiki/index.md": "[Jane](areas/people/jane.md) [[boat|The boat]] [out](https://example.org) `[[code]]` "
+        "[Mine](m%69ne.md)",
+        "wiki/areas/people/jane.md": "[Index](../../index.md) [[Tom]] [gone](gone.md) [a](../../index.md#b) [x](#y)",
+        "wiki/projects/boat.md": "[[areas/people/jane]] [[wiki/index]] \\[[not a link]]\n```\n[[code]]\n```\n",
+        "wiki/mine.md": "[[Jane#Facts]]",
+        "wiki/projects/alone.md": "Alone.",
+    }
+    found = check_links(pages)
+    assert found.dead == (
+        DeadLink("wiki/areas/people/jane.md", "Tom"),
+        DeadLink("wiki/areas/people/jane.md", "gone.md"),
+    )
+    assert found.orphans == ("wiki/projects/alone.md",)
+
+
+def test_what_obsidian_follows_is_not_dead() -> None:
+    text = (
+        "![[photo.png]] [[Boat plan.pdf]] [[people/jane#Facts|her]] | [[jane\\|in a table]] | [a](<my notes.md>)"
+        " [b](my%20notes.md#x) [[daily/2026-11-20]] ![[my notes]] <!-- [[hidden]] --> %% [[comment]] %% [[#Below]]"
+    )
+    pages = {"wiki/areas/people/jane.md": "", "wiki/notes.md": text, "wiki/my notes.md": "[[notes]]"}
+    others = ("wiki/photo.png", "wiki/Boat plan.pdf", "daily/2026-11-20.md")
+    assert check_links(pages, others).dead == ()
+    assert {link.target for link in check_links(pages).dead} == {"photo.png", "Boat plan.pdf", "daily/2026-11-20"}
+
+
+def test_targets_are_replaced_and_everything_else_stays() -> None:
+    text = '[[Jane#Facts]] [[Jane|her]] ![[Jane]] `[[Jane]]` [x](old.md#a "t") [y](<old.md>) [[Jane\\|cell]] [[Tom]]\n'
+    renamed = {WrittenLink("Jane", True): "janet", WrittenLink("old.md", False): "../new.md"}
+    assert with_targets(text, renamed) == (
+        '[[janet#Facts|Jane]] [[janet|her]] ![[janet]] `[[Jane]]` [x](../new.md#a "t") [y](<../new.md>)'
+        " [[janet\\|cell]] [[Tom]]\n"
+    )
+    gone = dict.fromkeys(renamed)
+    assert with_targets(text, gone) == "Jane her Jane `[[Jane]]` x y cell [[Tom]]\n"
+    assert with_targets(text, {}) == text

@@ -1,0 +1,95 @@
+"""The gates: each one alone, with its reason."""
+
+import pytest
+
+from clawmem.model.facts.fact import Fact, FactLink
+from clawmem.model.facts.gates import GATES, GateEvidence, GateLimits, confirming, gate_results, passes
+from clawmem.model.lifecycle.reinforce import reinforce
+from clawmem.model.records.event import Event
+
+NOW = "2026-11-21T10:00:00Z"
+STATED = Fact("fact_00000001", "Jane prefers tea.", "preference", "2026-11-20T08:00:00Z", "user", trust="user")
+LEARNED = STATED._replace(source="extractor", trust="agent", confidence=0.9, source_event="evt_1", agent="cli")
+JANE = GateEvidence("areas/people/jane", cited=True)
+
+
+def failed(fact: Fact, evidence: GateEvidence = JANE) -> list[str]:
+    return [
+        gate_result.gate for gate_result in gate_results(fact, evidence, GateLimits(), NOW) if not gate_result.passed
+    ]
+
+
+def test_what_a_person_stated_passes() -> None:
+    results = gate_results(STATED, GateEvidence("areas/people/jane"), GateLimits(), NOW)
+    assert passes(results)
+    assert tuple(result.gate for result in results) == GATES
+    assert all(result.reason for result in results)
+
+
+def test_what_an_agent_learned_needs_a_second_source() -> None:
+    assert failed(LEARNED) == ["confirmed"]
+    assert failed(LEARNED, JANE._replace(confirming=("fact_00000002",))) == []
+    unchecked = LEARNED._replace(links=(FactLink("supports", "fact_00000002"),))
+    assert failed(unchecked) == ["confirmed"]
+
+
+def test_a_confirmation_has_a_source_of_its_own() -> None:
+    def event(event_id: str, session: str | None) -> Event:
+        return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session)
+
+    events = {
+        other_event.id: other_event
+        for other_event in (event("evt_1", "s1"), event("evt_2", "s1"), event("evt_3", "s2"))
+    }
+    same_session = LEARNED._replace(id="fact_2", source_event="evt_2")
+    other_session = LEARNED._replace(id="fact_3", source_event="evt_3")
+    again = other_session._replace(id="fact_4")
+    typed = STATED._replace(id="fact_5")
+    withdrawn = typed._replace(id="fact_6", status="retracted", source="import")
+    merged = typed._replace(id="fact_7", status="superseded", superseded_by=LEARNED.id, source="tool")
+    elsewhere = merged._replace(id="fact_8", superseded_by="fact_9", source="letter")
+    linked = (LEARNED, same_session, other_session, again, typed, withdrawn, merged, elsewhere)
+    assert confirming(LEARNED, linked, events) == ("fact_3", "fact_5", "fact_7")
+
+
+def test_a_repetition_in_another_session_confirms() -> None:
+    def event(event_id: str, session: str, **more: object) -> Event:
+        return Event(event_id, "2026-11-20T08:00:00Z", "user", "Jane prefers tea.", session=session, metadata=more)
+
+    items = [
+        event("evt_1", "s1"),
+        event("evt_2", "s1"),
+        event("evt_3", "s2"),
+        event("evt_4", "s3", revoked="2026-11-21"),
+    ]
+    known = LEARNED
+    for other_event in items[1:]:
+        known = reinforce(known, LEARNED._replace(id="fact_2", source_event=other_event.id))
+    assert confirming(known, (), {other_event.id: other_event for other_event in items}) == ("evt_3",)
+    assert confirming(known, (), {}) == ()
+    assert reinforce(STATED, LEARNED).metadata is None
+
+
+@pytest.mark.parametrize(
+    ("fact", "evidence", "gate"),
+    [
+        (STATED._replace(status="superseded"), JANE, "current"),
+        (STATED._replace(valid_to="2026-11-01"), JANE, "current"),
+        (STATED._replace(confidence=0.79), JANE, "confidence"),
+        (STATED._replace(fact="Jane prefers tea. She dislikes milk."), JANE, "atomic"),
+        (STATED._replace(fact="Jane " + "very " * 80 + "likes tea."), JANE, "atomic"),
+        (STATED, JANE._replace(entity="candidates/2026-11-20"), "anchored"),
+        (STATED, JANE._replace(against=("fact_00000002",)), "uncontradicted"),
+        (STATED, JANE._replace(stale="source changed"), "fresh"),
+    ],
+)
+def test_one_gate_fails(fact: Fact, evidence: GateEvidence, gate: str) -> None:
+    assert failed(fact, evidence) == [gate]
+
+
+def test_without_evidence() -> None:
+    assert failed(LEARNED, JANE._replace(cited=False)) == ["evidenced", "confirmed"]
+
+
+def test_abbreviations_end_no_sentence() -> None:
+    assert failed(STATED._replace(fact="Dr. Jane Q. Public met Mr. Lee at No. 5.")) == []
