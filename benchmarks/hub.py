@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.corpus import NOW, entity_names, invented_facts, make_vault, questions
 from benchmarks.measure import environment
-from clawmem.bridge.worker import WorkerOptions, work_once
-from clawmem.index.hub.connect import HubAddress, connect
-from clawmem.index.hub.operator import add_user, add_vault, add_worker, ensure_scope
-from clawmem.index.hub.search import HubQuestion, search_facts
+from clawmem.extensions.hub.postgres.connect import HubAddress, connect
+from clawmem.extensions.hub.postgres.operator import add_user, add_vault, add_worker, ensure_scope
+from clawmem.extensions.hub.postgres.search import HubQuestion, search_facts
+from clawmem.extensions.hub.worker import WorkerOptions, work_once
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.codec import fact_to_record
@@ -39,7 +39,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.serving.recall.result import FACTS
 from clawmem.vault.exchange.mirror import Mirror
-from tests.hub.server import ORG, Database, Server, make_template, running_server
+from tests.extensions.hub.postgres.server import ORG, Database, Server, make_template, running_server
 
 _SETTINGS = {"shared_buffers": "1GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB", "work_mem": "32MB"}
 _SCOPES = 20

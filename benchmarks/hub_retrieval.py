@@ -28,9 +28,8 @@ from benchmarks.retrieval import (
     scored,
     table,
 )
-from clawmem.index.hub.connect import connect
-from clawmem.index.hub.search import HubQuestion, search_facts
-from clawmem.index.hub.vectors import fill_vectors
+from clawmem.extensions.hub.postgres.connect import connect
+from clawmem.extensions.hub.postgres.search import HubQuestion, fill_vectors, search_facts
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.embed import embed_missing
@@ -45,11 +44,11 @@ from clawmem.serving.recall.result import FACTS, FactHit
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
-from tests.hub.rows import add_facts, add_scope
-from tests.hub.server import Server, make_template, new_database, running_server
+from tests.extensions.hub.postgres.rows import add_facts, add_scope
+from tests.extensions.hub.postgres.server import Server, make_template, new_database, running_server
 
 if TYPE_CHECKING:
-    from clawmem.index.hub.connect import HubConnection
+    from clawmem.extensions.hub.postgres.connect import HubConnection
 
 _MOST = max(DEPTHS)
 _NO_NAME = re.compile(r"[^a-z0-9]+")

@@ -22,9 +22,9 @@ from typing import Any
 
 from benchmarks.corpus import questions
 from benchmarks.hub import generate
-from clawmem.index.hub.connect import connect
+from clawmem.extensions.hub.postgres.connect import connect
 from clawmem.model.language.question import search_words
-from tests.hub.server import Database, Server, make_template, running_server
+from tests.extensions.hub.postgres.server import Database, Server, make_template, running_server
 
 _COLUMNS = "org text, vault text, id text, scopes text[], claim text, text_search tsvector"
 _BEST = (

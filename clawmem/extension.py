@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GROUP = "clawmem.extensions"
-OWN = ("governance", "exchange", "digest", "wiki")
+OWN = ("governance", "exchange", "digest", "wiki", "hub")
 """The extensions that come with clawmem, in the order in which their tables are read."""
 
 ACCEPTED_FILE = "extensions.json"
@@ -38,7 +38,7 @@ class Extension(NamedTuple):
     completions: by the kind that a parameter's `completes` names, a function from the runtime, the word at the cursor
         and the words before it to pairs of a word and its meaning.
     graders: graders of eval suites by name.
-    answers: functions that the core asks for, by the names in `answer_of`.
+    answers: functions that the core or an extension asks for, by the names in `ask` and `answer_of`.
     """
 
     name: str

@@ -68,8 +68,8 @@ BREAKS = {
         "from clawmem.memory.writing import writing",
         "clawmem.memory.sync.complete_merges -> clawmem.memory.writing",
     ),
-    "the bridge speaks to PostgreSQL": Break(
-        "hub", "bridge/worker.py", "import psycopg", "clawmem.bridge is not allowed to import psycopg"
+    "a part of the hub beside it speaks to PostgreSQL": Break(
+        "hub", "extensions/hub/worker.py", "import psycopg", "clawmem.extensions is not allowed to import psycopg"
     ),
     "a module nobody placed": Break("house", "helpers.py", "", "helpers"),
     "the model reads files": Break(

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hub.server import programs_or_skip
+from tests.extensions.hub.postgres.server import programs_or_skip
 from tests.transcripts.transcript import tools
 
 ROOT = Path(__file__).parent.parent

@@ -146,7 +146,7 @@ def _strings(module: str) -> list[str]:
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
-    ("clawmem.bridge.contract", "shape['pattern']"): lambda: _of_the_contract(),
+    ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
@@ -226,7 +226,7 @@ def _of_clauses() -> list[re.Pattern[str]]:
 
 def _of_the_contract() -> list[str]:
     """The patterns of the schema of the interchange contract."""
-    from clawmem.bridge.contract import SCHEMA
+    from clawmem.extensions.hub.contract import SCHEMA
 
     return [
         other_property["pattern"] for other_property in SCHEMA["properties"].values() if "pattern" in other_property

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import InvalidInput
+from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
-from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG, asked_beside, hits_data, joined
+from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG
 from clawmem.faces.parts.parameters import AS_OF, AT, EXPLAIN, NARRATIVE, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
 from clawmem.faces.parts.words import NARRATED, context_data
 from clawmem.serving.answers import hidden_notices
@@ -49,10 +50,10 @@ def context(
     notices = [*here.notices, *result.notices, *hidden]
     data: dict[str, Any] = {}
     if org:
-        beside = asked_beside(here, asked, vault.settings.whole("defaults.limit"), result.facts, wanted.as_of)
-        result, left_out = joined(result, most, beside)
+        beside = ask("hub", "beside")(here, asked, vault.settings.whole("defaults.limit"), result.facts, wanted.as_of)
+        result, left_out = beside.joined(result, most)
         notices += [*beside.notices(), *left_out]
-        data["organisation"] = hits_data(beside)
+        data["organisation"] = beside.data()
     data = {"context": context_data(result), **data, **here.data}
     if narrative:
         from clawmem.faces.parts.narrated import narrated  # few calls ask for it

@@ -8,9 +8,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, point_in_time, reach_of
-from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG, asked_beside, hit_line, hits_data, joined
+from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -132,16 +133,17 @@ def recall(
 
     mark_session(here, [hit.fact.id for hit in result.found])
 
-    beside = asked_beside(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
+    beside = ask("hub", "beside")(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
     hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
     notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
-    also = {"organisation": hits_data(beside)} if beside else {}
+    also = {"organisation": beside.data()} if beside else {}
 
     def within_budget(hot: bool = False) -> Brief | ContextResult:
         own = of_vault(hot)
         if beside is None:
             return own
-        text, left_out = joined(own, budget or here.vault.settings.whole("context.budget"), beside)
+        text: Brief | ContextResult
+        text, left_out = beside.joined(own, budget or here.vault.settings.whole("context.budget"))
         notices.extend(left_out if budget else ())
         return text
 
@@ -167,8 +169,8 @@ def recall(
     if narrative:
         data = {**_data(result, user), **also, **here.data, **_texts(made, hot_facts)}
         return _narrated(call, here, asked, result, data, notices)
-    theirs = beside.hits if beside else ()
-    most_asked = max((_asked_words(asked, their.found.fact.fact) for their in theirs), default=0)
+    theirs = beside.statements() if beside else ()
+    most_asked = max((_asked_words(asked, statement) for statement in theirs), default=0)
     first = [hit for hit in result.ranking if _asked_words(asked, hit.text) >= most_asked]
     after = [hit for hit in result.ranking if hit not in first]
     lines = _lines(result, first, asked, user, explain)
@@ -177,7 +179,7 @@ def recall(
     talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
         talk = talk if result.ranking else ()
-        lines += [hit_line(beside.org, hit) for hit in beside.hits]
+        lines += beside.lines()
     lines += _lines(result, after, asked, user, explain)
     lines += _account(result) if explain else []
     unable = [

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Annotated
 
 from clawmem.errors import NotFound
+from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command, Group
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.shapes import document_schema
@@ -29,9 +30,8 @@ def schema(
         names = [name for verb in VERBS for name in _names(verb)]
         return Answer({"commands": names}, names)
     if (verb, word) == (CONTRACT, None):
-        from clawmem.bridge.contract import SCHEMA  # only for this document
-
-        return Answer({"command": CONTRACT, "schema": SCHEMA}, [json.dumps(SCHEMA, indent=2)])
+        schema = ask("hub", "contract schema")
+        return Answer({"command": CONTRACT, "schema": schema}, [json.dumps(schema, indent=2)])
     name, *following = [word for word in current_words(verb) if not word.startswith("-")]
     command = _command(name, " ".join(following) or word)
     made = document_schema(command.shape)

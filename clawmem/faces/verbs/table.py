@@ -75,6 +75,7 @@ OF_EXTENSIONS = {
     "digest": "digest",
     "wiki": "wiki",
     "dashboard": "wiki",
+    **dict.fromkeys(("hub", "org", "publish"), "hub"),
 }
 """The verbs of clawmem's own extensions."""
 

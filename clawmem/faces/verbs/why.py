@@ -6,22 +6,21 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from clawmem.bridge.contract import published_values
-from clawmem.errors import NotFound, NotPermitted, RemoteFailed
+from clawmem.errors import NotFound
+from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.organisation import HUB_FACT, hub_fact_data
+from clawmem.faces.parts.organisation import HUB_FACT
 from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
 from clawmem.faces.parts.words import event_data, event_warning, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.pulled import origin_of
-from clawmem.model.language.text import counted, one_line, visible
+from clawmem.model.facts.pulled import origin_of, published_values
+from clawmem.model.language.text import counted, one_line
 from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES, doubt_words
 from clawmem.serving.impact import NAMED, Dependent, Impact, impact
-from clawmem.vault.vault import Vault
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300
@@ -46,31 +45,12 @@ def why(
     try:
         result = act(vault, fact, call.runtime.caller())
     except NotFound as problem:
-        return _of_organisation(vault, fact, problem)
+        ask_organisation = answer_of("why")
+        if ask_organisation is None:
+            raise
+        data, lines = ask_organisation(vault, fact, problem)
+        return Answer({"organisation": data}, lines)
     return Answer(_data(result), _lines(result), result.notices)
-
-
-def _of_organisation(vault: Vault, fact: str, problem: NotFound) -> Answer:
-    """The origin of a fact that only the organisation has. Raise `problem`, with why the organisation could not be
-    asked, where there is none."""
-    from clawmem.bridge.organisation import is_connected  # only where the vault does not have the fact
-    from clawmem.bridge.organisation_search import find_in_organisation
-
-    if not is_connected(vault):
-        raise problem
-    try:
-        org, found = find_in_organisation(vault, fact)
-    except (RemoteFailed, NotPermitted) as failed:
-        raise NotFound(problem.message, f"The organisation could not be asked: {failed.message}") from failed
-    except NotFound:
-        raise problem from None
-    lines = [
-        fact_line(found.fact, found.entity),
-        f"  organisation  {org}, vault {found.vault}; seen by {', '.join(found.scopes)}",
-        f"  recorded  by {found.author} in {found.commit[:SHORT]}, {found.path} line {found.line}",
-        f"  source    {found.source}",
-    ]
-    return Answer({"organisation": hub_fact_data(org, found)}, [visible(line) for line in lines])
 
 
 def _data(result: WhyResult) -> dict[str, Any]:

@@ -1,6 +1,8 @@
-"""Facts that were pulled from the organisation: labelled, read-only copies that keep their origin and their author."""
+"""Facts from other systems: read-only copies that were pulled from the organisation, with their origin and author, and
+what a published line says of itself."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from clawmem.model.facts.fact import DEFAULT_CATEGORY, GUARDRAIL, Fact
 from clawmem.model.facts.trust import EXTERNAL
@@ -9,6 +11,9 @@ from clawmem.model.records.entity import slug
 
 PULLED = "resources/organisation"
 """The folder of the entities that hold pulled facts."""
+
+PUBLISHED = "published"
+"""The key of a fact's metadata with the values of the line that it came from."""
 
 ORIGIN = "organisation"
 """The key of the metadata that holds the origin of a pulled fact."""
@@ -64,6 +69,12 @@ def origin_of(fact: Fact) -> FactOrigin | None:
         return None
     found = FactOrigin(*(record[name] for name in FactOrigin._fields))
     return found._replace(scopes=tuple(found.scopes))
+
+
+def published_values(fact: Fact) -> Mapping[str, Any]:
+    """Return the line's own values that a fact holds; empty for a fact that did not come as a line."""
+    found = (fact.metadata or {}).get(PUBLISHED)
+    return found if isinstance(found, Mapping) else {}
 
 
 def pulled_entity(entity: str) -> str:

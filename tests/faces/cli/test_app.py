@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.bridge.contract_publish import BATCH_LINES
+from clawmem.extensions.hub.contract_publish import BATCH_LINES
 from clawmem.faces.verbs.table import FIRST_TOPICS, OTHER_NAMES, TOPICS, VERBS
-from tests.bridge.test_contract import CLAIM
 from tests.conftest import Command
+from tests.extensions.hub.test_contract import CLAIM
 
 
 def test_every_verb_has_help_and_takes_the_common_options(clawmem: Command) -> None:

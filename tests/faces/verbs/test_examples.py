@@ -24,8 +24,8 @@ from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document, clawmem_calls
 from tests.conftest import PINNED_NOW
-from tests.hub.hubs import add, make_worker, member, work
-from tests.hub.server import OWNER, Database, database, server
+from tests.extensions.hub.postgres.hubs import add, make_worker, member, work
+from tests.extensions.hub.postgres.server import OWNER, Database, database, server
 from tests.manual import commands
 from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
+from clawmem.extension import ask
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.folders import write_folder, write_lines
@@ -66,14 +67,11 @@ def export(
 
 
 def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:
-    from clawmem.bridge.contract import render_line  # only for --contract
-    from clawmem.bridge.contract_export import export_contract
-
-    export = export_contract(call.runtime.vault(), call.runtime.caller(), entity, since)
+    export = ask("hub", "contract export")(call.runtime.vault(), call.runtime.caller(), entity, since)
     if target == "-":
         return Feed(export.lines, end=lambda: Answer({}, (), export.notices, talk=[_next(export.commit)]))
     place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
-    number = write_lines(place, map(render_line, export.lines), force)
+    number = write_lines(place, (json.dumps(line, ensure_ascii=False) for line in export.lines), force)
     data = {"format": "contract", "target": str(place), "written": number, "files": 1, "commit": export.commit}
     text = f"{counted(number, 'line')} written to {place}"
     return Answer(data, [text, _next(export.commit)], export.notices)

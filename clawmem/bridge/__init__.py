@@ -1,1 +1,0 @@
-"""The interchange contract and the organisation tier."""

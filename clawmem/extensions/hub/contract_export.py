@@ -1,0 +1,208 @@
+"""Export a vault as lines of the interchange contract, whole or since a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.errors import ClawmemError, HistoryRewritten, IncompleteAnswer, NotFound
+from clawmem.extensions.hub.contract import REVOKED, is_published, line_of, status_of
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of
+from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.tables.store import Index
+from clawmem.memory.entities.places import find_entity
+from clawmem.memory.permission import may_read
+from clawmem.model.facts.codec import parse_items
+from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.pulled import holds_copies, published_values
+from clawmem.model.kinds import ITEMS_FILE, file_kind
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import is_candidate_place, name_of_path
+from clawmem.vault.git.identity import personal_identity
+from clawmem.vault.history.points import resolve_commit
+from clawmem.vault.vault import Vault
+
+_ENTITIES = 100
+_FILES = 200
+_UNKNOWN = "unknown"
+
+
+class ContractExport(NamedTuple):
+    """The commit that is exported, the lines in their order, and notices, which are complete behind the last line."""
+
+    commit: str | None
+    lines: Iterator[dict[str, Any]]
+    notices: list[str]
+
+
+def export_contract(
+    vault: Vault, caller: Caller, entity: str | None = None, since: str | None = None
+) -> ContractExport:
+    """Return the lines of what the caller may read, or of one entity.
+
+    Without `since` these are the current and the superseded facts. With it, they are those that were added or changed
+    after that commit, and what was revoked or removed. A fact comes before those that it superseded.
+    Raise NotFound if there is no such entity, HistoryRewritten if the commit is not in the history.
+    """
+    head, notices = vault.head().commit, list[str]()
+    name = run_query(vault, lambda index: find_entity(index, entity, caller)) if entity else None
+    writer = _Writer(vault)
+    if since is None:
+        return ContractExport(head, writer.whole(caller, name, notices), notices)
+    if head is None:
+        return ContractExport(head, iter(()), notices)
+    try:
+        start = resolve_commit(vault, since)
+    except NotFound as problem:
+        raise HistoryRewritten(
+            f"{problem.message} A redaction may have rewritten the history.",
+            "Export everything, without --since. Facts that were redacted must be redacted at the receiver, too.",
+        ) from None
+    return ContractExport(head, writer.changed(caller, name, start, head, notices), notices)
+
+
+def line_of_fact(vault: Vault, placed: PlacedFact) -> dict[str, Any]:
+    """Return the line of one current fact."""
+    return run_query(vault, lambda index: _Writer(vault).lines(index, [placed]))[0]
+
+
+class _Writer:
+    """Turns facts into lines."""
+
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+        self._authors: Mapping[str, str] | None = None
+        self._person: str | None = None
+
+    def whole(self, caller: Caller, name: str | None, notices: list[str]) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the current and superseded facts."""
+
+        def wanted(index: Index) -> list[str]:
+            notices.extend((*index.notices, *unreadable_notices(index)))
+            return [entity_name for entity_name in entity_names(index) if _is_exported(caller, entity_name, name)]
+
+        names = run_query(self._vault, wanted)
+        for start in range(0, len(names), _ENTITIES):
+            yield from run_query(self._vault, self._lines_of(names[start : start + _ENTITIES]))
+
+    def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
+        def act(index: Index) -> list[dict[str, Any]]:
+            placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
+            return self.lines(
+                index, [other_placed for other_placed in placed if status_of(other_placed.fact) != REVOKED]
+            )
+
+        return act
+
+    def changed(
+        self, caller: Caller, name: str | None, start: str, head: str, notices: list[str]
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the lines that differ between two commits."""
+        paths = [path for path in self._vault.changed_paths(start, head) if file_kind(path) is ITEMS_FILE]
+        paths = [path for path in paths if _is_exported(caller, name_of_path(path) or "", name)]
+        for at in range(0, len(paths), _FILES):
+            part = paths[at : at + _FILES]
+            old, new = (self._facts(commit, part, notices) for commit in (start, head))
+            yield from run_query(self._vault, self._differences(old, new))
+
+    def _differences(
+        self, old: Mapping[str, PlacedFact], new: Mapping[str, PlacedFact]
+    ) -> Callable[[Index], list[dict[str, Any]]]:
+        def act(index: Index) -> list[dict[str, Any]]:
+            known = [placed for placed in new.values() if status_of(placed.fact) != REVOKED or placed.fact.id in old]
+            before = {record["fact"]: record["line"] for record in self._identified(index, old.values())}
+            found = self._identified(index, _in_order(known))
+            lines = [record["line"] for record in found if record["line"] != before.get(record["fact"])]
+            gone = [fact_id for fact_id in old if fact_id not in new]
+            moved = by_ids(index, gone)
+            removed = [old[fact_id] for fact_id in gone if fact_id not in moved]
+            items = [placed for placed in removed if status_of(placed.fact) != REVOKED]
+            return lines + [{**_open(line), "status": REVOKED} for line in self.lines(index, items)]
+
+        return act
+
+    def _facts(self, commit: str, paths: Sequence[str], notices: list[str]) -> dict[str, PlacedFact]:
+        found: dict[str, PlacedFact] = {}
+        for path, data in self._vault.contents_at(commit, paths).items():
+            try:
+                facts = parse_items(data, path) if data else ()
+            except ClawmemError as problem:
+                notices.append(IncompleteAnswer(f"left out: {problem.message}"))
+                continue
+            found.update((fact.id, PlacedFact(fact, name_of_path(path) or path)) for fact in facts)
+        return found
+
+    def lines(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
+        """Return the lines of some facts."""
+        return [record["line"] for record in self._identified(index, placed)]
+
+    def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
+        """Return the lines, each with the id of its fact."""
+        every = list(placed)
+        successors = by_ids(
+            index, {other_placed.fact.superseded_by for other_placed in every if other_placed.fact.superseded_by}
+        )
+        found = []
+        for other_placed in every:
+            follower = successors.get(other_placed.fact.superseded_by or "")
+            line = line_of(
+                other_placed.fact, other_placed.entity, self._author(other_placed.fact), _contract_id(follower)
+            )
+            found.append({"fact": other_placed.fact.id, "line": line})
+        return found
+
+    def _author(self, fact: Fact) -> str:
+        """Return the author of a fact: its agent, or who made the commit that recorded it."""
+        if is_published(fact):
+            return str(published_values(fact).get("author", _UNKNOWN))
+        if fact.agent:
+            return fact.agent
+        if self._authors is None:
+            self._authors = _recorded_by(self._vault)
+        return self._authors.get(fact.id) or self._owner()
+
+    def _owner(self) -> str:
+        if self._person is None:
+            found = personal_identity(self._vault.git)
+            self._person = f"{found.name} <{found.email}>" if found else _UNKNOWN
+        return self._person
+
+
+def _recorded_by(vault: Vault) -> dict[str, str]:
+    """Return who made the first commit that names each fact."""
+    form = "%x1e%an <%ae>%x1f%(trailers:key=Fact,valueonly,separator=%x2C)"
+    printed = vault.git.run("log", "--reverse", "--topo-order", f"--format={form}", "HEAD", "--")
+    found: dict[str, str] = {}
+    for entry in printed.decode(errors="replace").split("\x1e")[1:]:
+        author, _, ids = entry.strip().partition("\x1f")
+        for fact_id in filter(None, ids.split(",")):
+            found.setdefault(fact_id, author)
+    return found
+
+
+def _is_exported(caller: Caller, entity: str, name: str | None) -> bool:
+    return may_read(caller, entity) and not _is_unsent(entity) and name in (None, entity)
+
+
+def _is_unsent(entity: str) -> bool:
+    """Return whether an entity holds what waits for promotion, or copies that others pull for themselves."""
+    return is_candidate_place(entity) or holds_copies(entity)
+
+
+def _in_order(placed: Iterable[PlacedFact]) -> list[PlacedFact]:
+    """Return the facts so that each comes before those that it superseded: facts are appended to their file."""
+    every = list(placed)
+    closed = [other_placed for other_placed in every if not other_placed.fact.is_current]
+    return [other_placed for other_placed in every if other_placed.fact.is_current] + closed[::-1]
+
+
+def _contract_id(placed: PlacedFact | None) -> str | None:
+    if placed is None:
+        return None
+    own = published_values(placed.fact)
+    return own.get("id") if own else placed.fact.id
+
+
+def _open(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in line.items() if key != "superseded_by"}

@@ -1,0 +1,194 @@
+"""The history of a vault as rows of the hub's log: what each commit changed, in batches of bounded size."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from clawmem.errors import ClawmemError
+from clawmem.extensions.hub.changes import FOLDERS, FactPut, entity_state, is_items, is_summary, items_change
+from clawmem.extensions.hub.postgres.intake import Batch
+from clawmem.extensions.hub.postgres.rows import COMMIT, ENTITY, ENTITY_GONE, FACT, FACT_GONE, UNREADABLE, LogRow
+from clawmem.model.facts.codec import fact_to_record
+from clawmem.model.history.steps import CommitInfo, HistoryStep
+from clawmem.model.language.dates import stamp_of_seconds
+from clawmem.model.records.entity import name_of_path
+from clawmem.vault.exchange.mirror import BlobReader, FileChange, Mirror
+from clawmem.vault.strict_yaml import parse_yaml
+
+MOST_ROWS, MOST_COMMITS = 2000, 500
+# Commits whose files are asked for before they are needed.
+_AHEAD = 24
+# Bytes of file versions that are kept, because the next commit that changes the file needs them again.
+_KEPT_BYTES = 64 << 20
+# Stands for a version that is too large to be read. It is no JSON, so it counts as unreadable.
+_UNREAD = b"too large"
+
+KnownIds = Callable[[str], set[str]]
+"""Returns the ids of the facts that the hub has from a file."""
+
+
+class _Origin(NamedTuple):
+    """Where a fact of a merge was recorded: the commit on the other side, and the place there."""
+
+    commit: str
+    path: str
+    put: FactPut
+
+
+class Reading:
+    """Reads the changes of one vault from its mirror, commit by commit."""
+
+    def __init__(self, mirror: Mirror, reader: BlobReader, known_ids: KnownIds) -> None:
+        self._mirror = mirror
+        self._reader = reader
+        self._versions = _Versions(reader)
+        self._known_ids = known_ids
+        self._rows: list[LogRow] = []
+
+    def batches(self, steps: Sequence[HistoryStep]) -> Iterator[Batch]:
+        """Yield the rows of the log for some steps. Each step is in one batch, and the last batch ends with the last.
+
+        The next batch is read after the one before was written, because a file that could not be read is compared
+        with what the hub has.
+        """
+        pairs = [pair for step in steps for pair in _pairs(step)]
+        changes = _ahead(self._mirror.changes(pairs, FOLDERS), self._reader)
+        commit, files = next(changes, ("", []))
+        commits = 0
+        for step in steps:
+            origins: dict[str, _Origin] = {}
+            for info in (*step.merged, step.commit):
+                found: list[FileChange] = []
+                if info.commit == commit:
+                    found = files
+                    commit, files = next(changes, ("", []))
+                self._rows.append(_commit_row(info))
+                if info is step.commit:
+                    self._take(info.commit, found, origins)
+                else:
+                    self._remember(info.commit, found, origins)
+            commits += 1 + len(step.merged)
+            if len(self._rows) >= MOST_ROWS or commits >= MOST_COMMITS:
+                yield Batch(self._rows, step.commit.commit)
+                self._rows, commits = [], 0
+        if self._rows:
+            yield Batch(self._rows, steps[-1].commit.commit)
+
+    def _take(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+        """Add the rows for what a step changed. Facts that moved to another file come before what is gone from one."""
+        put: dict[str, LogRow] = {}
+        gone: list[tuple[str, str]] = []
+        others: list[LogRow] = []
+        for file in files:
+            if is_items(file.path):
+                try:
+                    change = items_change(self._versions.old(file), self._versions.new(file), file.path)
+                except ClawmemError:
+                    others.append(LogRow(UNREADABLE, file.path, commit, {"path": file.path}))
+                    continue
+                put |= {other_put.fact.id: _fact_row(commit, file.path, other_put, origins) for other_put in change.put}
+                ids = self._now_at(file.path) if change.whole else change.gone
+                gone += [(identifier, file.path) for identifier in sorted(ids)]
+            elif is_summary(file.path):
+                others.append(self._entity_row(commit, file))
+        self._rows += put.values()
+        self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
+        self._rows += others
+
+    def _remember(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
+        """Note which facts a commit on the other side of a merge recorded."""
+        for file in files:
+            if is_items(file.path):
+                try:
+                    change = items_change(self._versions.old(file), self._versions.new(file), file.path)
+                except ClawmemError:
+                    continue
+                origins.update({put.fact.id: _Origin(commit, file.path, put) for put in change.put})
+
+    def _now_at(self, path: str) -> set[str]:
+        """Return the ids of the facts at a path: those of the hub, and of the rows that were not written yet."""
+        ids = self._known_ids(path)
+        for row in self._rows:
+            if row.kind == FACT:
+                (ids.add if row.body["path"] == path else ids.discard)(row.subject)
+            elif row.kind == FACT_GONE and row.body["path"] == path:
+                ids.discard(row.subject)
+        return ids
+
+    def _entity_row(self, commit: str, file: FileChange) -> LogRow:
+        name = name_of_path(file.path) or file.path
+        data = self._versions.new(file)
+        if data is None:
+            return LogRow(ENTITY_GONE, name, commit, {"path": file.path})
+        state = entity_state(b"" if data is _UNREAD else data, file.path, parse_yaml)
+        return LogRow(ENTITY, name, commit, {**state._asdict(), "path": file.path})
+
+
+class _Versions:
+    """Contents of versions of files; the newest of each file is kept for a while."""
+
+    def __init__(self, reader: BlobReader) -> None:
+        self._reader = reader
+        self._kept: OrderedDict[str, tuple[str, bytes]] = OrderedDict()
+        self._bytes = 0
+
+    def old(self, file: FileChange) -> bytes | None:
+        """Return the version before a change, None if there was none."""
+        return None if file.old is None else self._read(file.old, file.path)
+
+    def new(self, file: FileChange) -> bytes | None:
+        """Return the version after a change, None if there is none."""
+        return None if file.new is None else self._read(file.new, file.path)
+
+    def _read(self, blob: str, path: str) -> bytes:
+        kept = self._kept.get(path)
+        if kept is not None and kept[0] == blob:
+            return kept[1]
+        data = self._reader.read(blob, path)
+        data = _UNREAD if data is None else data
+        self._bytes += len(data) - len(self._kept.pop(path, ("", b""))[1])
+        self._kept[path] = blob, data
+        while self._bytes > _KEPT_BYTES and len(self._kept) > 1:
+            self._bytes -= len(self._kept.popitem(last=False)[1][1])
+        return data
+
+
+def _ahead(
+    changes: Iterator[tuple[str, list[FileChange]]], reader: BlobReader
+) -> Iterator[tuple[str, list[FileChange]]]:
+    """Yield changes; the reader is told of the files of some further ones."""
+    waiting: deque[tuple[str, list[FileChange]]] = deque()
+    for commit, files in changes:
+        reader.announce((file.new, file.path) for file in files if file.new and is_items(file.path))
+        waiting.append((commit, files))
+        if len(waiting) > _AHEAD:
+            yield waiting.popleft()
+    yield from waiting
+
+
+def _pairs(step: HistoryStep) -> Iterator[tuple[str, str | None]]:
+    """Yield what is compared for a step: the commits of the other side with their first parents, then the step."""
+    for info in step.merged:
+        yield info.commit, next(iter(info.parents), None)
+    yield step.commit.commit, step.before
+
+
+def _commit_row(info: CommitInfo) -> LogRow:
+    body = {
+        "author": info.author,
+        "at": stamp_of_seconds(info.at),
+        "subject": info.subject,
+        "parents": list(info.parents),
+    }
+    return LogRow(COMMIT, info.commit, info.commit, body)
+
+
+def _fact_row(commit: str, path: str, put: FactPut, origins: dict[str, _Origin]) -> LogRow:
+    """Return the row for a fact. One that a merge brought is of the commit that recorded it."""
+    origin = origins.get(put.fact.id)
+    if origin is not None and origin.put.fact == put.fact and origin.path == path:
+        commit, put = origin.commit, origin.put
+    body = {"record": fact_to_record(put.fact), "entity": name_of_path(path) or path, "path": path, "line": put.line}
+    return LogRow(FACT, put.fact.id, commit, body)

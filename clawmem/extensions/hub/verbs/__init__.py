@@ -1,0 +1,1 @@
+"""`clawmem hub`, `org` and `publish`: each module holds one verb, as `VERB`."""

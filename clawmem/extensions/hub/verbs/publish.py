@@ -1,0 +1,100 @@
+"""`clawmem publish`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import IO, Annotated, Any
+
+from clawmem.errors import DONE, PARTIAL, InvalidInput, Unreadable, UnreadableKey
+from clawmem.extensions.hub.contract import Line, numbered_lines, read_line
+from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED
+from clawmem.extensions.hub.contract_publish import Published, RefusedLine
+from clawmem.extensions.hub.contract_publish import publish as act
+from clawmem.faces.parts.command import Answer, Call, Command, Feed
+from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.reading import file_or_stdin, opened
+from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.language.text import counted
+from clawmem.vault.strict_yaml import parse_yaml, with_line
+
+
+def publish(
+    call: Call,
+    file: Annotated[str, Parameter("Lines of the contract, or - for stdin.", completes="file")],
+    mapping: Annotated[
+        str | None,
+        Parameter("A YAML file that says which of their keys is which of ours.", ("--mapping",), completes="file"),
+    ],
+    trust: Annotated[
+        str, Parameter("The highest trust of the claims: {choices}.", ("--trust",), default="external", choices=TRUSTS)
+    ],
+) -> Feed:
+    """Each line is a JSON object with entity, claim, source, confidence, timestamp and author; `clawmem schema
+    contract` prints the schema. Each line gets one line as its answer: stored, changed, known, waits (for review) or
+    refused. A line that comes again adds nothing. Exit code 4 if a line was refused."""
+    if trust not in TRUSTS:
+        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    read = _lines if mapping is None else _mapped(call, mapping)
+    count: Counter[str] = Counter()
+    last: list[Published] = []
+
+    def records() -> Iterator[dict[str, Any]]:
+        with opened(call, file) as o:
+            for published in act(vault, read(o), caller, trust):
+                count.update(answer.outcome for answer in published.answers)
+                last[:] = [published._replace(commit=published.commit or (last[0].commit if last else None))]
+                yield from ({key: value for key, value in answer._asdict().items() if value is not None}
+                            for answer in published.answers)  # fmt: skip
+
+    def end() -> Answer:
+        text = ", ".join(
+            f"{count[outcome]} {outcome}" for outcome in OUTCOMES if count[outcome] or outcome in (STORED, REFUSED)
+        )
+        commit = last[0].commit if last else None
+        items = [f"{counted(count.total(), 'line')}: {text}"]
+        items.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
+        notices = last[0].notices if last else ()
+        return Answer({}, (), notices, PARTIAL if count[REFUSED] else DONE, talk=items)
+
+    return Feed(records(), _words, end)
+
+
+def _lines(o: IO[bytes]) -> Iterator[Line | RefusedLine]:
+    for number, data in numbered_lines(o):
+        try:
+            yield read_line(number, data)
+        except InvalidInput as problem:
+            yield RefusedLine(number, problem.message)
+
+
+def _mapped(call: Call, mapping: str) -> Any:
+    from clawmem.extensions.hub.contract_mapping import mapped_lines, read_mapping  # few calls map another format
+
+    text = file_or_stdin(call, mapping)
+    hint = "Correct the mapping; docs/contract.md describes its keys."
+    try:
+        wish = read_mapping(parse_yaml(text, mapping), mapping)
+    except UnreadableKey as problem:
+        raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
+    except Unreadable as problem:
+        raise InvalidInput(problem.message, hint) from None
+    return lambda other: mapped_lines(other, wish)
+
+
+def _words(record: Mapping[str, Any]) -> str:
+    parts: Iterable[Any] = (record["line"], record["outcome"], record.get("id", "-"), record.get("entity", "-"))
+    reason = record.get("reason")
+    return "\t".join(map(str, parts)) + (f"\t{reason}" if reason else "")
+
+
+VERB = Command(
+    publish,
+    {"line": int, "outcome": set(OUTCOMES), "id?": str, "entity?": str, "reason?": str},
+    (
+        "clawmem publish claims.jsonl",
+        "clawmem publish - < claims.jsonl",
+        "clawmem publish mem0.json --mapping mem0.yaml",
+    ),
+)  # fmt: skip
