@@ -25,7 +25,7 @@ from clawmem.extensions.hub.contract import (
 )
 from tests.conftest import NOW
 
-PAGE = Path(__file__).parents[2] / "docs" / "contract.schema.json"
+PAGE = Path(__file__).parents[3] / "docs" / "contract.schema.json"
 CLAIM: dict[str, Any] = {
     "entity": "areas/people/jane",
     "claim": "Jane lives in Oslo.",

@@ -15,7 +15,7 @@ from clawmem.extensions.hub.contract_publish import RefusedLine
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.conftest import Command
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "contract"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "contract"
 LINE = {"entity": "$.e", "claim": "$.c", "source": "test", "confidence": 0.5, "author": "tester"}
 LINE["timestamp"] = "2026-01-02T03:04:05Z"
 

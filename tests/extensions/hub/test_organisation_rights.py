@@ -26,7 +26,7 @@ from tests.extensions.hub.postgres.server import ORG, OWNER, Server, new_databas
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
 
-TABLE = Path(__file__).parents[2] / "docs" / "organisation-rights.md"
+TABLE = Path(__file__).parents[3] / "docs" / "organisation-rights.md"
 UPDATE = "CLAWMEM_UPDATE_RIGHTS" in os.environ
 QUESTION = "gateway"
 PAGE_BEGIN, PAGE_END = "<!-- results -->\n", "<!-- end of results -->\n"

@@ -9,7 +9,7 @@ from pathlib import Path
 from clawmem.extensions.wiki.web.html import LIBRARIES
 from clawmem.extensions.wiki.web.render_site import library_files
 
-NOTICE = Path(__file__).parents[3] / "NOTICE"
+NOTICE = Path(__file__).parents[4] / "NOTICE"
 
 
 def test_every_file_has_its_pinned_hash_and_every_package_a_licence() -> None:
