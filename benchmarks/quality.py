@@ -31,8 +31,7 @@ from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.corrections import CORRECTION
-from clawmem.learning.rules.known_changes import RETRACTION, states_change
+from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, states_change
 from clawmem.learning.rules.rules import candidate_in, extract, statements
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact

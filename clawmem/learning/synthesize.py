@@ -12,7 +12,10 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
+from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.telemetry import model_run
+from clawmem.llm.loop import answer_schema, data_lines, grounded
+from clawmem.llm.prompts import prompt
 from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -29,6 +32,7 @@ from clawmem.model.pages.day_page import (
     facts_checksum,
     is_day,
     mentions_of,
+    narrative_line,
     narrative_of,
     replaced_by,
     still_grounded,
@@ -38,6 +42,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
 from clawmem.model.records.event import ledger_path, parse_events
+from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
 
 # For at most this many days the index is queried by day.
@@ -112,8 +117,6 @@ def _days_to_narrate(
 
 def narrating_tasks(vault: Vault, caller: Caller, days: Sequence[str] = ()) -> dict[str, tuple[str, ModelTask]]:
     """Return the tasks to write the narratives of some days, or of the last ones, by their ids, each with its day."""
-    from clawmem.learning.by_model.narrate import narrating_task  # only where a reader is asked
-
     today = caller.now.date()
     wanted = days or [(today - timedelta(days=back)).isoformat() for back in range(1, _DAYS_TO_NARRATE + 1)]
     made = ((day, narrating_task(day, *facts)) for day, facts in _days_to_narrate(vault, caller, wanted).items())
@@ -124,8 +127,6 @@ def apply_narrating(
     vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any], days: Sequence[str] = ()
 ) -> SynthesizeResult | None:
     """Write the narrative of a day from an answer to a task of `narrating_tasks`. Return None if no such task waits."""
-    from clawmem.learning.by_model.narrate import narrative_of_answer  # only where a reader is asked
-
     day, task = narrating_tasks(vault, caller, days).get(key) or ("", None)
     if task is None:
         return None
@@ -230,3 +231,50 @@ def _pages(
         if after != page:
             writes[path] = after.encode()
     return writes
+
+
+PARTS = ("happened", "decided", "learned", "open")
+MOST_FACTS = 100
+
+
+def narrating_task(day: str, stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> ModelTask | None:
+    """Return the task to write the narrative of a day, or None if nothing may be shown."""
+    shown = _records(stated, withdrawn)
+    data = data_lines(f"The facts of {day}:", shown)
+    return ModelTask("narrate", prompt("narrate"), data, answer_schema(PARTS)) if shown else None
+
+
+def narrative_of_answer(
+    answer: Mapping[str, Any], stated: Sequence[DayFact], withdrawn: Sequence[DayFact]
+) -> tuple[DayNarrative, tuple[str, ...]]:
+    """Return the narrative of a day from an answer, and notices of what was left out."""
+    found = grounded(answer, PARTS, _records(stated, withdrawn))
+    lines = tuple(narrative_line(sentence.part, sentence.text, sentence.cites) for sentence in found.sentences)
+    return DayNarrative(lines, facts_checksum(stated, withdrawn)), found.notices
+
+
+def _records(stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> dict[str, Mapping[str, Any]]:
+    """Return what the model is shown of the facts, by id."""
+    gone = {day_fact.fact.id for day_fact in withdrawn}
+    rows = [*withdrawn, *(day_fact for day_fact in stated if day_fact.fact.id not in gone)][:MOST_FACTS]
+    return {
+        row.fact.id: _record(row, "withdrawn" if row.fact.id in gone else "") for row in rows if _may_be_shown(row.fact)
+    }
+
+
+def _record(other_fact: DayFact, status: str) -> Mapping[str, Any]:
+    fact = other_fact.fact
+    return {
+        "fact": fact.fact,
+        "about": other_fact.entity,
+        "category": fact.category,
+        "from": fact.trust or "user",
+        "status": status,
+        "before": " / ".join(other_fact.before),
+        "true_from": fact.valid_from,
+        "true_until": fact.valid_to,
+    }
+
+
+def _may_be_shown(fact: Fact) -> bool:
+    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)

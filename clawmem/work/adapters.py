@@ -10,31 +10,37 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.task_changes import with_values
 from clawmem.memory.tasks import list_tasks
 from clawmem.memory.writing import writing
 from clawmem.model.facts.precedents import outcomes_of
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.adapter_reply import (
     AdapterEvent,
     AdapterReply,
     AdapterTask,
     adapter_request,
+    new_keys,
+    origin_of,
     parse_reply,
+    to_tell,
+    told_keys,
+    updated,
 )
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, ledger_path, render_events
-from clawmem.model.records.foreign_tasks import origin_of, to_tell
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.records.task import Task
+from clawmem.model.records.task import CLOSED, Task, new_page, parse_task, task_path
 from clawmem.model.records.workflow import Workflow
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.program import Program, read_program, run_allowed
-from clawmem.vault.state.adapter_runs import keep_run, last_run
+from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
-from clawmem.work.foreign_tasks import take_in
+from clawmem.work.tasks import free_slug
 from clawmem.work.workflows import find_workflow
 
 ALLOWED, SECONDS = "adapters.allowed", "adapters.timeout_seconds"
@@ -202,3 +208,85 @@ def _event(vault: Vault, caller: Caller, workflow: str, adapter: str, event: Ada
 
 def _source(adapter: str) -> str:
     return f"tool:{adapter}"
+
+
+class TakenIn(NamedTuple):
+    """The writes, how many tasks are new and how many changed, and what was changed on both sides."""
+
+    writes: dict[str, bytes | None]
+    added: int
+    updated: int
+    notices: tuple[str, ...]
+
+
+def take_in(
+    work: WriteScope,
+    workflow: str,
+    adapter: str,
+    items: Sequence[AdapterTask],
+    known: Sequence[Task],
+    closed: Sequence[Mapping[str, Any]],
+) -> TakenIn:
+    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before, and `closed` what
+    it was told in this run."""
+    moment, group = stamp(work.caller.now), {record["task"] for record in closed}
+    tasks = {other_task.origin: other_task for other_task in known}
+    before = dict(tasks)
+    notices: list[str] = []
+    for other_task in known:
+        if other_task.slug in group or other_task.state not in CLOSED:
+            tasks[other_task.origin] = with_values(other_task, told_keys(other_task))
+    made: dict[str, Task] = {}
+    for task in {other_task.id: other_task for other_task in items}.values():
+        origin = origin_of(workflow, adapter, task.id)
+        here = tasks.get(origin)
+        if here is None:
+            made[origin] = _new(
+                work, task, workflow, adapter, moment, {other_task.slug for other_task in made.values()}
+            )
+            continue
+        update = updated(here, task, workflow, adapter, moment)
+        notices += update.kept
+        tasks[origin] = with_values(here, update.keys) if update.keys else here
+    changed = [other_task for origin, other_task in tasks.items() if other_task != before[origin]]
+    writes: dict[str, bytes | None] = {
+        other_task.path: other_task.page.encode() for other_task in (*made.values(), *changed)
+    }
+    return TakenIn(writes, len(made), len(changed), tuple(notices))
+
+
+def _new(work: WriteScope, task: AdapterTask, workflow: str, adapter: str, moment: str, taken: set[str]) -> Task:
+    title = check_statement(task.title, "title")
+    criteria = tuple((text, False) for text in task.acceptance)
+    page = new_page(title, new_keys(task._replace(title=title), workflow, adapter, moment), task.about, criteria)
+    path = task_path(free_slug(work, title, taken))
+    return parse_task(allowed(work.vault.settings, page, f"The task '{title}'").encode(), path, parse_yaml)
+
+
+_FILE = "adapters.json"
+
+
+def last_run(vault: Vault, workflow: str, adapter: str) -> str | None:
+    """Return when an adapter last ran to its end (ISO 8601 UTC), or None."""
+    when = _read(vault).get(_key(workflow, adapter))
+    return when if isinstance(when, str) else None
+
+
+def keep_run(vault: Vault, workflow: str, adapter: str, when: str) -> None:
+    """Remember that an adapter ran to its end."""
+    record = {**_read(vault), _key(workflow, adapter): when}
+    vault.prepare_state()
+    vault.disk.replace(vault.state / _FILE, (json.dumps(record, indent=1) + "\n").encode(), vault.state)
+
+
+def _key(workflow: str, adapter: str) -> str:
+    return f"{workflow} {adapter}"
+
+
+def _read(vault: Vault) -> Mapping[str, Any]:
+    """The file; empty if there is none or it is damaged, so that the next run gives everything."""
+    try:
+        record = json.loads((vault.state / _FILE).read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return record if isinstance(record, dict) else {}

@@ -14,9 +14,8 @@ from clawmem.memory.tasks import list_tasks
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.task import Task
-from clawmem.vault.state.adapter_runs import last_run
 from clawmem.vault.vault import Vault
-from clawmem.work.adapters import AdapterRun, allow_adapter, ask_adapter, check_adapters, run_adapter
+from clawmem.work.adapters import AdapterRun, allow_adapter, ask_adapter, check_adapters, last_run, run_adapter
 from clawmem.work.decisions import add_record
 from clawmem.work.workflows import find_workflow
 from tests.conftest import Command

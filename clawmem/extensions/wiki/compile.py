@@ -14,9 +14,18 @@ from clawmem import __version__
 from clawmem.errors import Unreadable
 from clawmem.extensions.wiki.gather import Titles, gate_context, gather_page, is_on_wiki, titles_of
 from clawmem.extensions.wiki.state import WikiState, read_wiki_state, write_wiki_state
-from clawmem.extensions.wiki.values.links import PageNames, WrittenLink, links_in, outside_markers, page_names, resolved
+from clawmem.extensions.wiki.values.links import (
+    PageNames,
+    WrittenLink,
+    dead_targets,
+    link_targets,
+    links_in,
+    mended,
+    outside_markers,
+    page_names,
+    resolved,
+)
 from clawmem.extensions.wiki.values.markdown import render_entity, render_index, render_topic
-from clawmem.extensions.wiki.values.mending import dead_targets, link_targets, mended
 from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, title_of_text, topic_page
 from clawmem.extensions.wiki.values.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming

@@ -27,14 +27,18 @@ from clawmem.extensions.wiki.values.curation import (
     settled,
     stale_findings,
 )
-from clawmem.extensions.wiki.values.links import LinkReport, check_links, outside_markers, page_names, resolved
-from clawmem.extensions.wiki.values.mending import (
+from clawmem.extensions.wiki.values.links import (
     DeadTarget,
+    LinkReport,
     LinkTargets,
     MendedLink,
+    check_links,
     dead_targets,
     link_targets,
     mended,
+    outside_markers,
+    page_names,
+    resolved,
 )
 from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, entity_page, title_of_text, topic_page
 from clawmem.extensions.wiki.values.page import WikiConflict

@@ -7,8 +7,7 @@ from typing import Any
 
 from clawmem.errors import NotPermitted, Refused
 from clawmem.extensions.wiki.values.curation import sections
-from clawmem.extensions.wiki.values.links import WrittenLink, links_in, page_names, resolved, with_targets
-from clawmem.extensions.wiki.values.mending import target_on
+from clawmem.extensions.wiki.values.links import WrittenLink, links_in, page_names, resolved, target_on, with_targets
 from clawmem.extensions.wiki.values.names import FOLDER, file_name, relative_link
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
 from clawmem.memory.entities.entities import merge_writes
@@ -17,8 +16,16 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.premises import confirmed
 from clawmem.model.pages.summary import own_text, with_own_text
-from clawmem.model.proposals.action_words import ARCHIVE, CONFIRM, JOIN_ENTITIES, JOIN_PAGES, SET_LINK, SPLIT
-from clawmem.model.proposals.proposal import APPROVED, Proposal
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    ARCHIVE,
+    CONFIRM,
+    JOIN_ENTITIES,
+    JOIN_PAGES,
+    SET_LINK,
+    SPLIT,
+    Proposal,
+)
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 
 Writes = dict[str, bytes | None]

@@ -14,6 +14,8 @@ from clawmem.faces.parts.words import outcome_lines
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
+from clawmem.model.records.task import VERDICTS, Task
+from clawmem.model.records.workflow import STATES
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
@@ -154,3 +156,23 @@ def _plain(value: Any) -> str:
     import json
 
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_ITEM = {"text": str, "checked": bool, "line": int}
+TASK_SHAPE = {
+    "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
+    "since": (str, None), "verdict": (set(VERDICTS), None), "decided": (str, None), "decided_by": (str, None),
+    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [_ITEM],
+}  # fmt: skip
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A task as callers of --json get it: every key is always there."""
+    left = ("acceptance", "body", "extra", "page", "foreign")
+    data = {key: value for key, value in task._asdict().items() if key not in left}
+    return {**data, "path": task.path, "acceptance": [item._asdict() for item in task.acceptance]}
+
+
+def task_lines(task: Task) -> list[str]:
+    """The title of a task and its criteria, for people."""
+    return [task.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in task.acceptance)]

@@ -14,9 +14,8 @@ from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.pages.guardrail_page import agents_of
-from clawmem.model.proposals.action_words import action_words
 from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
-from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.proposal_file import proposal_to_record
 from clawmem.review.agreement import ConflictAgreement, KindAgreement, kinds_decided
 from clawmem.review.agreement import agreement as agreement_act

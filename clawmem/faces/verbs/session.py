@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
-from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
+from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data

@@ -8,7 +8,7 @@ from clawmem.errors import InvalidInput
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
-from clawmem.faces.parts.tasks import TASK_SHAPE, task_data, task_lines
+from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
 from clawmem.memory.task_changes import ChangedTask, move_task
 from clawmem.memory.tasks import find_task, list_tasks

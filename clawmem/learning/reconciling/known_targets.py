@@ -8,8 +8,8 @@ from datetime import date
 
 from clawmem.learning.reconciling.gate import content_words
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, ReconcileDecision
-from clawmem.learning.rules.corrections import is_specific
 from clawmem.learning.rules.dating import without_any_date
+from clawmem.learning.rules.known_changes import is_specific
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.proposals.proposition import Proposition

@@ -36,8 +36,7 @@ from clawmem.learning.reconciling.review import (
 )
 from clawmem.learning.reconciling.round_state import RoundState
 from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.corrections import CORRECTION
-from clawmem.learning.rules.known_changes import RETRACTION, states_change
+from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, states_change
 from clawmem.memory.facts.forget import Named, telling_words
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID

@@ -19,3 +19,11 @@ _SLOTS = frozenset(("deadline", "scheduled_for", "budget", "limit", "set_to", "e
 def states_change(proposition: Proposition) -> bool:
     """Return whether the proposition gives a known thing a new date or amount."""
     return proposition.predicate in _SLOTS and _CHANGED.search(proposition.source_text) is not None
+
+
+CORRECTION = "correction"
+
+
+def is_specific(text: str) -> bool:
+    """Return whether a value contains a capital letter or a digit."""
+    return re.search(r"[A-Z\d]", text) is not None

@@ -19,7 +19,6 @@ from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, sub_span
 from clawmem.learning.attribution.speaker import speaker_of
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE, is_question, read_clauses
-from clawmem.learning.rules.corrections import CORRECTION, is_specific
 from clawmem.learning.rules.dating import said_day
 from clawmem.learning.rules.forms import (
     EventReader,
@@ -30,7 +29,7 @@ from clawmem.learning.rules.forms import (
     values_of,
     with_small_initial,
 )
-from clawmem.learning.rules.known_changes import RETRACTION, states_change
+from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, is_specific, states_change
 from clawmem.learning.rules.language import language_of
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE

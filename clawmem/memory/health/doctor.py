@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
-from clawmem.memory.health.checks.extensions import extension_problems
+from clawmem.memory.health.checks.facts import withdrawn_problems
 from clawmem.memory.health.checks.learning import learning_problems
 from clawmem.memory.health.checks.local_settings import local_settings_problems
 from clawmem.memory.health.checks.merging import merging_problems
@@ -38,7 +38,7 @@ from clawmem.memory.health.checks.storage import (
     lost_problems,
 )
 from clawmem.memory.health.checks.tree import case_problems, tree_problems
-from clawmem.memory.health.checks.withdrawn import withdrawn_problems
+from clawmem.memory.health.extensions import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.history.redaction import RECORD, records_of
 from clawmem.model.kinds import LEDGER_DAY, file_kind

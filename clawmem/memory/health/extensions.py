@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import NamedTuple
 
-from clawmem.errors import NotFound, StorageFailed
-from clawmem.extension import ACCEPTED_FILE, GROUP, OWN, read_accepted
+from clawmem.errors import ExtensionUnusable, NotFound, StorageFailed
+from clawmem.extension import ACCEPTED_FILE, GROUP, OWN, extensions, load_foreign, named, read_accepted
+from clawmem.memory.health.checks.problem import WARNING, HealthProblem
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import user_folder
 from clawmem.vault.lock import writer_lock
+from clawmem.vault.vault import Vault
 
 _WAIT_SECONDS = 10.0
 
@@ -77,3 +79,15 @@ def _write(environment: Mapping[str, str], accepted: Mapping[str, str]) -> str:
     except OSError as problem:
         raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
     return str(folder / ACCEPTED_FILE)
+
+
+def extension_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield the problems of extensions."""
+    for name, reference in read_accepted().items():
+        try:
+            load_foreign(name, reference)
+        except ExtensionUnusable as problem:
+            yield HealthProblem(WARNING, "extension", None, None, f"{problem.message} {problem.hint}")
+    for extension in extensions():
+        for check in extension.checks:
+            yield from named(check)(vault)

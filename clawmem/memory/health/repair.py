@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import rebuild
 from clawmem.memory.entities.places import new_entity_files
+from clawmem.memory.health.checks.facts import CHECK as WITHDRAWN
 from clawmem.memory.health.checks.items import is_rewritable
 from clawmem.memory.health.checks.merging import ATTRIBUTES, CONFIGURATION, UNFINISHED_MERGE, with_attributes
 from clawmem.memory.health.checks.merging import CHECK as MERGING
 from clawmem.memory.health.checks.problem import HealthProblem
 from clawmem.memory.health.checks.repository import remove_partial_files
 from clawmem.memory.health.checks.storage import BRANCH, GIT_INDEX, LINE_ENDS, LOST
-from clawmem.memory.health.checks.withdrawn import CHECK as WITHDRAWN
 from clawmem.memory.health.repair_facts import Restored, restore_unreadable
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.finish_merge import finish_merge

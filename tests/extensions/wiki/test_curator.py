@@ -16,8 +16,7 @@ from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.proposals.action_words import action_words
-from clawmem.model.proposals.proposal import OPEN, Proposal
+from clawmem.model.proposals.proposal import OPEN, Proposal, action_words
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve, list_proposals, preview, reject
 from clawmem.vault.vault import Vault

@@ -7,8 +7,15 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.extensions.governance.suites.store import read_suite
-from clawmem.extensions.governance.suites.suite import COPY, REGRESSION, Assertion, Suite, SuiteTest, suite_path
-from clawmem.extensions.governance.suites.text import suite_text
+from clawmem.extensions.governance.suites.suite import (
+    COPY,
+    REGRESSION,
+    Assertion,
+    Suite,
+    SuiteTest,
+    suite_path,
+    suite_text,
+)
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.failure_log import read_failures

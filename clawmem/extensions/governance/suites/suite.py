@@ -339,3 +339,10 @@ def _assertion_to_mapping(assertion: Assertion) -> dict[str, Any]:
     record |= {"value": assertion.value} if assertion.value is not None else {}
     record |= {"threshold": assertion.threshold} if assertion.threshold is not None else {}
     return {**record, **({"weight": assertion.weight} if assertion.weight != 1 else {})}
+
+
+def suite_text(suite: Suite) -> str:
+    """Return a suite as YAML that clawmem and promptfoo read."""
+    import yaml  # slow to import
+
+    return str(yaml.safe_dump(suite_to_mapping(suite), sort_keys=False, allow_unicode=True, width=118))

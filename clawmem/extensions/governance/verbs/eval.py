@@ -16,18 +16,29 @@ from clawmem.extensions.governance.suites.eval_run import (
     EvalScore,
     OutcomeChange,
     changes_between,
+    junit_xml,
     regressions,
+    score_rows,
 )
 from clawmem.extensions.governance.suites.store import eval_runs, find_run, find_suite, keep_run, last_run, list_suites
-from clawmem.extensions.governance.suites.suite import ARMS, MOST_TESTS, REGRESSION, SUITE_KINDS, Suite
+from clawmem.extensions.governance.suites.suite import (
+    ARMS,
+    MOST_TESTS,
+    REGRESSION,
+    SUITE_KINDS,
+    Generated,
+    Suite,
+    suite_text,
+    suite_to_mapping,
+)
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted
 
 if TYPE_CHECKING:
+    from clawmem.extensions.governance.suites.eval_run import ScoreRow
     from clawmem.extensions.governance.suites.graders import Judge
     from clawmem.extensions.governance.suites.run import SuiteRunner
-    from clawmem.extensions.governance.suites.summary import ScoreRow
     from clawmem.extensions.governance.suites.vaults import InnerCommand
 
 _SHOWN = 20
@@ -78,8 +89,6 @@ def run(
         talk += [f"{name}: {score.test} ({score.arm}): {'; '.join(score.reasons)}" for score in scores[:_SHOWN]]
     lines: Any = _lines(found)
     if junit is not None:
-        from clawmem.extensions.governance.suites.junit import junit_xml
-
         text = junit_xml(found)
         if junit == "-":
             lines = text.splitlines()
@@ -119,9 +128,6 @@ def list_(call: Call) -> Answer:
 def show(call: Call, suite: Annotated[str, _SUITE], size: Annotated[int | None, _SIZE]) -> Answer:
     """Print a suite as YAML that promptfoo runs, too: clawmem eval show memory > suite.yaml; promptfoo eval -c
     suite.yaml."""
-    from clawmem.extensions.governance.suites.suite import suite_to_mapping
-    from clawmem.extensions.governance.suites.text import suite_text
-
     other_suite = _sized(call, suite, size)
     return Answer({"id": other_suite.id, "suite": suite_to_mapping(other_suite)}, suite_text(other_suite).splitlines())
 
@@ -181,7 +187,7 @@ def answer(
     provider and the context of the test, both as JSON. Assertions in metadata.assert are graded here; if one does not
     hold, the command fails with exit code 1."""
     from clawmem.extensions.governance.suites.graders import not_judged
-    from clawmem.extensions.governance.suites.provider import answer_for_promptfoo
+    from clawmem.extensions.governance.suites.run import answer_for_promptfoo
 
     with TemporaryDirectory(prefix="clawmem-eval-home-") as home:
         runner = _runner(call, home, not_judged)
@@ -199,7 +205,6 @@ def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite
 
 
 def _sized(call: Call, name: str, size: int | None) -> Suite:
-    from clawmem.extensions.governance.suites.suite import Generated
     from clawmem.extensions.governance.suites.world import SEED, generated_suite
 
     suite = find_suite(call.runtime.vault(), name)
@@ -236,8 +241,6 @@ def _failing(suites: Sequence[Suite], runs: Sequence[EvalRun]) -> list[tuple[str
 
 
 def _lines(runs: Sequence[EvalRun]) -> Table:
-    from clawmem.extensions.governance.suites.summary import score_rows
-
     rows = [_row(run, row) for run in runs for row in score_rows(run)]
     return Table(("suite", "category", "arm", "passed", "of", "not judged", "lacks", "must not contain"), rows)
 
@@ -248,8 +251,6 @@ def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
 
 
 def _run_data(run: EvalRun) -> dict[str, Any]:
-    from clawmem.extensions.governance.suites.summary import score_rows
-
     scores = [{**score._asdict(), "reasons": list(score.reasons), "labels": dict(score.labels)} for score in run.scores]
     return {**run._asdict(), "scores": scores, "summary": [row._asdict() for row in score_rows(run)]}
 

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.extensions.wiki.values.mending import DeadTarget
+from clawmem.extensions.wiki.values.links import DeadTarget
 from clawmem.extensions.wiki.values.names import INDEX, relative_link
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of
@@ -22,13 +22,18 @@ from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.premises import REVIEW_BY
 from clawmem.model.lifecycle.staleness import CHECK_FAILED, SOURCE_CHANGED
-from clawmem.model.proposals.action_words import ARCHIVE, CONFIRM, JOIN_ENTITIES, JOIN_PAGES, SET_LINK, SPLIT
 from clawmem.model.proposals.proposal import (
     APPROVED,
+    ARCHIVE,
+    CONFIRM,
     DECIDE,
+    JOIN_ENTITIES,
+    JOIN_PAGES,
     LINE,
     MERGE,
     RETRACT,
+    SET_LINK,
+    SPLIT,
     PageLine,
     Proposal,
     ProposalTarget,

@@ -10,8 +10,8 @@ from datetime import date
 from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
+from clawmem.extensions.wiki.values.links import MendedLink
 from clawmem.extensions.wiki.values.markdown import markdown_text
-from clawmem.extensions.wiki.values.mending import MendedLink
 from clawmem.extensions.wiki.values.names import INDEX, REPORTS, relative_link
 from clawmem.extensions.wiki.values.page import FactPlace, WikiConflict
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked

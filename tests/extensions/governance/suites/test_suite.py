@@ -6,8 +6,7 @@ import pytest
 
 from clawmem.errors import Unreadable, UnreadableKey
 from clawmem.extensions.governance.suites.store import read_suite
-from clawmem.extensions.governance.suites.suite import COPY, MEMORY, Step, filled
-from clawmem.extensions.governance.suites.text import suite_text
+from clawmem.extensions.governance.suites.suite import COPY, MEMORY, Step, filled, suite_text
 from clawmem.extensions.governance.suites.world import generated_suite
 
 PATH = "governance/evals/boats.yaml"

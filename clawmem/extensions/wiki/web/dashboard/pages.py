@@ -34,8 +34,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.language.text import visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.tokens import fact_dates
-from clawmem.model.proposals.action_words import action_words
-from clawmem.model.proposals.proposal import SUPERSEDE, Proposal
+from clawmem.model.proposals.proposal import SUPERSEDE, Proposal, action_words
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task

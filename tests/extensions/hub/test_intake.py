@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
-from clawmem.extensions.hub.changes import ItemsChange, entity_state, items_change
+from clawmem.extensions.hub.intake import ItemsChange, entity_state, items_change
 from clawmem.model.facts.codec import parse_items_with_lines
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.extensions.hub.postgres.hubs import PATH, fact, items
