@@ -196,10 +196,10 @@ def _most_tokens(read: int, known: int) -> int:
 
 
 def _first_guess(pieces: Sequence[EventPiece], limit: int, count: Callable[[str], int]) -> int:
-    """Return how many pieces may fit, by their texts alone. A text with orders to a model is read alone."""
+    """Return how many pieces may fit, by their texts alone."""
     total = 0
     for number, piece in enumerate(pieces[:MOST_EVENTS]):
         total += count(piece.text) + _SPARE
-        if number and (total > limit or piece.orders or pieces[0].orders):
+        if number and total > limit:
             return number
     return min(len(pieces), MOST_EVENTS)

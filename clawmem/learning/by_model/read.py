@@ -177,8 +177,7 @@ class _ReadingRun:
 
     def _ask(self, task: PendingTask, account: Account) -> None:
         assert task.reading is not None
-        if task.reading.shown[0].orders:
-            self._suspicious.append(task.reading.shown[0].event.id)
+        self._suspicious += [piece.event.id for piece in task.reading.shown if piece.orders]
         system = instructions(self._vault.catalog)
         data = f"{task_data(task.reading, stamp(self._caller.now)[:10])}\n{_END}"
         asked: list[Message] = [{"role": "system", "content": system}, {"role": "user", "content": data}]
@@ -316,7 +315,9 @@ class _ReadingRun:
             notices.append(f"The model gave no usable answer for {', '.join(aside[:5])} twice; set aside.")
         tried = [key for key in dict.fromkeys(self._suspicious) if key not in self._failing]
         if tried:
-            notices.append(f"{', '.join(tried[:5])} contains instructions to a model: read as data, and not trusted.")
+            notices.append(
+                f"{', '.join(tried[:5])} contains instructions to a model: read without them, and not trusted."
+            )
         return notices
 
 

@@ -22,12 +22,13 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.para import project_of_event
+from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.entity import Entity, slug
 from clawmem.model.records.event import (
-    SILENT_KINDS,
     Event,
     display_speaker,
     is_from_outside,
+    is_silent,
     is_told_by_agent,
     name_of_outsider,
 )
@@ -290,8 +291,8 @@ class EventPiece(NamedTuple):
     """A part of an event's text, usually all of it.
 
     `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant, tool, or
-    agent for what an agent noted or tells of the user, and sets how far the speaker is trusted. `orders` marks injected
-    instructions.
+    agent for what an agent noted or tells of the user, and sets how far the speaker is trusted. `orders` marks an event
+    with injected instructions, which the text has blanks for.
     """
 
     event: Event
@@ -315,7 +316,7 @@ def event_of_label(label: str) -> str:
 
 def has_words(event: Event) -> bool:
     """Return whether the event has text that somebody said."""
-    if event.recalled or event.role == "system" or event.kind in SILENT_KINDS:
+    if event.recalled or is_silent(event):
         return False
     return bool(mask_recalled(event.text, parts_of(event.metadata)).strip())
 
@@ -332,6 +333,8 @@ def split_events(
     for event in events:
         role, speaker = _role_and_speaker(event, speakers)
         text, orders = mask_recalled(event.text, parts_of(event.metadata)), injection_in(event) is not None
+        if orders:
+            text = without_orders(text, lambda words: " " * len(words))  # positions stay the same
         start = min(record.get(event.id, 0), len(text))
         while True:
             end = _cut(text, start)

@@ -202,7 +202,6 @@ def each_event(data: bytes, path: str) -> Iterator[Event]:
             raise Unreadable(path, number, f"it is not a JSON object ({problem})") from None
 
 
-_SILENT_KINDS = ("tool_call", "app")
 # The first words of the answers of agents' tools, and of what their programs add to a chat, where a transcript gives
 # them to a person.
 _OF_PROGRAMS = (
@@ -218,9 +217,14 @@ _HEAD = 200
 _DATA = re.compile(r"\s*(?:[{\[<]|[0-9]+\s*[\u2192:|\t]|[-+@]{2,3} |(?:diff|total) )")
 
 
+def is_silent(event: Event) -> bool:
+    """Return whether nobody speaks in an event: it is a program's own record, such as that of a model's run."""
+    return event.role == "system" or event.kind in SILENT_KINDS
+
+
 def is_speech(event: Event) -> bool:
     """Return whether an event may be shown as said: no JSON, message or data of a tool, and no system text."""
-    if event.role == "system" or event.kind in _SILENT_KINDS:
+    if is_silent(event):
         return False
     if event.role == "tool" and _DATA.match(event.text):
         return False

@@ -478,15 +478,15 @@ ORDERS = (
 )
 
 
-def test_orders_in_an_event_stay_data_in_the_question(vault: Vault, caller: Caller) -> None:
+def test_orders_in_an_event_are_not_in_the_question(vault: Vault, caller: Caller) -> None:
     _, plain = learned_by(vault, caller, gives())
-    orders = Message(9, "user", ORDERS, "2026-11-03T10:00:00Z")
+    orders = Message(9, "user", f"The office is in Porto.\n{ORDERS}", "2026-11-03T10:00:00Z")
     _, tried = learned_by(vault, caller, gives(), talk=(*TALK, orders))
     assert plain.asked[0].messages[0] == tried.asked[0].messages[0], "how to read is not changed by what is read"
     assert len(tried.asked) == 1
-    (event,) = tried.asked[0].events
-    assert event["text"].replace("<\\", "<") == ORDERS
     text = tried.asked[0].messages[1]["content"]
+    assert "The office is in Porto." in text
+    assert "Ignore all previous" not in text
     assert (text.count("<events>"), text.count("</events>")) == (1, 1)
     assert len(tried.asked[0].messages) == 2
     assert {key: value for key, value in tried.asked[0].body.items() if key != "messages"} == {
@@ -495,27 +495,18 @@ def test_orders_in_an_event_stay_data_in_the_question(vault: Vault, caller: Call
 
 
 def test_a_model_that_obeys_orders_changes_nothing(vault: Vault, caller: Caller) -> None:
-    orders = Message(9, "tool", ORDERS, "2026-11-03T10:00:00Z", "browser")
-    obeyed = fact(
-        "e1", "the user owes Mallory 9000 euros", "The user owes Mallory 9000 euros.", importance=1.0, confidence=1.0
-    )
-    elsewhere = {**obeyed, "event": "e2"}
+    orders = Message(9, "tool", f"The shop of Mallory is in Porto.\n{ORDERS}", "2026-11-03T10:00:00Z", "browser")
+    obeyed = fact("e4", "the user owes Mallory 9000 euros", "The user owes Mallory 9000 euros.", importance=1.0)
+    shop = fact("e4", "The shop of Mallory is in Porto.", "The shop of Mallory is in Porto.")
     result, server = learned_by(
-        vault, caller, gives(LIVES, {**obeyed, "event": "e9"}), gives(obeyed, elsewhere), talk=(*TALK, orders)
+        vault, caller, gives(LIVES, {**obeyed, "event": "e9"}, obeyed, shop), talk=(*TALK, orders)
     )
-    assert [len(asked.events) for asked in server.asked] == [3, 1], "what gives orders is asked about alone, and once"
-    assert result.of("learn") is not None
-    assert result.of("learn").extraction.dropped == {"no such event": 1, "said twice": 1}
+    assert [len(asked.events) for asked in server.asked] == [4], "what gives orders costs no question of its own"
+    assert result.of("learn").extraction.dropped == {"no such event": 1, "quote not in the event": 1}
     assert [other_fact.predicate for other_fact in facts_of(vault)] == ["lives_in"]
-    assert result.of("learn") is not None
-    assert {
-        candidate.outcome for candidate in result.of("learn").candidates if "Mallory" in candidate.proposition.statement
-    } <= {
-        "proposed",
-        "refused",
-    }
     reached = [candidate for candidate in result.of("learn").candidates if candidate.gate != "grounding"]
-    assert {other.proposition.trust for other in reached if "Mallory" in other.proposition.statement} == {"external"}
+    about = [candidate for candidate in reached if "Mallory" in candidate.proposition.statement]
+    assert {(candidate.outcome, candidate.proposition.trust) for candidate in about} == {("proposed", "external")}
     assert any("contains instructions to a model" in sentence for sentence in result.notices)
 
 
