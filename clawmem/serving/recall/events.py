@@ -25,7 +25,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import event_from_record, is_speech, is_visible_to
+from clawmem.model.records.event import event_from_record, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
@@ -198,6 +198,7 @@ def _heard(
             )
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found
+            and not is_silent(found[n])
             and is_visible_to(found[n], wanted.owners, wanted.reach)
             and is_within(found[n].timestamp[:10], wanted)
             and not (without_notes and found[n].role == "note")

@@ -340,6 +340,8 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
             hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
+    if FACTS in where:
+        dated = [pair for pair in dated if not _is_order(pair[1])]
     chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
@@ -367,6 +369,10 @@ def _one_ranking(
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources)
+    if FACTS in asked.where and (orders := [each for each in every if _is_order(each)]):
+        found = sum(map(_is_order, _strong(every, asked, words)[: asked.limit]))
+        every = [each for each in every if each not in orders]
+        result = _with_orders_counted(result, asked, found)
     strong = _strong(every, asked, words)
     if strong and len(strong) < len(every):
         strong += _of_topics(every, strong, asked.words)
@@ -378,6 +384,19 @@ def _one_ranking(
     best = with_falling_scores(strong[: asked.limit])
     near = () if strong else tuple([*known, *(hit for hit in every if hit not in known)][:_NEAREST])
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
+
+
+def _is_order(hit: RecallHit) -> bool:
+    return isinstance(hit.hit, EventHit) and hit.hit.is_order
+
+
+def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int) -> RecallResult:
+    """Return the result with a notice of messages that were left out since they read as orders."""
+    from clawmem.serving.context.commands import follow_up_commands  # few questions find an order
+    from clawmem.serving.context.pages import orders_remark
+
+    remark = orders_remark(left_out, follow_up_commands(asked.wanted, asked.words).recall)
+    return result._replace(notices=(*result.notices, remark)) if remark else result
 
 
 def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
