@@ -35,6 +35,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE
 from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.date_words import find_dates
+from clawmem.model.proposals.para import thing_in_front
 from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
@@ -164,7 +165,7 @@ def _forgotten(sentence: TextSpan, reader: EventReader) -> list[Proposition] | N
 
 
 def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:
-    """Return what is to be remembered: as a statement where a pattern reads it, else in the words of the request."""
+    """Return what is to be remembered: as a statement where it is one, else in the words of the request."""
     inner = _inner(found, sentence)
     order = read_request(inner, reader)
     if order:
@@ -176,7 +177,25 @@ def _kept(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list
             proposition._replace(confidence=0.95, importance=max(proposition.importance, 0.8), asked=True)
             for proposition in read
         ]
-    return _noted(inner, reader, "kept", None, _KEPT)
+    noted = _noted(inner, reader, "kept", None, _KEPT)
+    if not (sure and noted and in_third_person(inner.text.rstrip(STOPS), reader) and _is_clause(found, sentence.text)):
+        return noted
+    front = thing_in_front(inner.text[:1].upper() + inner.text[1:])
+    return [
+        each._replace(
+            subject=front.title if front else each.subject,
+            object=None,
+            entity_hints=(*([front] if front else []), *each.entity_hints),
+        )
+        for each in _noted(inner, reader, "said", None, _KEPT)
+    ]
+
+
+def _is_clause(found: re.Match[str], text: str) -> bool:
+    """Return whether what is to be remembered is a sentence of its own, and not "the milk"."""
+    before, words = text[: found.start("words")].rstrip().lower(), found["words"]
+    # After "dass" the verb stands last.
+    return before.endswith(" that") or not before.endswith(" dass") and _SIGNS[1].search(words) is not None
 
 
 def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:

@@ -54,7 +54,7 @@ def test_the_language_of_a_text(text: str, code: str) -> None:
 REQUESTS = [
     (
         "please remember that my bike is in the north shed",
-        "The user asked to remember: the user's bike is in the north shed.",
+        "The user's bike is in the north shed.",
     ),
     (
         "Note: rollbacks need a sign-off from Petra.",
