@@ -30,7 +30,7 @@ from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.secrets.find import find_secret
 
-_OF_ASSISTANTS = frozenset(("commitment", "recommendation", "action", "decision"))
+_OF_ASSISTANTS = frozenset(("recommendation", "decision"))
 _TRUST = {"user": "user", "assistant": "agent", AGENT: "agent", "tool": "tool"}
 _SHORTEST_QUOTE = 8
 _LONGEST_NAME = 40
@@ -559,6 +559,8 @@ def _hints(fact: Mapping[str, Any], task: ReadingTask, number: int, subject: str
     words = re.findall(r"\w+", normal(title))
     part = kind == "project" and any(len(word) > 3 and word in group for word in words)
     unsaid = not (part or group.issuperset(words))
+    if kind == "area" and project and normal(project) in re.split(r"[^\w.-]+", normal(fact["statement"])):
+        return _in_order(EntityHint("project", project, "work"), speaker, fact, of_speaker)  # a part of the project
     if (unsaid and kind not in _SUBJECTS) or len(title.split()) > _LONGEST_TITLE or find_injection(title) is not None:
         return (speaker,)
     return _in_order(EntityHint(kind, title, "named"), speaker, fact, of_speaker)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.forgetting import asked_to_forget
+from clawmem.learning.attribution.speaker import THE_USER
 from clawmem.learning.reconciling import candidate as ends
 from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
@@ -51,6 +53,7 @@ from clawmem.model.proposals.learned_fact import learned_fact
 from clawmem.model.proposals.para import HERE, with_project
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
 from clawmem.model.proposals.proposition import FactChange, Proposition
+from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
@@ -329,9 +332,12 @@ class LearningRound:
             as_additional(proposition) if decision.beside else proposition, event, self._state.new_id()
         )
         fact = fact._replace(related_entities=self._state.related(proposition, placement.entity))
-        if (proposition.ended or decision.outcome == RETRACT) and event.id in self._extractor.by_model:
-            # "She no longer works there" must not answer where she works.
-            fact = fact._replace(predicate=None, object=None, relation_phrase=None)
+        if event.id in self._extractor.by_model:
+            if kind_of(placement.entity) == "person" and not _is_rule_of_project(proposition, event):
+                fact = fact._replace(project=None)
+            if proposition.ended or decision.outcome == RETRACT:
+                # "She no longer works there" must not answer where she works.
+                fact = fact._replace(predicate=None, object=None, relation_phrase=None)
         self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
         entity, reason = placement.entity, placement.reason
         if waits:
@@ -416,6 +422,13 @@ def _forgotten(proposition: Proposition, found: Proposal | None) -> LearningCand
         reason = "It asks to forget something that is not known, or was asked before."
         return LearningCandidate(proposition, ends.REFUSED, "reconcile", reason)
     return LearningCandidate(proposition, ends.PROPOSED, "review", found.says, entity=found.entity, proposal=found.id)
+
+
+def _is_rule_of_project(proposition: Proposition, event: Event) -> bool:
+    """Return whether a person's standing rule says nothing of how that person is to be served."""
+    names = "|".join(re.escape(name) for name in (event.speaker or THE_USER, THE_USER))
+    says = re.search(rf"\b(?:{names})\b", proposition.statement, re.IGNORECASE)
+    return proposition.category == "instruction" and says is None
 
 
 def _unfit_words(proposition: Proposition) -> str | None:

@@ -304,13 +304,14 @@ def test_a_plan_does_not_end_on_the_day_with_which_it_begins() -> None:
     assert only(review, of=event(quote)).valid_to == "2026-12-01"
 
 
-def test_an_assistant_only_promises_and_recommends() -> None:
-    message = event("I'll send you the draft on Monday. Paris is the capital of France.", "assistant")
-    promise = fact("e1", "I'll send you the draft", "The assistant promised to send the draft.", category="commitment")
-    made = only(promise, of=message)
+def test_an_assistant_only_decides_and_recommends() -> None:
+    message = event("I'd take SQLite. I'll check it weekly. Paris is the capital of France.", "assistant")
+    advice = fact("e1", "I'd take SQLite", "The assistant recommended SQLite.", category="recommendation")
+    made = only(advice, of=message)
     assert (made.trust, made.subject, made.predicate) == ("agent", "the assistant", None)
+    promise = fact("e1", "I'll check it weekly", "The assistant checks it weekly.", category="commitment")
     capital = fact("e1", "Paris is the capital of France", "Paris is the capital of France.")
-    assert read(capital, of=message).dropped == {"no fact of an assistant's": 1}
+    assert read(promise, capital, of=message).dropped == {"no fact of an assistant's": 2}
 
 
 def test_a_tool_speaks_for_itself_only() -> None:

@@ -65,7 +65,8 @@ def test_a_reader_without_a_place(clawmem: Command) -> None:
 
 def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
     text = (
-        "Staging is on db-2. RabbitMQ is off. No ORM in the code. The cutover is on 13 November. Piet cannot stand Go."
+        "Staging is on db-2. RabbitMQ is off. No ORM in the code. I want short functions. The cutover is on 13 November. "
+        "Piet cannot stand Go."
     )
     clawmem(
         "ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": text, "project": "a/cargo"})
@@ -75,6 +76,7 @@ def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
         ("Staging is on db-2", "The staging database of Cargo is on db-2.", "staging database", "resource:staging"),
         ("RabbitMQ is off", "RabbitMQ is off in Cargo.", "RabbitMQ", "archive:RabbitMQ"),
         ("No ORM in the code", "No ORM is in the code of Cargo.", "Cargo", "area:code style"),
+        ("I want short functions", "Functions are short.", "functions", "area:code style"),
         (
             "The cutover is on 13 November",
             "The cutover of Cargo is on 13 November.",
@@ -86,10 +88,29 @@ def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
     facts = [{"e": 1, "q": q, "s": s, "of": of, "at": at, "c": "decision"} for q, s, of, at in rows]
     result = clawmem("learn", "apply", "-", "--json", given=json.dumps({"task": task["id"], "facts": facts}))
     assert [candidate["entity"] for candidate in result.data["candidates"]] == [
-        "resources/staging", "archives/rabbitmq", "areas/code-style", "projects/cutover", "areas/people/piet"
+        "resources/staging", "archives/rabbitmq", "projects/cargo", "areas/code-style", "projects/cutover",
+        "areas/people/piet",
     ]  # fmt: skip
     shown = clawmem("list", "--entity", "areas/code-style", "--json").data["facts"]
     assert [other["project"] for other in shown] == ["a/cargo"]
+
+
+def test_what_a_person_is_and_wants_holds_in_every_project(clawmem: Command) -> None:
+    text = "Keep answers short for me. Never push to main. Bo is away until June."
+    message = {"role": "user", "speaker": "Piet", "content": text, "project": "a/cargo"}
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+    task = clawmem("learn", "pending", "--json").data
+    rows = [
+        {"q": "Keep answers short for me", "s": "Keep answers to Piet short.", "c": "instruction"},
+        {"q": "Never push to main", "s": "Never push to main.", "c": "instruction"},
+        {"q": "Bo is away until June", "s": "Bo is away until June.", "of": "Bo", "c": "status", "at": "person:Bo"},
+    ]
+    answer = {"task": task["id"], "facts": [{"e": 1, **row} for row in rows]}
+    clawmem("learn", "apply", "-", given=json.dumps(answer))
+    projects = {fact["fact"]: fact.get("project") for fact in clawmem("list", "--json").data["facts"]}
+    assert projects == {
+        "Keep answers to Piet short.": None, "Never push to main.": "a/cargo", "Bo is away until June.": None,
+    }  # fmt: skip
 
 
 def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
