@@ -195,7 +195,7 @@ def _is_clause(found: re.Match[str], text: str) -> bool:
     """Return whether what is to be remembered is a sentence of its own, and not "the milk"."""
     before, words = text[: found.start("words")].rstrip().lower(), found["words"]
     # After "dass" the verb stands last.
-    return before.endswith(" that") or not before.endswith(" dass") and _SIGNS[1].search(words) is not None
+    return before.endswith(" that") or (not before.endswith(" dass") and _SIGNS[1].search(words) is not None)
 
 
 def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> list[Proposition]:

@@ -65,8 +65,8 @@ def test_a_reader_without_a_place(clawmem: Command) -> None:
 
 def test_a_reader_names_the_thing_and_its_class(clawmem: Command) -> None:
     text = (
-        "Staging is on db-2. RabbitMQ is off. No ORM in the code. I want short functions. The cutover is on 13 November. "
-        "Piet cannot stand Go."
+        "Staging is on db-2. RabbitMQ is off. No ORM in the code. I want short functions. "
+        "The cutover is on 13 November. Piet cannot stand Go."
     )
     clawmem(
         "ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": text, "project": "a/cargo"})
