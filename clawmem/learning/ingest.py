@@ -35,7 +35,7 @@ PART_CHARACTERS = 4_000_000
 
 # The verbs of a request to forget, in the languages in which one is understood without a reader.
 _ASKS = re.compile(
-    r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|remember|memori|keep|store|save|retain|record|"
+    r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|strike|remember|memori|keep|store|save|retain|record|"
     r"note|write down|hold on|verg[ei]ss|l[oö]sch|entfern|streich|nimm|merk|behalt|speicher|notier|olvid|borr|elimin|"
     r"quita|recuerdes|acuerdes|guardes|anotes|conserves|oubli|efface|supprime|retire|enl[eè]ve|retiens|garde)",
     re.IGNORECASE,

@@ -23,7 +23,10 @@ _LEAD = (
     r"[,.:]? )*(?:(?:can|could|would|will) you (?:please )?|you can |i(?:'d like| want) you to |"
     r"k[oö]nnte?st du (?:bitte )?|puedes |peux-tu |tu peux )?"
 )
-_PLEASE = r"(?:,? (?:please|pls|bitte|por favor|s'il (?:te|vous) pla[iî]t|again|ok|okay|thanks|danke|gracias|merci))*"
+_PLEASE = (
+    r"(?:,? (?:please|pls|bitte|por favor|s'il (?:te|vous) pla[iî]t|again|wieder|doch|mal|ok|okay|thanks|danke|gracias|"
+    r"merci))*"
+)
 _TOLD = r"(?:told|said|mentioned|wrote|written|shared|gave|given|pasted|posted)"
 _GESAGT = r"(?:gesagt|geschrieben|erz[aä]hlt|erw[aä]hnt|genannt)(?: (?:hab|habe|hatte|haben))?"
 _DICHO = r"(?:dije|cont[eé]|escrib[ií]|mencion[eé]|he (?:dicho|contado|escrito|mencionado))"
@@ -54,7 +57,14 @@ _SAID = (
     r"(?:l'histoire|l'affaire|le truc|la chose) (?:de|du|avec|sur)|"
     rf"(?:tout )?ce que (?:tu sais|je t'{_DIT}|j'{_DIT}) (?:de|du|sur|[aà] propos de)|tout sur)"
 )
-_THING = r"the (?:things?|bit|part|stuff|business|story|point) (?:about|with|of|on)"
+_THING = r"(?:(?:the|that|this) (?:things?|bit|part|stuff|business|story|point) (?:about|with|of|on)|that about)"
+# What was told is not to be spread: then "forget it" means what was said last.
+_PRIVATE = re.compile(
+    r"\b(?:told (?:to )?me|(?:told|said to) (?:to )?you (?:that|this|it)|in (?:private|confidence)|confidential|secret|"
+    r"between (?:us|you and me)|nobody's business|should(?:n't| not) have (?:said|told|mentioned)|unter uns|"
+    r"vertraulich|geheim|geht (?:niemand|kein)en|entre (?:nous|nosotros)|confiden[ct]i(?:el|al)|secreto?|ne regarde)",
+    re.IGNORECASE,
+)
 _MEMORY = (
     r"(?:from (?:(?:the|your|our|my|shared|team|long-term) )*memory|"
     r"aus (?:(?:dem|deinem|unserem|eurem|gemeinsamen|geteilten) )*(?:ged[aä]chtnis|speicher|erinnerung\w*|memory)|"
@@ -110,7 +120,7 @@ _FORMS = tuple(
     for form in (
         rf"{_ANY} (?P<words>.{{3,80}}?) {_MEMORY}",
         rf"{_ANY} {_SAID} (?!(?:it|that|this)\b)(?P<words>.{{2,80}}?)",
-        rf"(?:{_FORGET}|{_KEEP_NOT}) {_THING} (?P<words>.{{2,80}}?)",
+        rf"(?:{_FORGET}|{_KEEP_NOT}|strike) {_THING} (?P<words>.{{2,80}}?)",
         rf"{_ANY},? was ich (?:dir |euch )?(?:wegen|[uü]ber|zu|von) (?P<words>.{{2,80}}?) {_GESAGT}",
         r"(?:forget|disregard|unlearn|(?:delete|erase|remove)(?= the fact)) (?:the fact )?that (?P<words>.{4,200}?)",
         rf"{_KEEP_NOT} that (?P<words>(?:i|i'm|i've|we|my|our)\b.{{4,200}}?)",
@@ -120,6 +130,7 @@ _FORMS = tuple(
         rf"{_ANY} (?:the|that|those|den|die|das|el|la|le|les) (?P<words>.{{2,60}}?{_RELATIVE.pattern[:-1]})",
         rf"(?:{_FORGET}|{_LEARN_NOT}) (?P<words>{_OUR} .{{3,60}}?)",
         rf"{_FORGET} (?P<several>(?!(?:to|yester)day's|tomorrow's)[\w.-]+(?: [\w.-]+)?'s .{{3,60}}?)",
+        rf"{_FORGET} (?P<words>(?-i:(?:Frau |Herrn? )?[A-ZÄÖÜ][\w-]+(?:s|')) (?-i:[A-ZÄÖÜ])\w.{{2,60}}?)",
         rf"{_FORGET} (?:the|that|den|die|das|el|la|le|les) (?P<several>.{{3,60}}?)",
     )
 )
@@ -163,6 +174,8 @@ def _targets(asks: str, before: str) -> Iterator[Named]:
             yield JUST_SAID
         elif any(_POINTING_NOT.fullmatch(way) for way in ways):
             yield _of_sentence(before) if before else JUST_SAID
+        elif any(_POINTING.fullmatch(way) for way in ways) and _PRIVATE.search(f"{before} {ask}"):
+            yield JUST_SAID
         elif before and _TELLING.search(before) and any(_POINTING.fullmatch(way) for way in ways):
             yield _of_sentence(before)
         elif named := tuple(dict.fromkeys(words for way in ways for words in _named(way))):

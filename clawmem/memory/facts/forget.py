@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
@@ -163,8 +163,14 @@ def plan_forgetting(
     events = [
         event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
     ]
-    ids = {*ids, *(_just_said(events, request) if request and JUST_SAID in targets else ())}
-    wordings = [words for target in targets if (words := _telling(target, known, events, request))]
+    before = _own_before(events, request) if request else []
+    ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
+    wordings: list[tuple[str, ...]] = []
+    for target in targets:
+        said = _said_of_one_named_before(target, before)
+        words = _telling(target, known, events, request, exact=bool(said))
+        wordings += [words] if words else []
+        ids |= set() if words else said
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
     meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
@@ -200,14 +206,17 @@ def plan_forgetting(
 
 
 def _telling(
-    target: Named, known: Sequence[PlacedFact], events: Sequence[Event], request: Event | None
+    target: Named, known: Sequence[PlacedFact], events: Sequence[Event], request: Event | None, exact: bool
 ) -> tuple[str, ...]:
-    """Return the words of the first wording of a target that name something known. Of a request, one common word names
-    nothing if many facts and messages have it."""
+    """Return the words of the first wording of a target that name something known; if `exact`, all of them.
+
+    Of a request, one common word names nothing if many facts and messages have it, and "Ewa's number" does not mean all
+    that was said of Ewa."""
     for wording in target:
         every = telling_words(wording)
         rest = tuple(word for word in every if word.casefold() not in _ASPECT)
-        for words in dict.fromkeys((every, rest)):
+        bare = request and len(rest) < len(every) and all(word[0].isupper() for word in rest)
+        for words in (every,) if exact or bare else dict.fromkeys((every, rest)):
             found = [placed for placed in known if _is_meant(words, placed.fact)]
             others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]
             common = request and len(words) == 1 and not (words[0][0].isupper() or _SPECIAL.search(words[0]))
@@ -216,15 +225,29 @@ def _telling(
     return ()
 
 
-def _just_said(events: Sequence[Event], request: Event) -> set[str]:
-    """Return the last message of whoever asks, before the request, in the same conversation."""
+def _own_before(events: Sequence[Event], request: Event) -> list[Event]:
+    """Return the messages of whoever asks before the request in the same conversation, in order."""
     mine = [
         event
         for event in events
         if (event.session, event.role, event.speaker) == (request.session, request.role, request.speaker)
     ]
-    earlier = list(takewhile(lambda event: event.id != request.id, sorted(mine, key=lambda event: event.timestamp)))
-    return {earlier[-1].id} if earlier else set()
+    return list(takewhile(lambda event: event.id != request.id, sorted(mine, key=lambda event: event.timestamp)))
+
+
+def _said_of_one_named_before(target: Named, before: Sequence[Event]) -> set[str]:
+    """Return the messages that say a thing of somebody whom the message before names: "She is pregnant"."""
+    for words in map(telling_words, target):
+        names = [word for word in words if word[0].isupper()]
+        rest = [word for word in words if word not in names]
+        if names and rest:
+            return {
+                event.id
+                for naming, event in pairwise(before)
+                if means(rest, event.text)
+                and all(any(_same(name, token) for token in _tokens(naming.text)) for name in names)
+            }
+    return set()
 
 
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:

@@ -165,6 +165,15 @@ _LONG = (
         (["Mail alice@acme.io for it.", "Mail alice.smith@acme.io for that."], "Forget everything about alice@acme.io",
          "alice@acme.io", "alice.smith@acme.io"),
         (["Die Wohnung ist in der Aarstrasse."], "Bitte merk dir das nicht.", "Aarstrasse", ""),
+        (["Jo sings in the choir.", "She is pregnant."], "Please forget that Jo is pregnant.", "pregnant", "choir"),
+        (["Ask Mia about the berth.", "Her number is 555 0187."], "She hates that. Forget Mia's number.",
+         "0187", "berth"),
+        (["The choir is large.", "Her pay is 70,000."], "Forget it, that was told to me in private.",
+         "70,000", "choir"),
+        (["The choir is large.", "Her pay is 70,000."], "I shouldn't have told you that. Forget it please.",
+         "70,000", "choir"),
+        (["My interview at Fjord Bank is on Friday."], "No, strike that bit about the interview.", "Fjord", ""),
+        (["Mias Adresse ist Seeweg 4."], "Vergiss Mias Adresse bitte wieder.", "Seeweg", ""),
         (["Ask me before every force push."],
          "The thing about asking before force pushes, forget that rule.", "force", ""),
     ],
@@ -184,7 +193,8 @@ def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, g
 
 @pytest.mark.parametrize("request_", [
     "Forget that I live in Oslo, just kidding!", "Anna wrote: \"forget that I live in Oslo\"",
-    "If the tests fail, forget it.", "Forget the Oslo tests for now.", "remove all of the Oslo tests",
+    "If the tests fail, forget it.", "Forget it, that is too slow.", "Forget Anna's number.",
+    "Forget the Oslo tests for now.", "remove all of the Oslo tests",
 ])  # fmt: skip
 def test_jokes_quotations_and_orders_about_files_hide_nothing(clawmem: Command, request_: str) -> None:
     say(clawmem, "I live in Oslo, and the Oslo tests are slow.")
