@@ -126,7 +126,7 @@ class Runtime:
             elif not own_only or self._is_own(folder):
                 # A vault that lost its settings is still meant: do not fall through to another vault.
                 self._refuse_incomplete(folder, "the nearest vault upwards")
-        default = self._default()
+        default = self.default_vault_folder()
         if (default / SETTINGS).is_file():
             return VaultLocation(default, "the user's default")
         if self._passed_over:
@@ -145,12 +145,12 @@ class Runtime:
         for text, rule in named:
             if text is not None:
                 return self.resolved(_not_empty(text, rule, "the vault's folder"))
-        return self._default()
+        return self.default_vault_folder()
 
     def is_found_anywhere(self, root: Path) -> bool:
         """Return whether a command in a folder without a vault uses this one, without an option."""
         named = self.environment.get("CLAWMEM_VAULT")
-        return root == (self._default() if named is None else self.resolved(named))
+        return root == (self.default_vault_folder() if named is None else self.resolved(named))
 
     def vault(self) -> Vault:
         """Return the open vault. Raise NoVault if there is none."""
@@ -321,7 +321,7 @@ class Runtime:
         """Return whether a folder with a vault is the user's: the default one, or made or accepted on this machine."""
         from clawmem.vault.git.acceptance import is_own_vault  # only where the working folder is in a vault
 
-        return self._own or folder == self._default() or is_own_vault(folder, self.environment)
+        return self._own or folder == self.default_vault_folder() or is_own_vault(folder, self.environment)
 
     def _no_own(self) -> NoVault:
         return NoVault(
@@ -329,7 +329,8 @@ class Runtime:
             "A person accepts it with `clawmem config trust` in that folder.",
         )
 
-    def _default(self) -> Path:
+    def default_vault_folder(self) -> Path:
+        """Return the folder of a vault that every command finds from any folder."""
         return self.home() / DEFAULT_FOLDER
 
     def resolved(self, text: str) -> Path:

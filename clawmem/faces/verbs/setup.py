@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.by_model.reader import preset_of, restore_reader, try_reader
@@ -16,6 +16,7 @@ from clawmem.setup.cron import CRONTAB, install_schedule, is_scheduled, remove_s
 from clawmem.setup.harnesses import HARNESSES, SHELL, wiring
 from clawmem.setup.programs import own_command
 from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
+from clawmem.vault.exchange.create import create_vault
 
 _NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
 _EVERY = "15m"
@@ -40,8 +41,8 @@ def setup(
     dry_run: Annotated[bool, DRY_RUN._replace(help="Show what would be changed; change nothing.")],
 ) -> Answer:
     """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
-    other entries of its files stay. --remove restores every file byte for byte, unless somebody changed it since:
-    then exactly these entries go."""
+    other entries of its files stay. A person who has no vault gets one in ~/.clawmem. --remove restores every file byte
+    for byte, unless somebody changed it since: then exactly these entries go."""
     if listed:
         return _list(call)
     if harness is None:
@@ -61,13 +62,28 @@ def setup(
         if scheduled:
             remove_schedules(runtime.vault(), runtime.environment, runtime.home(), dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
+    made = () if dry_run else _vault_made(call)
     wanted = _wiring(call, harness)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
-    reader = reader._replace(lines=(*reader.lines, *lines), notices=(*reader.notices, *notices))
+    reader = reader._replace(lines=(*made, *reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
+
+
+def _vault_made(call: Call) -> tuple[str, ...]:
+    """Create the default vault of a person who has none and names none. Return a line that says so."""
+    runtime = call.runtime
+    try:
+        runtime.vault()
+    except NoVault:
+        root = runtime.new_vault_folder(None)
+        if runtime.agent() is not None or root != runtime.default_vault_folder():
+            raise
+        create_vault(root, runtime.environment, runtime.now())
+        return (f"A new vault is ready in {root}.",)
+    return ()
 
 
 def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -56,6 +56,26 @@ JSON_FILES = {
 Setup = Callable[..., Result]
 
 
+def test_a_person_without_a_vault_gets_one(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+
+    def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
+        record = {**{key: text for key, text in environment.items() if key != "CLAWMEM_VAULT"}, **env}
+        command = (sys.executable, "-m", "clawmem", *words)
+        return subprocess.run(command, cwd=tmp_path / "elsewhere", env=record, capture_output=True, text=True)
+
+    root = Path(environment["HOME"]) / ".clawmem"
+    assert run("setup", "cursor", CLAWMEM_AGENT="kit").returncode == 10, "an agent makes no vault"
+    assert run("setup", "cursor", "--dry-run").returncode == 10
+    assert run("setup", "cursor", CLAWMEM_VAULT=str(tmp_path / "none")).returncode == 10
+    assert not root.exists()
+    made = run("setup", "cursor")
+    assert made.returncode == 0, made.stderr
+    assert f"A new vault is ready in {root}." in made.stdout
+    assert run("remember", "Jane prefers tea.").returncode == 0
+    assert "A new vault" not in run("setup", "cursor").stdout
+
+
 @pytest.fixture
 def home(environment: dict[str, str]) -> Path:
     return Path(environment["HOME"])
