@@ -145,7 +145,8 @@ def _not_kept(learned: LearnResult) -> Iterator[str]:
 
 def candidate_line(candidate: LearningCandidate) -> str:
     """Return a candidate on one line: outcome, statement, the step that decided, and the reason."""
-    return f"{candidate.outcome:<9}  {candidate.proposition.statement}  [{candidate.gate}: {candidate.reason}]"
+    outcome = "ended" if candidate.outcome == RETRACTED else candidate.outcome  # it stands, and ends another one
+    return f"{outcome:<9}  {candidate.proposition.statement}  [{candidate.gate}: {candidate.reason}]"
 
 
 def promotion_data(result: PromoteResult, explain: bool, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
