@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from itertools import pairwise, takewhile
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
@@ -34,6 +34,8 @@ _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?�
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer words would be left is hidden as a whole.
 _FEWEST_LEFT = 6
+# A request for everything that was said of something.
+_ALL = re.compile(r"\b(?:what(?:ever)?|everything|anything|all|was|alles|lo que|todo|ce que|tout)\b", re.IGNORECASE)
 # One common word names a few facts and messages; what many have in common is not what was meant.
 _MOST_BY_ONE_WORD = 3
 Named = tuple[str, ...]
@@ -163,14 +165,19 @@ def plan_forgetting(
     events = [
         event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
     ]
+    if request:
+        # A request means what was said before it, also where a whole conversation is read at once.
+        later = {event.id for event in events if event.timestamp > request.timestamp}
+        events = [event for event in events if event.id not in later]
+        known = [placed for placed in known if placed.fact.source_event not in later]
     before = _own_before(events, request) if request else []
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
     wordings: list[tuple[str, ...]] = []
     for target in targets:
-        said = _said_of_one_named_before(target, before)
-        words = _telling(target, known, events, request, exact=bool(said))
+        said = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
+        words = _telling(target, known, events, request, said)
         wordings += [words] if words else []
-        ids |= set() if words else said
+        ids |= set() if words else {event_id for many in said.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
     meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
@@ -206,17 +213,24 @@ def plan_forgetting(
 
 
 def _telling(
-    target: Named, known: Sequence[PlacedFact], events: Sequence[Event], request: Event | None, exact: bool
+    target: Named,
+    known: Sequence[PlacedFact],
+    events: Sequence[Event],
+    request: Event | None,
+    said: Mapping[tuple[str, ...], Collection[str]],
 ) -> tuple[str, ...]:
-    """Return the words of the first wording of a target that name something known; if `exact`, all of them.
+    """Return the words of the first wording of a target that name something known. `said` are the messages that are
+    meant by words that name somebody, by the words.
 
     Of a request, one common word names nothing if many facts and messages have it, and "Ewa's number" does not mean all
     that was said of Ewa."""
     for wording in target:
         every = telling_words(wording)
+        if every in said and all(map(_is_name, every)):
+            return ()
         rest = tuple(word for word in every if word.casefold() not in _ASPECT)
-        bare = request and len(rest) < len(every) and all(word[0].isupper() for word in rest)
-        for words in (every,) if exact or bare else dict.fromkeys((every, rest)):
+        bare = request and len(rest) < len(every) and all(map(_is_name, rest))
+        for words in (every,) if every in said or bare else dict.fromkeys((every, rest)):
             found = [placed for placed in known if _is_meant(words, placed.fact)]
             others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]
             common = request and len(words) == 1 and not (words[0][0].isupper() or _SPECIAL.search(words[0]))
@@ -235,19 +249,25 @@ def _own_before(events: Sequence[Event], request: Event) -> list[Event]:
     return list(takewhile(lambda event: event.id != request.id, sorted(mine, key=lambda event: event.timestamp)))
 
 
-def _said_of_one_named_before(target: Named, before: Sequence[Event]) -> set[str]:
-    """Return the messages that say a thing of somebody whom the message before names: "She is pregnant"."""
+def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str, ...], list[str]]:
+    """Return the messages that are meant by words that name somebody: the last one with a name alone, and those that
+    say a thing of somebody whom the message before names ("She is pregnant")."""
+    found: dict[tuple[str, ...], list[str]] = {}
     for words in map(telling_words, target):
-        names = [word for word in words if word[0].isupper()]
-        rest = [word for word in words if word not in names]
-        if names and rest:
-            return {
-                event.id
-                for naming, event in pairwise(before)
-                if means(rest, event.text)
-                and all(any(_same(name, token) for token in _tokens(naming.text)) for name in names)
-            }
-    return set()
+        names = [word for word in words if _is_name(word)]
+        rest = [word for word in words if not _is_name(word)]
+        naming = [all(any(_same(name, token) for token in _tokens(event.text)) for name in names) for event in before]
+        if names and not rest:
+            ids = [event.id for event, names_it in zip(before, naming, strict=True) if names_it][-1:]
+        else:
+            ids = [event.id for event, names_it in zip(before[1:], naming, strict=False) if names_it]
+            ids = [event.id for event in before if event.id in ids and means(rest, event.text)] if names else []
+        found |= {words: ids} if ids else {}
+    return found
+
+
+def _is_name(word: str) -> bool:
+    return word[0].isupper() and not _SPECIAL.search(word)
 
 
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:

@@ -173,6 +173,7 @@ _LONG = (
         (["The choir is large.", "Her pay is 70,000."], "I shouldn't have told you that. Forget it please.",
          "70,000", "choir"),
         (["My interview at Fjord Bank is on Friday."], "No, strike that bit about the interview.", "Fjord", ""),
+        (["Mia came back.", "Mia was drunk on Monday."], "Strike that about Mia.", "drunk", "came back"),
         (["Mias Adresse ist Seeweg 4."], "Vergiss Mias Adresse bitte wieder.", "Seeweg", ""),
         (["Ask me before every force push."],
          "The thing about asking before force pushes, forget that rule.", "force", ""),
@@ -199,6 +200,15 @@ def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, g
 def test_jokes_quotations_and_orders_about_files_hide_nothing(clawmem: Command, request_: str) -> None:
     say(clawmem, "I live in Oslo, and the Oslo tests are slow.")
     assert say(clawmem, request_) == []
+
+
+def test_what_is_said_after_the_request_stays(clawmem: Command) -> None:
+    texts = ("Mia was drunk on Monday.", "Forget that about Mia, please.", "Mia stands in for Bo.")
+    rows = [{"role": "user", "content": text, "session": "s1", "timestamp": f"2026-11-20T10:0{number}:00Z"}
+            for number, text in enumerate(texts)]  # fmt: skip
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows)))
+    assert "stands in" in served(clawmem, "Mia")
+    assert "drunk" not in served(clawmem, "Mia")
 
 
 def test_another_speaker_does_not_make_the_users_words_forgotten(clawmem: Command) -> None:
