@@ -47,6 +47,19 @@ def test_a_task_keeps_its_bound(vault: Vault, caller: Caller, size: int) -> None
         apply_answer(vault, now, json.dumps({"task": task.key, "facts": []}))
 
 
+def test_a_weekday_that_comes_again_ends_nothing(vault: Vault, caller: Caller) -> None:
+    remember(vault, [draft_from_record({"fact": "Ada does not work on Fridays."}, caller.now)], caller)
+    talk = [Message(1, "user", "My free day is Wednesday from now on.", "2026-11-17T10:00:00Z", "Ada", "s1")]
+    ingest(vault, talk, caller, "x")
+    task = pending(vault, caller)
+    moved = {"e": 1, "q": "My free day is Wednesday from now on", "s": "Ada's free day is Wednesday.", "c": "habit",
+             "when": "2026-11-17", "x": {"k1": "replace"}}  # fmt: skip
+    now = caller._replace(entropy=random.Random(7).randbytes)
+    result = apply_answer(vault, now, json.dumps({"task": task.key, "facts": [moved]}))
+    [fact] = [candidate.fact for candidate in result.learned.candidates if candidate.fact]
+    assert (fact.valid_from, fact.valid_to) == ("2026-11-17", None)
+
+
 def test_a_day_that_moved_is_the_value_and_not_the_start(vault: Vault, caller: Caller) -> None:
     stated = {"fact": "The release of Kestrel is on 3 December 2026.", "entity": "projects/kestrel"}
     remember(vault, [draft_from_record(stated, caller.now)], caller)

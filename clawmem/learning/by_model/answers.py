@@ -468,7 +468,8 @@ def _begins_later(fact: Mapping[str, Any], quote: str, piece: EventPiece) -> boo
 
 
 def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
-    """Return whether a fact gives a known one that names a coming day another day: "the release slips to 10 May"."""
+    """Return whether a fact gives a known one that names a coming day another day: "the release slips to 10 May". A
+    weekday that comes again ("Fridays") is none."""
     message = _said(task.shown[number])
     replaced = {change["id"] for change in fact["changes"] if change["how"] == "replace"}
     olds = [
@@ -477,7 +478,11 @@ def _moves_day(fact: Mapping[str, Any], task: ReadingTask, number: int) -> bool:
         if other_fact.target in replaced or other_fact.label in replaced
     ]
     coming = (
-        any((day.day or "") > message.isoformat() for day in find_dates(old, message, ahead=True)) for old in olds
+        any(
+            (day.day or "") > message.isoformat() and not is_bare_weekday(old, day)
+            for day in find_dates(old, message, ahead=True)
+        )
+        for old in olds
     )
     return not fact["ended"] and any(coming) and bool(find_dates(fact["statement"], message, ahead=True))
 
@@ -501,10 +506,12 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     October, so we use the new one from now on". Of the years that a month or a date without one can mean, the model's
     is taken if it is near."""
     message = _said(piece)
-    dates = [match for match in find_dates(quote, message) if fact["when"] or not is_bare_weekday(quote, match)]
-    found = start_day(dates, category, message)
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first
+    # A weekday says since when only beside another day: "my free day is Wednesday from today on".
+    since = day is not None and day != message
+    dates = [match for match in find_dates(quote, message) if since or not is_bare_weekday(quote, match)]
+    found = start_day(dates, category, message)
     counted = any(match.since or (match.relative and not is_bare_weekday(quote, match)) for match in dates)
     far = found and day and abs(date.fromisoformat(found) - day) > _SLIP
     other_year = found and day and found[5:] == day.isoformat()[5:] and abs(day - message) <= _NEAR

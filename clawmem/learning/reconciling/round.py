@@ -335,6 +335,8 @@ class LearningRound:
         if event.id in self._extractor.by_model:
             if kind_of(placement.entity) == "person" and not _is_rule_of_project(proposition, event):
                 fact = fact._replace(project=None)
+            elif kind_of(placement.entity) == "project":
+                fact = fact._replace(project=self._state.project_of(placement.entity, fact.project))
             if proposition.ended or decision.outcome == RETRACT:
                 # "She no longer works there" must not answer where she works.
                 fact = fact._replace(predicate=None, object=None, relation_phrase=None)

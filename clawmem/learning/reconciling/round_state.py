@@ -168,6 +168,11 @@ class RoundState:
         self._entities.update(dict.fromkeys(facts, entity or ""))
         return dict(facts)
 
+    def project_of(self, entity: str, here: str | None) -> str | None:
+        """Return the project in which the facts of a project's entity hold: `here`, if that or none is known of it."""
+        known = {fact.project for fact in self._facts_of(entity).values() if fact.project}
+        return here if here in known else next(iter(sorted(known)), here)
+
     def entity_of(self, fact_id: str) -> str:
         """Return the entity of a fact that this state returned before."""
         return self._entities[fact_id]

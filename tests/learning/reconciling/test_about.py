@@ -113,6 +113,24 @@ def test_what_a_person_is_and_wants_holds_in_every_project(clawmem: Command) -> 
     }  # fmt: skip
 
 
+def test_a_fact_of_another_project_holds_there(clawmem: Command) -> None:
+    def tell(project: str, text: str, at: str) -> None:
+        message = {"role": "user", "content": text, "project": project}
+        clawmem("ingest", "-", "--format", "jsonl", given=json.dumps(message))
+        task = clawmem("learn", "pending", "--json").data
+        answer = {"task": task["id"], "facts": [{"e": 1, "q": text, "s": text, "of": "x", "at": at}]}
+        clawmem("learn", "apply", "-", given=json.dumps(answer))
+
+    tell("a/cargo", "Cargo stores in Postgres.", "project:cargo")
+    tell("a/quay", "Cargo is deployed on Tuesdays.", "project:cargo")
+    tell("a/quay", "The move of Quay is in May.", "project:move")
+    projects = {fact["fact"]: fact.get("project") for fact in clawmem("list", "--scope", "all", "--json").data["facts"]}
+    assert projects == {
+        "Cargo stores in Postgres.": "a/cargo", "Cargo is deployed on Tuesdays.": "a/cargo",
+        "The move of Quay is in May.": "a/quay",
+    }  # fmt: skip
+
+
 def test_a_change_of_another_thing_in_the_same_project(clawmem: Command) -> None:
     def tell(text: str, **fact: object) -> str:
         message = {"role": "user", "content": text, "project": "a/cargo"}
