@@ -47,7 +47,8 @@ class Scripted:
         message = content.split("<told>")[1].split("</told>")[0] if "<told>" in content else ""
         facts: list[dict[str, Any]] = []
         for event in asked.events:
-            for fact in self._said[event["text"]].facts:
+            shown = event["text"].rstrip()  # without its orders
+            for fact in next(turn for text, turn in self._said.items() if text.startswith(shown)).facts:
                 if fact.statement not in message:
                     facts.append(self._fact(fact, event["id"], known, facts))
         text = json.dumps({"facts": facts, "more": []}, ensure_ascii=False)
