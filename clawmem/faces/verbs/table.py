@@ -120,7 +120,7 @@ OTHER_NAMES = {
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names the verb."""
 
-EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane prefer?'")
+EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane drink?'")
 """The examples at the end of `clawmem --help`."""
 
 

@@ -38,6 +38,8 @@ MAX_FITTED_TEXTS = 12_000
 MAX_SENTENCES = 6_000
 # Word vectors are computed again after this relative growth of the texts.
 GROWTH = 0.02
+# How the vectors of single pieces were made; others are replaced, and the word vectors computed again.
+PRIORS = "less their average"
 # How many vectors of questions to a remote model are cached.
 MAX_CACHED_QUESTIONS = 2_000
 _BATCH = 64
@@ -77,8 +79,8 @@ def needs_embedding(vault: Vault) -> bool:
     if vectors is None:
         return vault.head().commit is not None
     try:
-        notes = [vectors.meta(key) for key in ("named", "at", "left")]
-        return notes != [named, vault.head().commit, "0"]
+        notes = [vectors.meta(key) for key in ("named", "at", "left", "priors")]
+        return notes != [named, vault.head().commit, "0", PRIORS if named == LOCAL else vectors.meta("priors")]
     except sqlite3.DatabaseError:
         return True
     finally:
@@ -183,14 +185,18 @@ class _Run:
                 self.vectors.set_meta("model", self.model)
 
     def _store_vocabulary(self) -> None:
-        """Store the vocabulary with the vectors of single pieces, if the file has none yet."""
-        if self.vectors.database.execute("SELECT 1 FROM piece LIMIT 1").fetchone() is None:
+        """Store the vocabulary with the vectors of single pieces, if the file has none yet, or those of an older
+        version."""
+        if self.vectors.meta("priors") != PRIORS or not self.vectors.database.execute("SELECT 1 FROM piece").fetchone():
             from clawmem.index.vectors.vocabulary.priors import priors
 
             # Sorted, because inserting in the order of the table is fastest.
             rows = sorted(row for row in priors(vocabulary()) if not _SPECIAL_ENTRY.fullmatch(row[0]))
             with self.vectors.writing():
+                self.vectors.database.execute("DELETE FROM piece")
+                self.vectors.database.execute("DELETE FROM meta WHERE key = 'taught'")
                 self.vectors.database.executemany("INSERT INTO piece (piece, prior) VALUES (?, ?)", rows)
+                self.vectors.set_meta("priors", PRIORS)
 
     def _embeds(self) -> _Embeds | None:
         try:

@@ -30,6 +30,8 @@ OVER_SHARE = 0.6
 # How much closer to a question than the average text a text is, as a cosine: one that is about something else, at
 # most, and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
+# The weight of how close a fact itself is, beside its score. An event is understood with those around it.
+_MEANT, _APART = 0.5, 0.1  # closer than the second number
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
 # a word of everyday language.
 BACKGROUND = 100
@@ -132,6 +134,14 @@ def word_weight(texts: int, having: int, everyday: bool = False) -> float:
 def meaning_share(closeness: float) -> float:
     """Return which part of a full match in meaning a closeness above the average is, from 0 to 1."""
     return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
+
+
+def with_meaning(score: float, channels: Mapping[str, float], closeness: float) -> tuple[float, dict[str, float]]:
+    """Return a score and what each channel adds to it, with how close the text itself is to the question."""
+    parts = {name: points / (1 + _MEANT) for name, points in channels.items()}
+    part = max(closeness - _APART, 0.0) / (CLOSE - _APART)
+    more = _MEANT * part / (1 + _MEANT)
+    return score / (1 + _MEANT) + more, {**parts, "vector": parts.get("vector", 0.0) + more} if more else parts
 
 
 def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:

@@ -65,6 +65,7 @@ from clawmem.model.search.ranking import (
     meaning_share,
     rank,
     share_of,
+    with_meaning,
 )
 from clawmem.serving.recall.named import facts_asked_of
 from clawmem.serving.recall.result import (
@@ -378,6 +379,8 @@ def _one_ranking(
         strong += _of_topics(every, strong, asked.words)
     known = [hit for hit in every if _is_known_of(hit, words.names)]
     known = known[:_KNOWN_SHOWN] if asked.least and len(known) <= _FEW_KNOWN else []
+    if not strong and words.named:
+        strong = _in_other_words(every, words)
     if strong and known:
         strong = [hit for hit in strong if hit not in known]
         strong[max(asked.limit - len(known), 1) :] = known
@@ -397,6 +400,18 @@ def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int
 
     remark = orders_remark(left_out, follow_up_commands(asked.wanted, asked.words).recall)
     return result._replace(notices=(*result.notices, remark)) if remark else result
+
+
+def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[RecallHit]:
+    """Return those of a few facts about whom a question names that have a word near in meaning to one of its subject
+    that no text has: "Jane prefers tea." for "What does Jane drink?"."""
+    unheard = [word.word for word in words.asked if not word.known and names_subject(word.word)]
+    known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
+    if not unheard or len(known) > _FEW_KNOWN:
+        return []
+    from clawmem.index.vectors.vocabulary.near_words import has_near_word  # few questions find nothing
+
+    return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
 
 
 def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
@@ -690,10 +705,19 @@ def _best(
     parts = {name: by_id(share) for name, share in shares.items()}
     # What has only a name comes after what has a word of the question.
     ranked = rank(scores, features, shares=parts, asked=about)
+    if close := scores["vector"]:
+        ranked = [_with_meaning(fact, close.get(fact.id, 0.0)) for fact in ranked]
+        ranked.sort(key=lambda fact: -fact.score)
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.
     best.sort(key=lambda fact: not features[fact.id].own or features[fact.id].over)
     return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]
+
+
+def _with_meaning(fact: RankedFact, closeness: float) -> RankedFact:
+    score, parts = with_meaning(fact.score - fact.prior, fact.channels, closeness)
+    more = score * fact.prior / (fact.score - fact.prior) if fact.score > fact.prior else 0.0
+    return RankedFact(fact.id, score + more, parts, more)
 
 
 def _whole(

@@ -101,7 +101,7 @@ def test_a_lock_is_an_error_to_act_on_and_reads_go_on(start: Start, clawmem: Com
         fcntl.flock(random, fcntl.LOCK_EX)
         client.tool("remember", text="Bob prefers coffee.")
         refused = client.take()["result"]
-        client.tool("recall", question="what does Jane prefer?")
+        client.tool("recall", question="what does Jane drink?")
         assert "tea" in client.text()
     assert refused["isError"] and "(locked)" in refused["content"][0]["text"]
     client.tool("remember", text="Bob prefers coffee.")

@@ -87,6 +87,14 @@ def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vau
     assert (again.embedded, again.left, again.fitted) == (0, 0, False)
     rebuild(vault).close()
     assert best(vault, "Who has a dog?") == SAID[1][0]
+    vectors = open_or_create_vectors(vault)
+    with vectors.writing():
+        vectors.set_meta("priors", "of an older version")
+    vectors.close()
+    assert needs_embedding(vault)
+    older = embed_missing(vault, seconds=120)
+    assert (older.embedded, older.fitted) == (0, True)
+    assert not needs_embedding(vault)
     clawmem("remember", "Jane plays the cello.", "--entity", "areas/people/jane")
     assert needs_embedding(vault)
     assert embed_missing(vault, seconds=120).embedded == 1

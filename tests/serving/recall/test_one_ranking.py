@@ -440,6 +440,16 @@ def test_what_was_never_heard_of_somebody_known_is_unknown(
     assert found(f"{name} {word}")  # no question: words to search for
 
 
+def test_a_fact_about_whom_a_question_names_answers_in_other_words(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "Jane prefers tea.")
+    clawmem("remember", "Tom lives in Oslo.")
+    assert "Jane prefers tea." in clawmem("recall", "what does Jane drink?").out
+    for question in ("what does Jane earn?", "what does Tom drink?", "which car does Jane drive?"):
+        nothing = clawmem("recall", question)
+        assert nothing.out == "", question
+        assert "Nothing says that." in nothing.err
+
+
 def test_a_question_for_a_number_or_a_colour_needs_one(clawmem: Callable[..., Any]) -> None:
     clawmem("note", "The blue van of the workshop is at the garage")
     clawmem("note", "The boat of the workshop is at the pier")

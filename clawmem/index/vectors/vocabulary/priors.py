@@ -14,7 +14,10 @@ DIRECTIONS, NUMBERS = 128, 384
 
 
 def priors(pieces: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield each piece with its vector, packed as in `clawmem.model.search.vector`."""
+    """Yield each piece with its vector less the average of all pieces, packed as in `clawmem.model.search.vector`.
+
+    What all single pieces share says nothing of a text: a sum of a few of them would mostly be that.
+    """
     import numpy
 
     data = FILE.read_bytes()
@@ -23,6 +26,7 @@ def priors(pieces: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     scales = numpy.frombuffer(data, "<f2", size, basis.size * 2).astype(numpy.float32)
     quantized = numpy.frombuffer(data, numpy.int8, size * DIRECTIONS, (basis.size + size) * 2).reshape(size, DIRECTIONS)
     vectors = (quantized * scales[:, None]) @ basis
+    vectors -= vectors.mean(axis=0)
     steps = numpy.maximum(numpy.abs(vectors).max(axis=1) / 127, 1e-9).astype("<f4")
     whole = numpy.rint(vectors / steps[:, None]).astype(numpy.int8)
     rows = numpy.hstack([steps.view(numpy.uint8).reshape(size, 4), whole.view(numpy.uint8)]).tobytes()
