@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 
 from clawmem.index.refresh.refresh import run_query
@@ -12,7 +13,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.health.learning_state import unread_messages
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
-from clawmem.model.language.question import STOPWORDS, search_words
+from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, search_words
 from clawmem.model.language.text import counted, normal
 from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
@@ -36,7 +37,7 @@ LEAST_SCORE, _LEAST_SHARED = 0.35, 1.4
 _ENOUGH_WORDS, _ENOUGH_SHARED = 2.1, 2.0
 # What is given beside the best hit has at least this part of its score, and this score.
 _NEAR_SHARE, _NEAR_LEAST = 0.5, 0.15
-_MOST_HITS = 20
+_MOST_HITS = 60
 # Of whom or what a prompt names by its name, so many facts are given beside those that answer.
 _MOST_NAMED = 8
 _NAMED_KINDS = ("person", "company", "project")
@@ -46,6 +47,16 @@ _COURTESY = frozenset(
     "again bit bitte cool danke fine good great hallo hello hey hi looks nice ok okay perfect please right sorry sure"
     " thank thanks".split()
 )
+# Words of tasks, and of times, that hardly tell what a task is about.
+_OF_TASKS = frozenset(
+    "account add answer between build calculate call change changes check column convert create deal draft draw each"
+    " email entry fill file first form image last letter line make minute morning evening next number order page"
+    " plan prepare print question report root row schedule second send sentence set short slot suggest task test text"
+    " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
+    " months year years".split()
+)
+_ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
+_TALKED_OF = 3  # messages with a word, from which on it is a subject
 _EARLIER = "## Sessions before this one"
 _SUMMARY_CHARACTERS, _JUDGED_CHARACTERS = 300, 4000
 _MOST_EARLIER = 3
@@ -150,7 +161,7 @@ def prompt_text(
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     question = " ".join(words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
-    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES), least=low, near=_NEAR_SHARE)
+    asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(
         vault, lambda index: (recall_in(vault, index, asked), _facts_of_named(vault, index, prompt, asked))
     )
@@ -158,7 +169,14 @@ def prompt_text(
     score, shared = max((hit.hit.score for hit in new), default=0.0), max((hit.hit.share for hit in new), default=0.0)
     floors = (LEAST_SCORE, _LEAST_SHARED), (_ENOUGH_WORDS / len(words), _ENOUGH_SHARED)
     bears = any(score >= least and shared * len(words) >= most for least, most in floors)
-    result = everything.ranked(hit for hit in new if bears and _tells(hit) and hit.hit.score >= low)
+    low = max(low, _NEAR_SHARE * score) if bears else math.inf
+    several = _first_names_of_several(new)
+    subjects = [words_of - several for words_of in _subjects(vault, prompt)]
+    telling = [hit for hit in new if _tells(hit)]
+    private = is_technical(prompt)
+    given = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, *subjects, private)]
+    talk = [hit for hit in telling if not subjects[1].isdisjoint(_stems(hit.text))]
+    result = everything.ranked(given or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
     result = result.ranked((*result.ranking, *(RecallHit(FACTS, hit) for hit in further)))._replace(earlier=None)
@@ -199,6 +217,47 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say what it is about."""
     return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
+
+
+def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of the words for what a prompt is about, and of those that are no common words of English, such
+    as names."""
+    from clawmem.model.language.common_words import COMMON_WORDS as FREQUENT
+
+    person = normal(vault.settings.words("user.name")).split()
+    words = [
+        word
+        for word in _telling(prompt)
+        if word.isalpha() and word not in COMMON_WORDS and word not in _OF_TASKS | TIME_WORDS and word not in person
+    ]
+    return frozenset(map(_stem, words)), frozenset(_stem(word) for word in words if word not in FREQUENT)
+
+
+def _first_names_of_several(hits: Iterable[RecallHit]) -> set[str]:
+    """Return the stems of the first names that several people have whom facts are about: who is meant is unclear."""
+    people = {hit.hit.entity for hit in hits if isinstance(hit.hit, FactHit) and kind_of(hit.hit.entity) == "person"}
+    names = [_stem(entity.rpartition("/")[2].partition("-")[0]) for entity in people]
+    return {name for name in names if names.count(name) > 1}
+
+
+def _is_of_subject(hit: RecallHit, words: Collection[str], rare: Collection[str], private: bool) -> bool:
+    """Return whether a hit has a word for what a prompt is about that few texts have, or two others; what was said in
+    passing has both. `private` leaves out what is about somebody's family or health."""
+    if private and is_private(hit.text):
+        return False
+    found = _stems(hit.text)
+    count, flag = len(found.intersection(words)), not found.isdisjoint(rare)
+    return (flag and count > 1) if hit.kind == EVENTS else (flag or (count > 1 and bool(rare)))
+
+
+def _stems(text: str) -> set[str]:
+    return {_stem(word) for word in search_words(text)}
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("s") if len(word) >= _STEM else word
+    ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _STEM), "")
+    return word.removesuffix(ending)
 
 
 def _tells(hit: RecallHit) -> bool:

@@ -64,7 +64,7 @@ _FORMER = re.compile(
 )
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
-_TIME_WORDS = frozenset(
+TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
     "years january february march april may june july august september october november december jan feb mar apr jun "
     "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday "
@@ -162,7 +162,7 @@ def is_first_person(question: str) -> bool:
 def time_asked(question: str, now: datetime) -> DaySpan | None:
     """Return the days that a question names, or None."""
     words = {word.lower() for word in _WORD.findall(question)}
-    if words.isdisjoint(_TIME_WORDS) and not any(character.isdigit() for character in question):
+    if words.isdisjoint(TIME_WORDS) and not any(character.isdigit() for character in question):
         return None
     from clawmem.model.language.date_words import days_named  # its pattern takes milliseconds to compile
 

@@ -475,3 +475,17 @@ def test_after_a_compaction_a_prompt_gets_again_what_is_lost(
     again = context(say(clawmem, vault_root, shortened, project, source="compact"))
     again += context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=ASKED))
     assert "clang" in again
+
+
+def test_a_prompt_gets_what_shares_a_word_of_its_subject(clawmem: Command, vault_root: Path, project: Path) -> None:
+    clawmem("remember", "Sheepskin comes from Altmann from now on.")
+    clawmem("remember", "The bakery opens on Tuesdays.")
+    sessions = map(str, range(9))
+
+    def given(prompt: str) -> str:
+        return context(say(clawmem, vault_root, "UserPromptSubmit", project, session_id=next(sessions), prompt=prompt))
+
+    asked = given("Please fill in the purchase form for another forty sheepskins, with the usual address and delivery")
+    assert "Altmann" in asked and "bakery" not in asked
+    # Days and words of any task tell nothing of its subject.
+    assert given("Write a second list of all numbers for Tuesday, and print each line of the file") == ""
