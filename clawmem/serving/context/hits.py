@@ -58,7 +58,7 @@ _EVENTS_FROM = 0.2
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
 # What is nearest to a question that nothing answers: facts, and events in a usual and in a wide context.
-_NEAREST_FACTS, _NEAREST_SAID, _NEAREST_WIDE = 2, 3, 12
+_NEAREST_FACTS, _NEAREST_SAID, _NEAREST_WIDE = 2, 1, 12
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
