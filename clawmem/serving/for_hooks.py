@@ -171,11 +171,11 @@ def prompt_text(
     bears = any(score >= least and shared * len(words) >= most for least, most in floors)
     low = max(low, _NEAR_SHARE * score) if bears else math.inf
     several = _first_names_of_several(new)
-    subjects = [words_of - several for words_of in _subjects(vault, prompt)]
+    subject, rare = (found - several for found in _subjects(vault, prompt))
     telling = [hit for hit in new if _tells(hit)]
     private = is_technical(prompt)
-    given = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, *subjects, private)]
-    talk = [hit for hit in telling if not subjects[1].isdisjoint(_stems(hit.text))]
+    given = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, subject, rare, private)]
+    talk = [hit for hit in telling if not rare.isdisjoint(_stems(hit.text))]
     result = everything.ranked(given or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
