@@ -16,7 +16,7 @@ from clawmem.extension import answer_of
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
-from clawmem.learning.by_model.extraction import RULES, ledger_paths
+from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import (
     add_event,
     answering_event,
@@ -25,8 +25,7 @@ from clawmem.learning.by_model.telemetry import (
     model_runs,
     spent_in,
 )
-from clawmem.learning.learn import learn
-from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending, waiting_count
+from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending
 from clawmem.learning.promotion.promote import PromoteResult, apply_promotion, promotion_tasks
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.llm.budget import Account
@@ -36,7 +35,6 @@ from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.records.model_run import runs_in
 from clawmem.vault.state.reading_state import MOST_APPLIED, keep_reading_state, read_reading_state
 from clawmem.vault.state.spending import spent_on
 from clawmem.vault.vault import Vault
@@ -80,15 +78,6 @@ class QueueAnswer(NamedTuple):
     kind: str
     learned: ApplyResult | None = None
     lines: tuple[str, ...] = ()
-
-
-class QueueCounts(NamedTuple):
-    """How many messages wait for a reader, how many other tasks by kind, and what the readers did so far: by the name
-    of each, the `events` read, the `facts` found, the `tokens` used, and the day of the `last` run."""
-
-    unread: int
-    tasks: Mapping[str, int]
-    readers: Mapping[str, Mapping[str, Any]]
 
 
 class QueueRun(NamedTuple):
@@ -224,47 +213,6 @@ def _waiting(vault: Vault, caller: Caller, kind: QueueKind) -> list[ModelTask]:
     return [task for task in kind.tasks(vault, caller) if task.key not in answered]
 
 
-def queue_counts(vault: Vault, caller: Caller) -> QueueCounts:
-    """Return what waits, and what which reader has read so far."""
-    readers: dict[str, dict[str, Any]] = {}
-    for path in ledger_paths(vault, None):
-        for run in runs_in(vault.read(path) or b"", path):
-            if not isinstance(run.get("events"), int):
-                continue
-            row = readers.setdefault(str(run.get("model")), {"events": 0, "facts": 0, "tokens": 0, "last": ""})
-            row["events"] += run["events"]
-            row["facts"] += int(run.get("facts", 0))
-            row["tokens"] += int(run.get("prompt_tokens", 0)) + int(run.get("answer_tokens", 0))
-            row["last"] = path.removeprefix("ledger/").removesuffix(".jsonl")
-    tasks = {kind.name: len(_waiting(vault, caller, kind)) for kind in queue_kinds()}
-    return QueueCounts(waiting_count(vault), tasks, readers)
-
-
-def run_queue(
-    vault: Vault, caller: Caller, model: Model, calls: int = 20, tokens: int = 100_000, kinds: Iterable[str] = ()
-) -> QueueRun:
-    """Let a model or a program answer the tasks of the queue, messages first, within a number of calls and of tokens.
-
-    `kinds` are the names of the kinds of tasks; none means all. What it does not reach waits. Nothing is lost if it is
-    killed: each answer is a commit of its own.
-    """
-    wanted = frozenset(kinds) or frozenset((READ, *(kind.name for kind in queue_kinds())))
-    model = _within(model, calls, tokens)
-    run = QueueRun()
-    if READ in wanted:
-        learned = learn(vault, caller, model=model)
-        record = learned.extraction.run or {}
-        used = int(record.get("prompt_tokens", 0)) + int(record.get("answer_tokens", 0))
-        made = int(record.get("calls", 0))
-        run = QueueRun(made, made, used, float(record.get("cents", 0.0)), learned.extraction.problem)
-    rest = [kind for kind in queue_kinds() if kind.name in wanted]
-    if run.problem or not rest:
-        return run
-    after = answer_tasks(vault, caller, _within(model, calls - run.calls, tokens - run.tokens), rest)
-    spent = (run.answers + after.answers, run.calls + after.calls, run.tokens + after.tokens, run.cents + after.cents)
-    return after._replace(answers=spent[0], calls=spent[1], tokens=spent[2], cents=spent[3])
-
-
 def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[QueueKind]) -> QueueRun:
     """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost.
 
@@ -334,7 +282,3 @@ def _recorded(
         answers, spent.calls, spent.tokens, spent.cents, problem, results, records,
         tuple(dict.fromkeys(notices)), tuple(dict.fromkeys(commits)),
     )  # fmt: skip
-
-
-def _within(model: Model, calls: int, tokens: int) -> Model:
-    return model._replace(limits=model.limits._replace(most_calls=max(0, calls), most_tokens=max(0, tokens)))

@@ -12,10 +12,11 @@ import pytest
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.extensions.digest.digest import add_document
-from clawmem.heartbeat.queue import QueueTask, apply_task, next_task, queue_counts, queue_kinds, run_queue
+from clawmem.heartbeat.queue import QueueTask, answer_tasks, apply_task, next_task, queue_kinds
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
+from clawmem.learning.learn import learn
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.history.undo import undo
@@ -77,9 +78,7 @@ def test_an_agent_answers_all_kinds_and_nothing_twice(filled: Vault, caller: Cal
     moved = facts["Tidemark goes live on 30 June 2027."]
     assert moved.entity == "projects/tidemark", "the class and the place of an answer act"
     assert promotion_of(moved.fact) is not None
-    counts = queue_counts(filled, later(caller, 90, days=1))
-    assert (counts.unread, sum(counts.tasks.values())) == (0, 0)
-    assert counts.readers["agent"]["events"] == 1
+    assert not next_task(filled, later(caller, 90, days=1)).text
 
 
 def test_the_budget_of_a_task_is_kept(filled: Vault, caller: Caller) -> None:
@@ -113,14 +112,17 @@ def test_a_model_works_the_queue_within_its_calls(filled: Vault, caller: Caller)
     now = later(caller, 4, days=1)
     with serving(answers, narrates=True) as server:
         model = Model("openai/tested", server.address, "a key", timeout_seconds=20.0)
-        first = run_queue(filled, now, model, calls=2)
-        assert (first.calls, len(server.asked)) == (2, 2)
-        assert (first.problem is not None and "2 calls" in first.problem.message) or first.calls == 2
-        second = run_queue(filled, later(caller, 5, days=1), model)
+        learn(filled, now, model=model)
+        assert len(server.asked) == 1
+        few = model._replace(limits=model.limits._replace(most_calls=1))
+        first = answer_tasks(filled, now, few, queue_kinds())
+        assert (first.calls, len(server.asked)) == (1, 2)
+        assert first.problem is not None and "1 call" in first.problem.message
+        second = answer_tasks(filled, later(caller, 5, days=1), model, queue_kinds())
         assert second.problem is None
-        assert sum(queue_counts(filled, later(caller, 6, days=1)).tasks.values()) == 0
+        assert not next_task(filled, later(caller, 6, days=1)).text
         before = len(server.asked)
-        assert run_queue(filled, later(caller, 7, days=1), model).calls == 0
+        assert answer_tasks(filled, later(caller, 7, days=1), model, queue_kinds()).calls == 0
         assert len(server.asked) == before, "nothing waits, so nobody is asked"
 
 

@@ -298,11 +298,6 @@ def assumed_confidence(fact: Fact) -> float:
     return _ASSUMED.get(fact.trust or "user", _ASSUMED["external"])
 
 
-def render_line(values: Mapping[str, Any]) -> str:
-    """Return a line as text, without the line break."""
-    return json.dumps(values, ensure_ascii=False)
-
-
 def texts_of(values: Any) -> list[str]:
     """Return every text in a line, keys included."""
     if isinstance(values, str):

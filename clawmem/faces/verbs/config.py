@@ -253,7 +253,7 @@ VERB = {
             {"accepted": bool, "kept": str},
             {"accepted": bool, "removed": bool},
         ),
-        ("clawmem config extension", "clawmem config extension weather"),
+        ("clawmem config extension", "clawmem config extension weather --yes"),
         person=lambda record: "decides which programs run as you" if record["name"] else "",
     ),
 }

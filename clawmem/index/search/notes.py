@@ -56,11 +56,6 @@ def _note(
     return NoteRow(n, path, day, text, tokens)
 
 
-def has_events(index: Index) -> bool:
-    """Return whether there are any events."""
-    return index.database.execute("SELECT 1 FROM event LIMIT 1").fetchone() is not None
-
-
 def has_passages(index: Index) -> bool:
     """Return whether there are any events or lines of notes."""
     query = "SELECT EXISTS (SELECT 1 FROM event) OR EXISTS (SELECT 1 FROM note)"

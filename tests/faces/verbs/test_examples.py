@@ -227,12 +227,27 @@ def organisation(
         assert code == DONE, printed
 
 
+@pytest.fixture
+def weather(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The distribution of an extension, as it is installed."""
+    about = tmp_path / "site" / "clawmem_weather-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: clawmem-weather\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[clawmem.extensions]\nweather = clawmem_weather:EXTENSION\n")
+    (about.parent / "clawmem_weather.py").write_text(
+        "from clawmem.extension import Extension\nEXTENSION = Extension('weather')\n"
+    )
+    monkeypatch.syspath_prepend(about.parent)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> None:
     if name.startswith("hub "):
         request.getfixturevalue("hub")
     if name.startswith("org "):
         request.getfixturevalue("organisation")
+    if name == "config extension":
+        request.getfixturevalue("weather")
     examples = COMMANDS[name].examples
     assert 1 <= len(examples) <= 3
     fitted = 0
