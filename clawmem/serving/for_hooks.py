@@ -174,9 +174,9 @@ def prompt_text(
     subject, rare = (found - several for found in _subjects(vault, prompt))
     telling = [hit for hit in new if _tells(hit)]
     private = is_technical(prompt)
-    given = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, subject, rare, private)]
+    near_enough = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, subject, rare, private)]
     talk = [hit for hit in telling if not rare.isdisjoint(_stems(hit.text))]
-    result = everything.ranked(given or (talk if len(talk) >= _TALKED_OF else ()))
+    result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
     result = result.ranked((*result.ranking, *(RecallHit(FACTS, hit) for hit in further)))._replace(earlier=None)

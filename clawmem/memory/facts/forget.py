@@ -174,10 +174,10 @@ def plan_forgetting(
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
     wordings: list[tuple[str, ...]] = []
     for target in targets:
-        said = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
-        words = _telling(target, known, events, request, said)
+        by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
+        words = _telling(target, known, events, request, by_name)
         wordings += [words] if words else []
-        ids |= set() if words else {event_id for many in said.values() for event_id in many}
+        ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
     meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
