@@ -101,7 +101,7 @@ completions: $(STAMP) ## Write the completion scripts anew.
 libraries: $(STAMP) ## Fetch the JavaScript libraries of sites from the npm registry, as their pins say.
 	@$(BIN)/python scripts/fetch_libraries.py
 
-screenshots: $(LINT_STAMP) ## Take pictures of every view of the site, light and dark, wide and narrow; two are in the README.
+screenshots: $(LINT_STAMP) ## Take pictures of every view of the site, light and dark, wide and narrow; one is in the README.
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python scripts/screenshots.py
 
 clean: ## Remove what these commands made.

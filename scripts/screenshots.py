@@ -3,7 +3,7 @@
     python scripts/screenshots.py [FOLDER]
 
 Each view is taken light and dark, at a width of 1280 and of 390 pixels, in a headless Chromium. The pictures are
-written to FOLDER (default: `build/screenshots`); the two that stand in the README are copied to `docs/pictures`. The
+written to FOLDER (default: `build/screenshots`); the one in the README is copied to `docs/pictures`. The
 demo vault is made by `examples/demo.sh`.
 """
 
@@ -34,8 +34,8 @@ VIEWS = {
     "own-page": "own/wiki/questions.html",
 }
 SIZES = {"wide": {"width": 1280, "height": 900}, "narrow": {"width": 390, "height": 844}}
-# Those in the README, and their names there.
-SHOWN = {"person-light-wide": "site-person.png", "graph-dark-wide": "site-graph.png"}
+# The one in the README, and its name there.
+SHOWN = {"person-light-wide": "site-person.png"}
 LARGEST = 150_000
 OWN_PAGE = """# Questions for Nora
 

@@ -182,6 +182,6 @@ def test_the_transcript_in_the_readme_is_what_the_commands_print(
     steps = list(read(found[1].replace("/home/you", "/here")))
     stage = Stage(tmp_path, tmp_path, environment, command_server)
     now = [Step((), step.command, stage.run(step.command)) for step in steps]
-    assert len(now) == 7
+    assert len(now) == 6
     labels = Labels()
     assert [step._replace(printed=tuple(map(labels.put_in, step.printed))) for step in steps] == now
