@@ -47,7 +47,7 @@ EXAMPLES = HERE / "examples" / "digestion"
 # Two short texts, and eight long ones: this project's own documents.
 DOCUMENTS = (
     *sorted(EXAMPLES.glob("*.md")),
-    *(HERE.parent / "docs" / f"{name}.md" for name in ("architecture", "vault-format", "glossary", "exit-codes")),
+    *(HERE.parent / "docs" / f"{name}.md" for name in ("internals", "vault-format", "glossary", "exit-codes")),
     *sorted((HERE.parent / "docs" / "decisions").glob("[a-z]*.md"))[:4],
 )
 
