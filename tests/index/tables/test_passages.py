@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from clawmem.errors import Unreadable
-from clawmem.index.tables.passages import _BATCH, take_in_ledger, take_in_page
+from clawmem.index.tables.passages import _BATCH, page_lines, take_in_ledger, take_in_page
 from clawmem.index.tables.store import Index, create_in_memory
 from clawmem.model.records.event import Event, render_events
 from clawmem.model.search.passage import row_of
@@ -123,3 +125,12 @@ def test_notes_and_events_share_the_search_and_not_the_numbers(index: Index) -> 
     assert rows[2] == (3, "agents/finance/daily/2026-11-21.md", 1, "2026-11-21", "finance")
     take_in_page(index, "daily/2026-11-20.md", ["nothing"])
     assert {row_of(match.n) for match in index.passage_engine.search(["boat"], 50)} == {1, -3}
+
+
+def test_a_session_hands_on_its_summary_and_what_its_agent_learned() -> None:
+    record = {"summary": "The hull is dry.", "reflection": {"learned": ["The pump leaks."], "watch_for": ["The lid."]}}
+    lines = page_lines("sessions/ses_1.json", json.dumps(record).encode())
+    assert [line.partition(" (")[0] for line in lines] == [
+        "summary: The hull is dry.", "learned: The pump leaks.", "watch for: The lid.",
+    ]  # fmt: skip
+    assert page_lines("sessions/ses_1.json", json.dumps({"summary": "The hull is dry."}).encode()) == lines[:1]

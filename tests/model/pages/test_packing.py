@@ -218,3 +218,11 @@ def test_a_section_with_a_share_gets_what_the_others_leave() -> None:
     many = _section(WARM_FACTS, [_unit(n, 20) for n in range(2, 40)], share=0.2, turn=2)
     packed = pack(DAY, [few, many], 400)
     assert sum(unit.tokens for unit in packed.sections[1].units) > 0.7 * 400
+
+
+def test_only_a_section_in_time_gives_its_lines_by_their_time() -> None:
+    units = [_unit(number, 20)._replace(when=(when, 0)) for number, when in ((1, "2026-11-03"), (2, "2026-11-01"))]
+    plain = _section(TIMELINE, units)
+    for section, order in ((plain, [1, 2]), (plain._replace(in_time=True), [2, 1])):
+        (filled,) = pack(DAY, [section], 400).sections
+        assert [unit.key for unit in filled.units] == order
