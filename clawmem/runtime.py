@@ -78,6 +78,10 @@ class Runtime:
         named = self._agent if self._agent is not None else self.environment.get("CLAWMEM_AGENT", agent)
         return self._copy(agent=named, person=False)
 
+    def for_agent(self, agent: str) -> "Runtime":
+        """Return the same environment with nothing opened yet, for the agent that an option of the verb names."""
+        return self._copy(agent=agent, person=False)
+
     def nearest(self) -> "Runtime":
         """Return the same environment for a command that `setup` wired: the vault that the working folder is in has
         precedence over --vault if it was made or accepted on this machine."""

@@ -42,6 +42,16 @@ def test_an_agent_cannot_write_anothers_workspace(clawmem: Command, vault_root: 
     assert "May" in clawmem("show", theirs).out
 
 
+def test_an_agent_behind_the_verb_has_the_rights_of_an_agent(clawmem: Command, vault_root: Path, theirs: str) -> None:
+    clawmem("config", "set", "agents.legal.verbs", "recall, remember")
+    before = head(vault_root)
+    for words in (("--agent", "legal", "retract", theirs), ("retract", theirs, "--agent", "legal")):
+        result = clawmem(*words, "--json")
+        assert (result.code, result.json["error"]["code"]) == (1, "not_permitted")
+    assert clawmem("retract", theirs, "--agent", "user").code == 2
+    assert head(vault_root) == before
+
+
 def test_it_writes_its_own_and_the_shared_places_and_a_person_writes_all(clawmem: Command, theirs: str) -> None:
     assert clawmem("remember", "Rent is due.", "-e", "@/projects/budget", "--agent", "finance").code == 0
     assert clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane", "--agent", "finance").code == 0

@@ -44,17 +44,20 @@ def retract(
     """The fact remains in the vault and in history, but recall and context no longer return it.
 
     Without a fact, everything that came from one origin is withdrawn. If several options are given, all of them must
-    match. `--agent` is an origin here: everything that this agent stored or imported. Facts that the withdrawn ones had
+    match. `--agent` is an origin then: everything that this agent stored or imported. Facts that the withdrawn ones had
     replaced become active again. Facts that merged them, or that a program or an agent derived from them, are withdrawn
     too; what else depends on them is listed, and marked as in doubt. The command makes one commit; `undo` reverts
     it."""
-    caller = call.runtime.caller()
-    origin = RevokeOrigin(source, event, session, agent, parse_start(since, caller.now) if since else None)
     if fact is None:
-        return _revoked(call, origin, reason, dry_run)
-    if any(origin) or dry_run:
+        start = parse_start(since, call.runtime.now()) if since else None
+        return _revoked(call, RevokeOrigin(source, event, session, agent, start), reason, dry_run)
+    if source or event or session or since or dry_run:
         raise InvalidInput("A fact cannot be combined with an origin or --dry-run.", "Name a fact, or an origin.")
-    return revised(act(call.runtime.vault(), fact, caller, check_reason(reason)))
+    runtime = call.runtime
+    if agent is not None:
+        runtime = runtime.for_agent(agent)
+        runtime.check_verb("retract")
+    return revised(act(runtime.vault(), fact, runtime.caller(), check_reason(reason)))
 
 
 def _revoked(call: Call, origin: RevokeOrigin, reason: str | None, dry_run: bool) -> Answer:
