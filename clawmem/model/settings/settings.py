@@ -514,18 +514,6 @@ def flatten(mapping: Mapping[Any, Any], prefix: str = "") -> Iterator[tuple[str,
             yield key, value
 
 
-def settings_to_mapping(settings: Settings) -> dict[str, Any]:
-    """Return all values, known or not, as the nested mapping that `settings_from_mapping` reads."""
-    nested: dict[str, Any] = {}
-    for key, value in {**settings.values, **settings.suggested, **settings.unknown}.items():
-        *path, last = key.split(".")
-        place = nested
-        for name in path:
-            place = place.setdefault(name, {})
-        place[last] = value
-    return nested
-
-
 def check_format(value: object) -> None:
     """Raise Refused if a vault's format is newer than this clawmem supports."""
     if isinstance(value, int) and not isinstance(value, bool) and value > FORMAT:

@@ -20,11 +20,22 @@ from clawmem.model.settings.settings import (
     Settings,
     parse_value,
     settings_from_mapping,
-    settings_to_mapping,
 )
 from clawmem.model.settings.values import Setting
 
 TEMPLATE = Path(__file__).parents[3] / "vault-template" / "clawmem.yaml"
+
+
+def settings_to_mapping(settings: Settings) -> dict[str, Any]:
+    """Return all values, known or not, as the nested mapping that `settings_from_mapping` reads."""
+    nested: dict[str, Any] = {}
+    for key, value in {**settings.values, **settings.suggested, **settings.unknown}.items():
+        *path, last = key.split(".")
+        place = nested
+        for name in path:
+            place = place.setdefault(name, {})
+        place[last] = value
+    return nested
 
 
 def some_value(setting: Setting) -> st.SearchStrategy[Any]:
