@@ -151,6 +151,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
+    ("clawmem.learning.reconciling.round", "names"): lambda: [r"\b(?:boat|the boat)\b"],
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
