@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NoVault
+from clawmem.errors import InvalidInput, ModelFailed, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.by_model.reader import preset_of, restore_reader, try_reader
@@ -121,6 +121,14 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     if harness == SHELL or (name and not learn):
         return _Reader(name)
     if preset is None or shutil.which(preset, path=call.runtime.environment.get("PATH")) is None:
+        if learn:
+            why = "it has no program that reads" if preset is None else f"the program `{preset}` is not found"
+            raise ModelFailed(
+                f"{harness} is wired, but nobody reads what is said: {why}.",
+                f"Run `clawmem setup {harness} --learn` where `{preset}` is installed."
+                if preset
+                else "Set `llm.model`, or let the agent call `learn_pending` and `learn_apply`.",
+            )
         return _Reader(name, (), (_NOBODY.format("let the agent call `learn_pending` and `learn_apply`"),))
     calls, tokens = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
     most = f"at most {calls} calls and {tokens:,} tokens a day, with the login that you have"

@@ -451,9 +451,9 @@ with open({log!r}, "a") as log:
 if "<events>" not in task:
     print({trial!r})
 else:
-    line = next(one for one in task.splitlines() if "I live in Lisbon" in one)
-    fact = {{"e": int(line.split()[0]), "q": "I live in Lisbon", "s": "The user lives in Lisbon."}}
-    print(json.dumps({{"facts": [fact]}}))
+    lines = [line for line in task.splitlines() if "I live in Lisbon" in line]
+    facts = [{{"e": int(line.split()[0]), "q": "I live in Lisbon", "s": "The user lives in Lisbon."}} for line in lines]
+    print(json.dumps({{"facts": facts}}))
 """
 
 
@@ -464,6 +464,16 @@ def reader(tmp_path: Path, vault_root: Path, trial: str = '{"works": true}') -> 
     program.write_text(READER.format(python=sys.executable, log=str(log), vault=str(vault_root), trial=trial))
     program.chmod(0o755)
     return log
+
+
+@pytest.mark.parametrize(
+    ("harness", "why"),
+    [("claude-code", "the program `claude` is not found"), ("cursor", "it has no program that reads")],
+)
+def test_a_reader_that_is_not_there_is_no_success(setup: Setup, home: Path, harness: str, why: str) -> None:
+    result = setup(harness, "--learn")
+    assert result.code == 14 and f"{harness} is wired, but nobody reads what is said: {why}." in result.err
+    assert any(path.is_file() for path in home.rglob("*.json")), "the rest is wired"
 
 
 def test_the_program_of_the_harness_reads_after_it_was_tried(
@@ -616,7 +626,8 @@ def test_a_reader_that_fails_holds_nobody_up_and_loses_nothing(
     assert wait_until(lambda: unread() == 2), "the messages wait"
     assert clawmem("list", env=env).out.strip() == ""
 
+    # The reader of the second hook may still be at work, so it may be the one that reads with the mended program.
     reader(tmp_path, vault_root)
     assert clawmem("heartbeat", "--only", "learn", env=env).code == 0
+    assert wait_until(lambda: unread() == 0)
     assert "The user lives in Lisbon." in clawmem("list", env=env).out
-    assert unread() == 0
