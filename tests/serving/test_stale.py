@@ -48,7 +48,10 @@ def test_why_a_fact_is_stale(vault: Vault, caller: Caller, clawmem: Command) -> 
     assert "Jane likes the boat." not in _stale(vault, later)
     text = context(vault, later, 800, "check the tide", reach=Reach("software")).text
     assert "Check the tide first. (2026-11-21) (stale: not confirmed or used for 181 days)" in text
-    assert clawmem("stale", "--json").data["total"] == 2
+    assert clawmem("list", "--stale", "--json").data["total"] == 2
+    assert clawmem("list", "--stale", "-n", "1", "--category", "lesson", "--json").data["total"] == 0
+    refused = clawmem("list", "--stale", "--tier", "cold")
+    assert refused.code == 2 and "--stale takes no tier, status or time." in refused.err
 
 
 def test_a_changed_source_makes_a_fact_stale(vault: Vault, caller: Caller) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
@@ -27,8 +26,10 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
+from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts
 from clawmem.serving.stale import list_stale
+from clawmem.vault.vault import Vault
 
 _MOST_STALE = 50
 
@@ -56,32 +57,14 @@ def list_(
     days; with --stale, the most important are first."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)
-    if stale:
-        past = {
-            "--tier": tier,
-            "--status": status,
-            "--at": at,
-            "--as-of": as_of,
-            "--include-superseded": include_superseded,
-        }
-        _check_now([flag for flag, value in past.items() if value])
-        wanted = filter_of(
-            call.runtime.vault(),
-            call.runtime.caller(),
-            entity,
-            category,
-            tag,
-            None,
-            False,
-            since,
-            until,
-            reach_of(call, workflow, scope, project),
-        )
-        return _stale(call, wanted, limit or _MOST_STALE)
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     reach = reach_of(call, workflow, scope, project)
     wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, since, until, reach)
+    if stale:
+        if tier or status or at or as_of or include_superseded:
+            raise InvalidInput("--stale takes no tier, status or time.", "It lists current facts.")
+        return _stale(here.vault, here.caller, wanted, limit or _MOST_STALE)
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [
@@ -104,13 +87,8 @@ def list_(
     return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 
-def _check_now(flags: Sequence[str]) -> None:
-    if flags:
-        raise InvalidInput(f"--stale cannot be combined with {flags[0]}.", "It lists current facts.")
-
-
-def _stale(call: Call, wanted: FactFilter, limit: int) -> Answer:
-    listed = list_stale(call.runtime.vault(), call.runtime.caller(), wanted, limit)
+def _stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> Answer:
+    listed = list_stale(vault, caller, wanted, limit)
     facts = [{**fact_data(placed.fact, placed.entity), "why": why} for placed, why in listed.facts]
     lines = [f"{fact_line(placed.fact, placed.entity)}  {why}" for placed, why in listed.facts]
     return Answer({"facts": facts, "total": listed.total}, lines, talk=() if lines else ("No fact is stale.",))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.extensions.hub.contract_publish import BATCH_LINES
-from clawmem.faces.verbs.table import FIRST_TOPICS, OTHER_NAMES, TOPICS, VERBS
+from clawmem.faces.verbs.table import FIRST_TOPICS, FORMER_VERBS, OTHER_NAMES, TOPICS, VERBS
 from tests.conftest import Command
 from tests.extensions.hub.test_contract import CLAIM
 
@@ -80,6 +80,15 @@ def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command)
     result = clawmem(*words)
     assert (result.code, result.out) == (2, "")
     assert "Did you mean " in result.err and meant in result.err
+
+
+@pytest.mark.parametrize("word", FORMER_VERBS)
+def test_a_former_verb_is_what_took_its_place(word: str, clawmem: Command) -> None:
+    words = FORMER_VERBS[word].split()
+    assert word not in VERBS
+    assert clawmem("help", word).out == clawmem("help", *words).out
+    named = [each for each in words if not each.startswith("-")]
+    assert clawmem("schema", word, "--json").data["schema"] == clawmem("schema", *named, "--json").data["schema"]
 
 
 @pytest.mark.parametrize("word", OTHER_NAMES)
