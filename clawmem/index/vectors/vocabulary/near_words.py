@@ -20,8 +20,8 @@ def has_near_word(words: Collection[str], others: Collection[str]) -> bool:
     """Return whether one of some words has nearly the meaning of one of the others, all in lower case. Words that are
     not in the vocabulary have none."""
     pieces = VOCABULARY.read_bytes()
-    first, second = list(_vectors(pieces, words)), list(_vectors(pieces, others))
-    return any(sum(map(mul, one, other)) >= NEAR for one in first for other in second)
+    compared = list(_vectors(pieces, others))
+    return any(sum(map(mul, vector, other)) >= NEAR for vector in _vectors(pieces, words) for other in compared)
 
 
 def _vectors(pieces: bytes, words: Collection[str]) -> Iterator[list[float]]:
