@@ -1,5 +1,4 @@
-"""What the verbs `lesson`, `decision` and `decision precedent` share: their parameters, and lists and searches of one
-category."""
+"""What the verbs `lesson` and `decision` share: their parameters, and lists and searches of one category."""
 
 from __future__ import annotations
 

@@ -35,7 +35,11 @@ _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer words would be left is hidden as a whole.
 _FEWEST_LEFT = 6
 # A request for everything that was said of something.
-_ALL = re.compile(r"\b(?:what(?:ever)?|everything|anything|all|was|alles|lo que|todo|ce que|tout)\b", re.IGNORECASE)
+_ALL = re.compile(
+    r"\b(?:what(?:ever)? (?:i|we|you|he|she|they)|everything|anything|all (?:of|that|about|the)|"
+    r"was (?:ich|du|wir|man|er|sie)|alles|lo que|todo|ce que|tout)\b",
+    re.IGNORECASE,
+)
 # One common word names a few facts and messages; what many have in common is not what was meant.
 _MOST_BY_ONE_WORD = 3
 Named = tuple[str, ...]

@@ -174,6 +174,8 @@ _LONG = (
          "70,000", "choir"),
         (["My interview at Fjord Bank is on Friday."], "No, strike that bit about the interview.", "Fjord", ""),
         (["Mia came back.", "Mia was drunk on Monday."], "Strike that about Mia.", "drunk", "came back"),
+        (["Mia came back.", "Mia was drunk on Monday."], "Strike that about Mia, it was told to me in private.",
+         "drunk", "came back"),
         (["Mias Adresse ist Seeweg 4."], "Vergiss Mias Adresse bitte wieder.", "Seeweg", ""),
         (["Ask me before every force push."],
          "The thing about asking before force pushes, forget that rule.", "force", ""),
