@@ -9,7 +9,19 @@ from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
 from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG
-from clawmem.faces.parts.parameters import AS_OF, AT, EXPLAIN, NARRATIVE, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
+from clawmem.faces.parts.parameters import (
+    AS_OF,
+    AT,
+    EXPLAIN,
+    NARRATIVE,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SINCE,
+    UNTIL,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.faces.parts.words import NARRATED, context_data
 from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
@@ -25,6 +37,8 @@ def context(
     entity: Annotated[str | None, OF_ENTITY],
     as_of: Annotated[str | None, AS_OF],
     at: Annotated[str | None, AT],
+    since: Annotated[str | None, SINCE],
+    until: Annotated[str | None, UNTIL],
     evidence: Annotated[bool, Parameter("Include the quote, event and day of each fact.", ("--evidence",))],
     narrative: Annotated[bool, NARRATIVE],
     workflow: Annotated[str | None, WORKFLOW],
@@ -41,10 +55,11 @@ def context(
     here = point_in_time(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
-    wanted = filter_of(vault, caller, entity, as_of=as_of)
+    wanted = filter_of(vault, caller, entity, as_of=as_of, since=since, until=until)
     reach = reach_of(call, workflow, scope, project)
     most = budget or vault.settings.whole("context.budget")
-    result = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach)
+    days = (wanted.since, wanted.until)
+    result = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach, *days)
     mark_session(here, result.facts)
     hidden = hidden_notices(vault, asked, caller, wanted._replace(reach=reach)) if reach else []
     notices = [*here.notices, *result.notices, *hidden]
@@ -108,6 +123,6 @@ VERB = Command(
             }
         ],
     },
-    ("clawmem context 'plan the dinner for Friday' --budget 1000",),
+    ("clawmem context 'plan the dinner for Friday' --budget 1000", "clawmem context --since 'last week'"),
     ("context",),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
@@ -14,6 +15,7 @@ from clawmem.model.facts.fact_words import fact_data, origin_warnings
 from clawmem.model.history.change_summary import GROUPS, ChangeSentence, change_sentences, summary
 from clawmem.model.history.comparison import FactDifference
 from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.language.dates import parse_period, stamp
 from clawmem.model.language.text import counted
 
 
@@ -23,19 +25,23 @@ def diff(
         str | None,
         Parameter(
             "A commit or a date; default: one day before TO. If the vault is younger, its first commit; if that day has"
-            " no change, the commit before TO.",
+            " no change, the commit before TO. A day, week or month alone means what changed in it.",
             metavar="[FROM]",
         ),
     ],
     newer: Annotated[str | None, Parameter("A commit or a date; default: HEAD.", metavar="[TO]")],
-    start: Annotated[str | None, Parameter("The same as FROM.", ("--from",))],
+    start: Annotated[str | None, Parameter("The same as FROM; alone, what changed since then.", ("--from",))],
     end: Annotated[str | None, Parameter("The same as TO.", ("--to",))],
 ) -> Answer:
     """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
-    before it; a day, month or year means its end."""
-    comparison = compare(
-        call.runtime.vault(), call.runtime.caller(), _one("FROM", older, start), _one("TO", newer, end)
-    )
+    before it; a day, month or year means its end. One day, week or month alone means what changed in it."""
+    caller = call.runtime.caller()
+    first, last = _one("FROM", older, start), _one("TO", newer, end)
+    days = parse_period(older, caller.now) if older and not last else None
+    if days is not None:
+        first = (date.fromisoformat(days[0]) - timedelta(days=1)).isoformat()
+        last = days[1] if days[1] < stamp(caller.now)[:10] else None
+    comparison = compare(call.runtime.vault(), caller, first, last)
     return Answer(_data(comparison), _lines(comparison), comparison.notices)
 
 
@@ -122,6 +128,6 @@ VERB = Command(
             "other_files": [str],
         },
     },
-    ("clawmem diff", "clawmem diff HEAD~3 HEAD"),
+    ("clawmem diff", "clawmem diff yesterday", "clawmem diff HEAD~3 HEAD"),
     ("changes",),
 )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.faces.parts.past import entry_data, entry_line
 from clawmem.faces.parts.words import said
 from clawmem.memory.history.log import LogBounds
 from clawmem.memory.history.log import log as act
-from clawmem.model.language.dates import end_of, parse_end, parse_start
+from clawmem.model.language.dates import end_of, parse_end, parse_period, parse_start
 
 OLDER = "there are older entries"
 
@@ -20,7 +21,9 @@ def log(
     about: Annotated[
         str | None,
         Parameter(
-            "An entity or a fact; default: the whole vault.", metavar="[ENTITY|FACT_ID]", completes="fact or entity"
+            "An entity, a fact, or a day, week or month, such as yesterday; default: the whole vault.",
+            metavar="[ENTITY|FACT_ID|DAYS]",
+            completes="fact or entity",
         ),
     ],
     limit: Annotated[int | None, LIMIT._replace(help="Show only this many of the newest entries.")],
@@ -42,7 +45,13 @@ def log(
         author,
         everything,
     )
-    result = act(vault, about, caller, bounds)
+    try:
+        result = act(vault, about, caller, bounds)
+    except NotFound:
+        days = None if about is None or since or until else parse_period(about, caller.now)
+        if days is None:
+            raise
+        result = act(vault, None, caller, bounds._replace(since=start_of(days[0]), until=end_of(days[1])))
     notices = list(result.notices)
     if result.truncated:
         notices.append(f"{OLDER}; use --limit {bounds.limit * 10} to show more")
@@ -63,6 +72,6 @@ def start_of(moment: str) -> str:
 VERB = Command(
     log,
     {"about": {"kind": str, "name?": str}, "history": ["entry"], "cut": bool},
-    ("clawmem log --since yesterday", "clawmem log areas/people/jane", "clawmem log --jsonl --fields commit,subject"),
+    ("clawmem log yesterday", "clawmem log areas/people/jane", "clawmem log --jsonl --fields commit,subject"),
     ("history",),
 )

@@ -77,6 +77,18 @@ def parse_state(text: str, now: datetime) -> str:
     return today if days[0] <= today <= days[1] else days[1]
 
 
+def parse_period(text: str, now: datetime) -> tuple[str, str] | None:
+    """Return the first and the last day of a typed day, week, month or year, or None for other text and times.
+
+    A number of days ago (`3d`) means the days from then to today."""
+    try:
+        first, last = parse_start(text, now), parse_end(text, now)
+    except InvalidInput:
+        return None
+    last = stamp(now)[:10] if re.fullmatch(_AGO, text.strip().lower()) else last
+    return (first, last) if len(first) == 10 else None
+
+
 def days_of(text: str) -> tuple[str, str] | None:
     """Return the first and last day of a month or a year, or None for other text."""
     month = re.fullmatch(_MONTH, text.strip())

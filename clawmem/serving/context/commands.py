@@ -29,6 +29,8 @@ def follow_up_commands(wanted: FactFilter, question: str | None) -> FollowUpComm
         ("category", wanted.category and shell_quoted(wanted.category)),
         ("tag", wanted.tag and shell_quoted(wanted.tag)),
         ("as-of", wanted.as_of),
+        ("since", wanted.since),
+        ("until", wanted.until),
         *_scope_options(wanted),
     )
     options = "".join(f" --{name} {value}" for name, value in items if value)

@@ -27,6 +27,7 @@ from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, 
 from clawmem.serving.context.pages import (
     event_units,
     line_units,
+    noted_units,
     page_units,
     recent_units,
     summary_units,
@@ -76,19 +77,23 @@ def context(
     as_of: str | None = None,
     evidence: bool = False,
     reach: Reach | None = None,
+    since: str | None = None,
+    until: str | None = None,
 ) -> ContextResult:
     """Return context within a budget of tokens.
 
     Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
     are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
     Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
-    facts that were true then are in. `reach` is the scope of the query; None sees every
-    scope. Only facts that answer the question count as accessed.
+    facts that were true then are in. `reach` is the scope of the query; None sees every scope. `since` and `until`
+    are the first and the last day (`YYYY-MM-DD`) on which something was said or recorded: without a question, what is
+    of these days stands in place of the tiers. Only facts that answer the question count as accessed.
     Raise InvalidInput if the budget is too small for the frame.
     """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
-    wanted = FactFilter(owners=owners, entity=entity, as_of=as_of, domain=domain_of(vault, caller.agent), reach=reach)
+    domain = domain_of(vault, caller.agent)
+    wanted = FactFilter(owners, entity, as_of=as_of, domain=domain, since=since, until=until, reach=reach)
     wish = ContextRequest(caller, budget, question, wanted, evidence)
     result, answering = run_query(vault, lambda index: context_in(vault, index, wish))
     if not answering or as_of or not vault.settings.flag("access.context"):
@@ -234,6 +239,8 @@ def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section
     """Return the sections without a question: the facts by tier."""
     if wish.wanted.of_work:
         return [*_always_told(on, way, wish, technical=True), *_public_shelves(on, way, wish)]
+    if wish.wanted.since or wish.wanted.until:
+        return [*_always_told(on, way, wish, technical=False), *_timeline(on, way, wish, ())]
     return [
         *_shelf(on, way, wish, ALWAYS, 1),
         _summaries(on, (HOT, WARM)),
@@ -324,16 +331,18 @@ def _shelf(
 
 
 def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Sequence[Event]) -> list[Section]:
-    """Return the section of the days in the question: what began, ended, was recorded or said, in time order."""
-    span = time_asked(wish.question, wish.caller.now) if wish.question else None
+    """Return the section of the days that are asked for: what began, ended, was recorded or said, in time order."""
+    span = _days_asked(wish)
     if span is None:
         return []
+    owners, reach = wish.wanted.owners, wish.wanted.reach
     items, further = (
         ([], 0)
         if wish.wanted.entity or wish.wanted.as_of
-        else event_units(on.source, span, wish.wanted.owners, _MOST_EVENTS, stamp(wish.caller.now), wish.wanted.reach)
+        else event_units(on.source, span, owners, _MOST_EVENTS, stamp(wish.caller.now), reach)
     )
-    dated = sorted([*_dated(on, way, wish, span), *items], key=lambda pair: pair[0])
+    notes = [] if wish.wanted.entity or wish.wanted.as_of else noted_units(on.source, span, owners)
+    dated = sorted([*_dated(on, way, wish, span), *items, *notes], key=lambda pair: pair[0])
     commands = follow_up_commands(wish.wanted, wish.question)
     more = f"{commands.others if items else commands.recall} --limit {len(dated)}"
     units = [unit for _, unit in dated]
@@ -349,6 +358,13 @@ def _timeline(on: TierCounts, way: UnitStyle, wish: ContextRequest, heard: Seque
 
     section = Section(frame.TIMELINE, given(units), more, share=TIMELINE_SHARE, turn=1, further=beyond)
     return [section] if units else []
+
+
+def _days_asked(wish: ContextRequest) -> DaySpan | None:
+    """Return the days of a request without a question, or else those that its question names."""
+    if not wish.question and (wish.wanted.since or wish.wanted.until):
+        return DaySpan(wish.wanted.since or "0001-01-01", wish.wanted.until or stamp(wish.caller.now)[:10])
+    return time_asked(wish.question, wish.caller.now) if wish.question else None
 
 
 def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) -> list[tuple[str, Unit]]:

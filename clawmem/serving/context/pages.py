@@ -11,6 +11,7 @@ from clawmem.index.search.notes import (
     count_events,
     event_records,
     events_between,
+    lines_between,
     newest_lines,
     note_lines,
 )
@@ -74,6 +75,13 @@ def event_units(
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
     items = said_units(index, [event for event in events if is_speech(event)], moment)
     return [(times[str(unit.key)], unit) for unit in items], further
+
+
+def noted_units(index: Index, span: DaySpan, owners: Collection[str]) -> list[tuple[str, Unit]]:
+    """Return the lines of the notes of the days, each with its day; an agent's only for itself."""
+    return [
+        (row.day or "", _unit(row, f"- {row.day}:")) for row, _ in lines_between(index, span.first, span.last, owners)
+    ]
 
 
 def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequence[str] = ()) -> list[Unit]:

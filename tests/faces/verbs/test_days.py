@@ -70,8 +70,27 @@ def test_every_verb_reads_the_same_days(diary: Command, day: str) -> None:
 
     assert asked("list", "--since", day) == asked("list", "--since", "2026-11-23") != asked("list", "--until", "9 Nov")
     assert asked("log", "--until", day) == asked("log", "--until", "2026-11-23")
-    assert asked("diff", day) == asked("diff", "2026-11-23")
+    assert asked("diff", day) == asked("diff", *(["--from", "2026-11-22"] if day == "1d" else ["2026-11-23"]))
     assert asked("recall", "", "--since", day) == asked("recall", "", "--since", "2026-11-23")
+
+
+def test_a_day_or_a_week_alone_is_what_changed_in_it(diary: Command) -> None:
+    def asked(*arguments: str) -> str:
+        return diary(*arguments, env=NOW).out
+
+    assert ["Ann lives in Oslo" in asked("diff", day) for day in ("yesterday", "today", "this week")] == [1, 0, 1]
+    assert ["pizza" in asked("log", day) for day in ("yesterday", "today", "1d", "2026-11")] == [1, 0, 1, 1]
+    assert "no entity and no fact 'someday'" in diary("log", "someday", env=NOW).err
+    assert diary("log", "yesterday", "--since", "today", env=NOW).code == 1
+
+
+def test_the_context_of_days_has_what_was_said_noted_and_recorded(diary: Command) -> None:
+    text = diary("context", "--since", "yesterday", "--until", "yesterday", env=NOW).out
+    assert "- 2026-11-23: Ordered the pizza.\n- Ann lives in Oslo. (2026-11-23)\n" in text
+    assert "Oslo" not in diary("context", "where does Ann live?", "--since", "today", env=NOW).out
+    assert "Oslo" in diary("context", "where does Ann live?", "--since", "yesterday", env=NOW).out
+    assert "Found" not in diary("context", "--until", "yesterday", env=NOW).out
+    assert diary("context", "--since", "today", "--until", "yesterday", env=NOW).code == 2
 
 
 def test_what_is_no_day_is_refused(diary: Command) -> None:

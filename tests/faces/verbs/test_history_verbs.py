@@ -152,7 +152,7 @@ def test_diff_tells_changes_in_words_and_as_json(clawmem: Command) -> None:
     first, *rest = clawmem("diff", "--from", "HEAD~1", "--to", "HEAD").out.splitlines()
     assert first == data["summary"]
     assert rest == [f"{sentence}  (areas/people/jane, {new}, agent, unreviewed)"]
-    assert "Learned: " in clawmem("diff", "yesterday").out
+    assert "Learned: " in clawmem("diff", "today").out == clawmem("diff", "--from", "yesterday").out
     assert clawmem("diff", "HEAD~1", "--to", "HEAD").out.splitlines() == [first, *rest]
     same = clawmem("diff", "HEAD", "HEAD")
     assert same.out.splitlines()[0].endswith("learned, corrected and forgot nothing.")
