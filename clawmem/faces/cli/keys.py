@@ -21,6 +21,7 @@ END = "\x04"
 _ESCAPE = b"\x1b"
 _PIECE = 1024
 _REST_SECONDS = 0.05
+_LOOK_UP_SECONDS = 0.5
 _ANSWER_SECONDS = 300
 _YES = (b"y", b"yes")
 _ENDING = (signal.SIGHUP, signal.SIGTERM)
@@ -141,6 +142,9 @@ def _handled(numbers: tuple[signal.Signals, ...], act: Callable[[int, FrameType 
 
 def _key(fd: int) -> str:
     try:
+        # A signal that comes right before a read does not wake it.
+        while not select.select([fd], [], [], _LOOK_UP_SECONDS)[0]:
+            pass
         piece = os.read(fd, _PIECE)
         if piece == _ESCAPE and select.select([fd], [], [], _REST_SECONDS)[0]:
             piece += os.read(fd, _PIECE)
