@@ -29,6 +29,8 @@ class AtTerminal:
         if self.pid == 0:
             try:
                 os.chdir(folder)
+                for number in (signal.SIGINT, signal.SIGQUIT):  # a run in the background ignores them
+                    signal.signal(number, signal.SIG_DFL)
                 command = [sys.executable, "-m", "clawmem", *words]
                 os.execve(sys.executable, command, {"TERM": "xterm", **environment})
             finally:
@@ -64,8 +66,15 @@ class AtTerminal:
 
     def wait(self) -> int:
         """Return the exit code of a command that ends."""
-        if self.code is None:
-            self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        deadline = time.monotonic() + SECONDS
+        while self.code is None:
+            ended, status = os.waitpid(self.pid, os.WNOHANG)
+            if ended:
+                self.code = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() > deadline:
+                raise AssertionError(f"the command does not end: {self.shown!r}")
+            else:
+                time.sleep(0.005)
         return self.code
 
     def modes(self) -> Any:

@@ -8,6 +8,7 @@ import random
 import shutil
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +40,22 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`."""
+    rows: dict[Any, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("few"):
+            rows[item.nodeid.partition("[")[0]].append(item)
+    for group in rows.values():
+        mark = group[0].get_closest_marker("few")
+        number = min(mark.args[0], len(group)) if mark else 0
+        kept = {len(group) * n // number for n in range(number)}
+        for n, item in enumerate(group):
+            if n not in kept:
+                item.add_marker(pytest.mark.soak)
 
 
 def _use_memory(config: pytest.Config) -> None:

@@ -20,7 +20,7 @@ BROKEN = b"\t{ not readable: [\n"
 def copied(folder: Path, without: tuple[str, ...]) -> Path:
     """A copy of the package and the template without the folders of some extensions."""
     for name in ("clawmem", "vault-template"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, folder / name)  # with its bytecode, which a command would compile again
     for name in without:
         shutil.rmtree(folder / "clawmem" / "extensions" / name)
     if without == OWN:

@@ -322,6 +322,7 @@ def test_names_of_any_bytes(meeting: Meeting) -> None:
     assert b"caf\xe9.jpg" not in os.listdir(os.fsencode(meeting.mine))  # noqa: PTH208
 
 
+@pytest.mark.few(5)
 @pytest.mark.parametrize("case", SETTINGS)
 def test_settings_that_nobody_can_read(case: str, meeting: Meeting) -> None:
     meeting.push(SETTINGS[case])

@@ -37,6 +37,7 @@ VERBS = (
 
 
 @pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+@pytest.mark.few(6)
 def test_another_agent_is_refused_and_its_owner_and_a_person_are_not(
     clawmem: Command, held: str, verb: tuple[str, ...]
 ) -> None:

@@ -34,6 +34,7 @@ def reworded(tmp_path: Path, environment: dict[str, str]) -> tuple[Machine, Mach
     return other_machine, other, cat.id
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("road", ["sync", "pull"])
 @pytest.mark.parametrize(
     ("policy", "wins"), [("ours", {PAST}), ("theirs", {BLACK}), ("newest", {BLACK, PAST}), ("review", {BLACK, PAST})]

@@ -213,6 +213,7 @@ PLANTS: dict[str, Planted] = {
 }
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("name", PLANTS)
 def test_what_was_pushed_sends_nothing(name: str, victim: Victim) -> None:
     with stranger() as listening:
@@ -445,6 +446,7 @@ BREAKS = (
     [*(("local", function) for function in BREAKS), *(("user", function) for function in BREAKS[::3])],
     ids=lambda text: text if isinstance(text, str) else text.__name__,
 )
+@pytest.mark.few(4)
 def test_a_broken_file_of_this_machine_is_named_and_nothing_takes_its_place(
     broken: Callable[[Path], None], where: str, victim: Victim, capsys: pytest.CaptureFixture[str]
 ) -> None:

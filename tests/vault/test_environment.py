@@ -90,6 +90,7 @@ def test_hooks_never_run(vault_root: Path, environment: dict[str, str], tmp_path
     assert len(commits(vault_root, environment)) == 3
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize(
     ("key", "value"),
     [

@@ -142,6 +142,7 @@ STRANGE = {
 
 
 @pytest.mark.parametrize("words", STRANGE)
+@pytest.mark.few(5)
 def test_a_head_on_a_strange_ref(vault: Vault, clawmem: Command, words: str) -> None:
     keep(vault, "Jane plays the cello.")
     (vault.git_dir / "HEAD").write_text(f"{words}\n")

@@ -16,6 +16,7 @@ SECRET = next(fmt.secret for fmt in formats() if fmt.kind == "github token" and 
 @pytest.mark.parametrize(
     "place", ["daily/{}.md", "review/{}.md", "life/projects/{}/notes.md", "mine-{}.txt", "daily/{}.zip"]
 )
+@pytest.mark.few(2)
 def test_no_index_holds_the_name(clawmem: Command, vault_root: Path, place: str) -> None:
     path = vault_root / place.format(SECRET)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -97,6 +97,7 @@ def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) 
     assert [line.split("\t") for line in result.out.splitlines()] == [list(item) for item in VERBS.items()]
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize(
     ("line", "offered"),
     [

@@ -46,6 +46,7 @@ def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessC
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 @given(seed=st.integers(0, 10**9))
+@pytest.mark.few(3)
 def test_shelves_are_what_reading_everything_gives(
     vault: Vault, agent: str | None, entity: str | None, seed: int
 ) -> None:
