@@ -3,24 +3,29 @@
     python scripts/near_tests.py [BASE]
 
 What changed is the difference of the work tree to where this branch left BASE (`main`), with files that git does not
-know yet. Near a module are the test file of its path and the few test files that import little else; near a page, the
-tests of the documentation; near a helper of tests, the tests that import it. How many others import what changed is
-said on stderr: `make test` runs them.
+know yet. Near a module are the test files of its path and of its package, the few that import little else and, for a
+verb, those that call it most; where these are few, what is near the modules that import it, or else the tests of its
+folder. Near a page are the tests of the documentation; near a helper of tests, the tests that import it. How many
+others import what changed is said on stderr: `make test` runs them.
 """
 
 from __future__ import annotations
 
+import os.path
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatch
 from pathlib import Path
 
 _MOST_OF_MODULE, _MOST = 3, 12  # test files that import a changed module, and all that do
+_FEWEST, _FEWEST_WITHOUT_OWN = 2, 5  # test files near a module; where there are fewer, its importers' count
+_FARTHEST = 3  # steps from a module to an importer
 _SLOW = ("tests/faults/", "tests/soak/", "tests/harness/")
 _PAGES = ("tests/test_documents.py",)
 _IMPORT = re.compile(
-    r"^(?:from (?P<package>[\w.]+) import (?P<names>\([^)]*\)|[^\n]*)|import (?P<module>[\w.]+))", re.M
+    r"^[ ]*(?:from (?P<package>[\w.]+) import (?P<names>\([^)]*\)|[^\n]*)|import (?P<module>[\w.]+))", re.M
 )
 
 
@@ -42,20 +47,58 @@ def changed_files(root: Path, base: str) -> list[str]:
 
 def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the test files near changed files, and further ones that import them."""
+    sources = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("clawmem/**/*.py")}
     tests = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("tests/**/test_*.py")}
     imported = {name: modules_in(text) for name, text in tests.items() if not name.startswith(_SLOW)}
+    importers = {name: modules_in(text) for name, text in sources.items()}
     near: list[str] = []
     importing: list[str] = []
     further: list[str] = []
     for path in changed:
-        near += [name for name in _own_tests(path) if name in tests]
-        if path.endswith(".py") and path not in tests:
-            module = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
-            users = sorted((len(modules), name) for name, modules in imported.items() if module in modules)
-            importing += [name for _, name in users[:_MOST_OF_MODULE]]
-            further += [name for _, name in users[_MOST_OF_MODULE:]]
+        own = [name for name in sorted(tests) if any(fnmatch(name, pattern) for pattern in _own_tests(path))]
+        users = _users(path, imported) if path.endswith(".py") and path not in tests else []
+        calls = _callers(path, tests)
+        level, seen, fewest = [path], {path}, _FEWEST if own else _FEWEST_WITHOUT_OWN
+        for _ in range(_FARTHEST if path in sources else 0):
+            if len({*own, *users[:_MOST_OF_MODULE], *calls}) >= fewest:
+                break
+            level = [name for module in level for name in _users(module, importers) if name not in seen]
+            level.sort(key=lambda name: -_shared(path, name))
+            seen |= {*level}
+            found = [
+                name for module in level for name in (*_own_tests(module), *_users(module, imported)) if name in tests
+            ]
+            found += [name for module in level for name in _callers(module, tests)]
+            own += list(dict.fromkeys(found))[:_MOST_OF_MODULE]
+        if path in sources and not {*own, *users, *calls}:
+            folder = Path("tests", *Path(path).parts[1:-1]).as_posix()
+            own = [name for name in sorted(tests) if Path(name).parent.as_posix() == folder][:_MOST_OF_MODULE]
+        near += [*own, *calls]
+        importing += users[:_MOST_OF_MODULE]
+        further += users[_MOST_OF_MODULE:]
     near += importing[:_MOST]
     return list(dict.fromkeys(near)), sorted({*further, *importing[_MOST:]} - {*near})
+
+
+def _users(path: str, imported: Mapping[str, set[str]]) -> list[str]:
+    """Return the files that import the module at a path, those that import little else first."""
+    module = ".".join(Path(path).with_suffix("").parts).removesuffix(".__init__")
+    return [name for _, name in sorted((len(modules), name) for name, modules in imported.items() if module in modules)]
+
+
+def _callers(path: str, tests: Mapping[str, str]) -> list[str]:
+    """Return the two test files that call the verb of a module most often."""
+    place = Path(path)
+    if place.parent.name != "verbs":
+        return []
+    call = re.compile(rf'[(\[]"{re.escape(place.stem)}"[,)\]]')
+    calls = {name: len(call.findall(text)) for name, text in tests.items() if not name.startswith(_SLOW)}
+    return sorted((name for name in calls if calls[name]), key=lambda name: (-calls[name], name))[:2]
+
+
+def _shared(path: str, other: str) -> int:
+    """Return how many folders two paths share from the top."""
+    return len(Path(os.path.commonpath([path, other])).parts)
 
 
 def modules_in(text: str) -> set[str]:
@@ -69,7 +112,7 @@ def modules_in(text: str) -> set[str]:
 
 
 def _own_tests(path: str) -> Iterator[str]:
-    """Yield where the tests of one file are by the rules of CONTRIBUTING.md."""
+    """Yield where the tests of one file are by the rules of CONTRIBUTING.md, as patterns."""
     place = Path(path)
     if path.endswith(".md"):
         yield from _PAGES
@@ -79,6 +122,9 @@ def _own_tests(path: str) -> Iterator[str]:
         yield "tests/model/settings/test_settings.py"
     elif place.suffix == ".py":
         yield str(Path("tests", *place.parts[1:-1], f"test_{place.name}"))
+        yield str(Path("tests", *place.parts[1:-1], f"test_{place.stem}_*.py"))
+        if len(place.parts) > 2:
+            yield str(Path("tests", *place.parts[1:-2], f"test_{place.parts[-2]}.py"))
 
 
 def _git(root: Path, *words: str) -> Sequence[str]:

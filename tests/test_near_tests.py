@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 FILES = {
     "clawmem/facts/merge.py": "X = 1\n",
@@ -66,3 +68,37 @@ def test_of_many_that_import_a_module_the_most_special_are_near(tmp_path: Path) 
     files, message = near(tmp_path)
     assert files == {"tests/test_0.py", "tests/test_1.py", "tests/test_2.py"}
     assert message == "3 further test files import what changed: `make test` runs them.\n"
+
+
+@pytest.mark.parametrize(
+    ("changed", "near_it"),
+    [
+        ("clawmem/facts/ids.py", {"tests/facts/test_merge.py"}),  # imported in a function of what is tested
+        ("clawmem/verbs/list.py", {"tests/test_calls.py"}),  # called, and imported by no test
+        ("clawmem/facts/alone.py", {"tests/facts/test_merge.py", "tests/facts/test_other.py"}),  # those of its folder
+        ("clawmem/facts/merge.py", {"tests/facts/test_merge.py", "tests/facts/test_merge_twice.py"}),
+        ("clawmem/clock/hands.py", {"tests/test_clock.py"}),  # the test of its package
+    ],
+)
+def test_a_module_that_no_test_imports_has_near_tests(tmp_path: Path, changed: str, near_it: set[str]) -> None:
+    files = {
+        "clawmem/facts/merge.py": "def merge():\n    from clawmem.facts.ids import new\n",
+        "tests/facts/test_merge.py": "from clawmem.facts.merge import merge\n",
+        "tests/facts/test_other.py": "",
+        "tests/facts/test_merge_twice.py": "",
+        "tests/test_clock.py": "",
+        "tests/test_calls.py": 'run("list", "--json")\n',
+        "tests/test_prose.py": "the list\n",
+    }
+    if changed != "clawmem/facts/merge.py":
+        del files["tests/facts/test_merge_twice.py"]
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "start")
+    (tmp_path / changed).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / changed).write_text("X = 1\n")
+    assert near(tmp_path)[0] == near_it
