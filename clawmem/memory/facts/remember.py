@@ -261,8 +261,6 @@ class FactPlanner:
 
     def _current(self, found: Sequence[Fact], entity: str) -> list[PlacedFact]:
         """Return the facts that are current, with their entities, as earlier drafts of the batch left them."""
-        if not found:
-            return []
         placed = by_ids(self._work.index, [other_fact.id for other_fact in found])
         current = []
         for other_fact in found:

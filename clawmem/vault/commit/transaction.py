@@ -77,7 +77,6 @@ class Transaction:
         self._importer: subprocess.Popen[bytes] | None = None
         self._index_update: IndexUpdate | None = None
         self._tail: Thread | None = None
-        self._unfinished = False
 
     def read(self, path: str) -> bytes | None:
         """Return a file of the work tree. It is remembered, so that a later edit by hand is noticed."""
@@ -156,7 +155,7 @@ class Transaction:
         if not changes:
             return ()
         self.wait()
-        if self._unfinished:
+        if is_pending(self.vault):
             self._finish_pending()
         checked, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
         self._refuse_unsafe(paths)
@@ -190,7 +189,6 @@ class Transaction:
 
     def _finish_pending(self) -> None:
         self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
-        self._unfinished = False
 
     def _commit_edits(self, good: Mapping[str, bytes | None], head: Head) -> None:
         from clawmem.vault.edits.adoption import adoption_notices, as_edits_of_agent, flaw_notices, plan_adoption
@@ -312,7 +310,6 @@ class Transaction:
             started.abandon()
 
     def _defer(self, problem: Exception) -> None:
-        self._unfinished = True
         self.notices.append(f"committed, but the files could not be updated; the next command does that: {problem}")
 
     def wait(self) -> None:

@@ -49,6 +49,8 @@ def test_jsonl_prints_each_record_as_json_prints_it(told: Command) -> None:
     fact = told("list", "--json").data["facts"][0]["id"]
     assert [one["id"] for one in lines(told("show", fact, "--jsonl").out)] == [fact]
     assert [one["facts"] for one in lines(told("status", "--jsonl").out)] == [told("status", "--json").data["facts"]]
+    assert "No fact matches." in (told("list", "--tag", "none").out + told("list", "--tag", "none").err)
+    assert "No fact matches." not in (told("list").out + told("list").err)
 
 
 def test_the_records_of_recall_are_in_one_ranking(told: Command) -> None:

@@ -33,6 +33,7 @@ CASES = [
     (proposed("Dana really loves very long walks in the old forest.", predicate="fears"), ""),
     (proposed("Rob really loves very long walks in the old forest.", subject="Rob"), ""),
     (proposed("Dana no longer loves long walks in the old forest."), ""),
+    (proposed("Dana loves walks."), "duplication"),
     (proposed("Dana took 3 long walks in the old forest."), ""),
     (proposed("Dana moved."), "utility"),
     (proposed("Dana moved to Porto.", confidence=0.2), "utility"),

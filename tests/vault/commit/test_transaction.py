@@ -107,7 +107,10 @@ def test_a_record_that_cannot_be_written_is_told_and_the_commit_stays(vault: Vau
 def test_a_commit_that_fails_leaves_no_git_process_and_no_lock(vault: Vault, environment: dict[str, str]) -> None:
     head = vault.head()
     vault.git = failing = FailingGit(vault.root, environment)
+    with transaction(vault, NOW, "test"):
+        assert not any("fast-import" in str(process.args) for process in failing.started), "only if it is eager"
     with transaction(vault, NOW, "test", eager=True) as started, pytest.raises(GitFailed):
+        assert "fast-import" in str(failing.started[-1].args)
         started.commit([change("life/note.txt", b"one\n")])
     assert vault.head() == head and vault.read("life/note.txt") is None
     assert not index_lock_path(vault).exists()
