@@ -71,9 +71,9 @@ class AmbiguousId(ClawmemError):
 
     code = "ambiguous_id"
 
-    def __init__(self, prefix: str, matches: list[str]) -> None:
+    def __init__(self, prefix: str, matches: list[str], hint: str = "Give more characters of the id.") -> None:
         shown = ", ".join(matches[:5]) + (f" and {len(matches) - 5} more" if len(matches) > 5 else "")
-        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", "Give more characters of the id.")
+        super().__init__(f"'{prefix}' matches {len(matches)} ids: {shown}.", hint)
         self.matches = matches
 
 

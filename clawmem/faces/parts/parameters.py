@@ -101,7 +101,7 @@ def _common(
 COMMON = parameters_of(_common)
 """The options that every command takes, unless it has a parameter of that name of its own."""
 
-FACT = Parameter("The id of the fact, or a unique prefix.", completes="fact")
+FACT = Parameter("The id of the fact, a unique prefix, or words that only this fact has.", completes="fact")
 SINCE = Parameter("Only what was said or recorded on this day or later.", ("--since",))
 UNTIL = Parameter("Only what was said or recorded up to the end of this day.", ("--until",))
 CATEGORY = Parameter("One word, such as preference.", ("--category", "-c"), completes="category")

@@ -128,6 +128,6 @@ VERB = Command(
             "other_files": [str],
         },
     },
-    ("clawmem diff", "clawmem diff yesterday", "clawmem diff HEAD~3 HEAD"),
+    ("clawmem diff", "clawmem diff today", "clawmem diff HEAD~3 HEAD"),
     ("changes",),
 )

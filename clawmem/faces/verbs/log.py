@@ -35,8 +35,9 @@ def log(
         str | None, Parameter("Only changes by this agent or person.", ("--author", "--by"), completes="agent")
     ],
     everything: Annotated[bool, Parameter("Also show commits that only count accesses.", ("--all",))],
+    oldest_first: Annotated[bool, Parameter("Begin with the oldest of the entries.", ("--oldest-first",))],
 ) -> Answer:
-    """Entries are listed oldest first. The history of an entity includes its former paths."""
+    """The newest entries come first; with --json the oldest. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
     bounds = LogBounds(
         limit or vault.settings.whole("history.limit"),
@@ -61,7 +62,8 @@ def log(
         "cut": result.truncated,
     }
     talk = () if result.entries else ("No commit matches.",)
-    return Answer(data, map(entry_line, result.entries), notices, talk=talk)
+    entries = result.entries if oldest_first else reversed(result.entries)
+    return Answer(data, map(entry_line, entries), notices, talk=talk)
 
 
 def start_of(moment: str) -> str:

@@ -173,14 +173,14 @@ def recall(
     most_asked = max((_asked_words(asked, statement) for statement in theirs), default=0)
     first = [hit for hit in result.ranking if _asked_words(asked, hit.text) >= most_asked]
     after = [hit for hit in result.ranking if hit not in first]
-    lines = _lines(result, first, asked, user, explain)
-    around = [f"near: {line}" for line in _lines(result, result.nearest, asked, user, explain=False)]
+    lines = hit_lines(result, first, asked, user, explain)
+    around = [f"near: {line}" for line in hit_lines(result, result.nearest, asked, user, explain=False)]
     nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
     talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
         talk = talk if result.ranking else ()
         lines += beside.lines()
-    lines += _lines(result, after, asked, user, explain)
+    lines += hit_lines(result, after, asked, user, explain)
     lines += _account(result) if explain else []
     unable = [
         f"channel {name} {channel_state(channel)}"
@@ -212,7 +212,7 @@ def _narrated(
     heard = [hit.event for hit in result.heard if not hit.is_order]
     message = narrated(call, here.vault, here.caller, question, facts, heard)
     user = here.vault.settings.words("user.name")
-    lines = [message.text] if message.text else _lines(result, result.ranking, question, user, explain=False)
+    lines = [message.text] if message.text else hit_lines(result, result.ranking, question, user, explain=False)
     return Answer({**data, "narrative": message.data}, lines, (*notices, *message.notices), message.exit_code)
 
 
@@ -380,7 +380,8 @@ def _parts_of_score(hit: FactHit | EventHit | NoteHit) -> dict[str, Any]:
     return {"channels": channels} if len(channels) > 1 else {}
 
 
-def _lines(result: RecallResult, hits: Sequence[RecallHit], question: str, user: str, explain: bool) -> list[str]:
+def hit_lines(result: RecallResult, hits: Sequence[RecallHit], question: str, user: str, explain: bool) -> list[str]:
+    """Return a line for each hit: its id, kind, day, speaker and words; with `explain`, its score below."""
     words = [form for word in search_words(question) for form in forms_of(word)]
     tiers = len({recall_hit.hit.tier for recall_hit in hits if isinstance(recall_hit.hit, FactHit)}) > 1
     quoted: set[str] = set()

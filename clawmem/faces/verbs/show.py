@@ -3,38 +3,52 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import point_in_time
+from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
+from clawmem.faces.parts.words import said
+from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.facts.labels import trust_label
 from clawmem.model.language.dates import parse_state
+from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.tiers import tier_of
+from clawmem.model.pages.summary import prose
 from clawmem.serving.browse import FactDetails, TruthAt
 from clawmem.serving.browse import show_fact as act
 
 CLAIV = "claiv"
+_MOST_ELSEWHERE = 10
 
 
 def show(
     call: Call,
-    fact: Annotated[str, FACT],
+    fact: Annotated[
+        str,
+        FACT._replace(help="A fact, by id or by words that only it has; or an entity.", completes="fact or entity"),
+    ],
     as_of: Annotated[str | None, Parameter("Show whether it was true then, and if not, which fact was.", ("--as-of",))],
     at: Annotated[str | None, AT],
     style: Annotated[
         str | None, Parameter("The record of another program: {choices}.", ("--format",), choices=(CLAIV,))
     ],
 ) -> Answer:
-    """Keys that are set are printed, one per line; with `--format claiv`, the record that CLAIV and its like exchange,
-    with the times and links of the fact as temporal edges."""
+    """Of a fact all keys that are set are printed; with `--format claiv`, the record that CLAIV and its like exchange,
+    with the times and links of the fact as temporal edges. Of an entity all that the memory has: its summary, its
+    decisions, lessons and facts, and what other entities, messages and notes say of it."""
     if style not in (None, CLAIV):
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
+    if not (style or as_of or fact.startswith(FACT_PREFIX)):
+        with suppress(NotFound):
+            return _entity(here, show_entity(here.vault, fact, here.caller))
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except NotFound as problem:
@@ -60,6 +74,38 @@ def _data(shown: FactDetails) -> dict[str, Any]:
             "instead": fact_data(*instead) if instead else None,
         }
     return data
+
+
+def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
+    """What the memory has of an entity: its own page, and what is said of it elsewhere."""
+    from clawmem.faces.verbs.recall import hit_lines  # a fact needs no search
+    from clawmem.serving.recall.recall import LEAST_SCORE, recall
+    from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
+
+    entity, title = shown.entity, shown.entity.title
+    wanted, places = filter_of(here.vault, here.caller), (FACTS, EVENTS, NOTES)
+    result = recall(here.vault, title, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
+    own = {placed.fact.id for placed in shown.facts}
+    hits = [hit for hit in result.ranking if getattr(hit.hit, "entity", None) != entity.name]
+    current = [placed for placed in shown.facts if placed.fact.is_current]
+    groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": []}
+    for placed in current:
+        group = {"decision": "Decisions", "lesson": "Lessons"}.get(placed.fact.category, "Facts")
+        groups[group].append(fact_line(placed.fact, placed.entity))
+    groups["Elsewhere"] = hit_lines(result, hits, title, here.vault.settings.words("user.name"), explain=False)
+    names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
+    lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
+    for heading, rows in groups.items():
+        lines += ["", heading, *rows] if rows else []
+    if former := len(own) - len(current):
+        lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {entity.name}"]
+    data = {
+        "entity": said(entity._asdict()),
+        **said({"summary": prose(shown.summary)}),
+        "facts": [fact_data(placed.fact, placed.entity) for placed in shown.facts],
+        "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in hits],
+    }
+    return Answer({**data, **here.data}, lines, (*here.notices, *shown.notices))
 
 
 def _lines(shown: FactDetails) -> list[str]:
@@ -90,11 +136,15 @@ def _plain(value: object) -> str:
 VERB = Command(
     show,
     {
-        "fact": "fact",
+        "fact?": "fact",
+        "entity?": "entity",
+        "summary?": str,
+        "facts?": ["fact"],
+        "elsewhere?": [{"kind": str, "text": str}],
         "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
         "record?": {str: object},
         "at?": "point",
     },
-    ("clawmem show fact_1a2b", "clawmem show fact_1a2b --format claiv"),
+    ("clawmem show fact_1a2b", "clawmem show jane", "clawmem show fact_1a2b --format claiv"),
     ("fact",),
 )

@@ -11,7 +11,7 @@ VERBS = {
     "remember": "Store a fact (also: add).",
     "recall": "Find facts, events, notes and summaries for a question (also: search).",
     "context": "Print what an agent should know, within a token budget.",
-    "show": "Show all fields of one fact.",
+    "show": "Show one fact, or all that is known of an entity.",
     "list": "List facts.",
     "supersede": "Replace a fact with a newer one, now or from a day on.",
     "retract": "Withdraw what was never true: a fact, or all from one origin.",

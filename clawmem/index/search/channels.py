@@ -12,13 +12,14 @@ from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.irregular import forms_of
-from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person
+from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person, search_words
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.search.ranking import AskedWord, AskedWords, word_weight
 
 CANDIDATES = 200
+_STATING = 50
 # The score of a fact that began in the days asked about, the best match of a time.
 BEGUN = 2.0
 # The score of a fact whose statement names one of the days, and the longest period of which days are looked for.
@@ -383,3 +384,13 @@ def _list(numbers: Iterable[int]) -> str:
 
 def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
+
+
+def facts_stating(index: Index, words: str, owners: Sequence[str]) -> list[PlacedFact]:
+    """Return the current facts of some owners with exactly this statement, else those that contain the words."""
+    forms = [form for word in search_words(words) for form in forms_of(word)]
+    rows = keyword_channel(index, forms, FactFilter(owners=tuple(owners)), _STATING).scores
+    placed = [fact for fact in facts_in_rows(index, sorted(rows)).values() if fact.fact.is_current]
+    text = normal(words)
+    same = [fact for fact in placed if normal(fact.fact.fact) == text]
+    return same or [fact for fact in placed if f" {text} " in f" {normal(fact.fact.fact)} "]

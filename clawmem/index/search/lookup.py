@@ -10,7 +10,7 @@ from clawmem.index.tables.seals import check_alias, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, FactLink
-from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, is_reference
 from clawmem.model.language.text import as_one_file, normal, plain
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of
@@ -45,8 +45,12 @@ class TakenIds:
 
 
 def resolve_id(index: Index, reference: str) -> str:
-    """Return the full id of a unique prefix. Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
-    value = check_reference(reference)
+    """Return the full id of a unique prefix, or of the only current fact of the global memory that says some words.
+
+    Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
+    if not is_reference(reference):
+        return _id_of_words(index, reference)
+    value = reference.strip()
     for prefix in (value, FACT_PREFIX + value):
         rows = index.database.execute(
             "SELECT DISTINCT id FROM fact WHERE id >= ? AND id < ? ORDER BY id LIMIT 50",
@@ -57,8 +61,20 @@ def resolve_id(index: Index, reference: str) -> str:
             return prefix if prefix in matches else check_prefix(value, prefix, matches[0], FACT_PREFIX)
         if matches:
             raise AmbiguousId(value, matches)
-    refuse_if_unreadable(index, f"the id '{value}'")
-    raise NotFound(f"No fact has the id '{value}'.", "`clawmem list` and `clawmem recall` show ids.")
+    return _id_of_words(index, value)
+
+
+def _id_of_words(index: Index, words: str) -> str:
+    from clawmem.index.search.channels import facts_stating  # imports this module; most facts are named by their ids
+
+    found = [placed.fact.id for placed in facts_stating(index, words, [""])]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise AmbiguousId(words, found, "Name one by its id; `clawmem recall` and `clawmem list` show ids.")
+    refuse_if_unreadable(index, f"the id '{words}'")
+    which = "the id" if is_reference(words) else "the words"
+    raise NotFound(f"No fact has {which} '{words}'.", "`clawmem list` and `clawmem recall` show ids.")
 
 
 def find_fact(index: Index, reference: str) -> PlacedFact:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, InvalidInput, NotFound
-from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
+from clawmem.index.search.channels import facts_stating
 from clawmem.index.search.lookup import PlacedFact, facts_of, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
@@ -14,13 +14,8 @@ from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.facts.propositional import MOST_PREMISES, conclusion_of, named_premises, with_references
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
-from clawmem.model.language.question import search_words
-from clawmem.model.language.text import normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
-
-_CANDIDATES = 50
 
 
 class LinkedStatement(NamedTuple):
@@ -74,16 +69,7 @@ def _premise(index: Index, words: str, caller: Caller) -> PlacedFact:
 
 def _stated(index: Index, words: str, caller: Caller) -> PlacedFact | None:
     """Return the one current fact with exactly this statement, else the one that contains the words, or None."""
-    forms = [form for word in search_words(words) for form in forms_of(word)]
-    wanted = FactFilter(owners=visible_owners(caller.agent, None))
-    rows = keyword_channel(index, forms, wanted, _CANDIDATES).scores
-    placed = [
-        other_placed for other_placed in facts_in_rows(index, sorted(rows)).values() if other_placed.fact.is_current
-    ]
-    text = normal(words)
-    same = [other_placed for other_placed in placed if normal(other_placed.fact.fact) == text]
-    containing = [other_placed for other_placed in placed if f" {text} " in f" {normal(other_placed.fact.fact)} "]
-    found = same or containing
+    found = facts_stating(index, words, visible_owners(caller.agent, None))
     if len(found) > 1:
         ids = ", ".join(sorted(other_placed.fact.id for other_placed in found)[:5])
         raise _Unresolved(f"{len(found)} facts say it ({ids})")

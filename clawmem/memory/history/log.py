@@ -15,7 +15,7 @@ from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, check_reference
+from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
@@ -101,7 +101,9 @@ def resolve_fact(index: Index, history: History, reference: str) -> str:
     try:
         return resolve_id(index, reference)
     except NotFound:
-        value = check_reference(reference)
+        if not is_reference(reference):
+            raise
+        value = reference.strip()
         prefixes = tuple(dict.fromkeys((value, FACT_PREFIX + value.removeprefix(FACT_PREFIX))))
         patterns = [trailer_pattern("Fact", prefix).removesuffix("$") for prefix in prefixes]
         known = {fact for entry in history.entries(HistoryFilter(grep=patterns)) for fact in entry.facts}

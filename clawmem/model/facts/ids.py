@@ -33,6 +33,11 @@ def new_id(prefix: str, entropy: Entropy, taken: Container[str]) -> str:
         size = min(size * 2, LONGEST_ID_BYTES)
 
 
+def is_reference(text: str) -> bool:
+    """Return whether a text from the command line can be an id or its prefix."""
+    return re.fullmatch(_FACT_ID, text.strip()) is not None
+
+
 def check_reference(text: str) -> str:
     """Return a fact id or prefix from the command line. Raise InvalidInput if it cannot be one."""
     return _reference(text, "a fact id", "Ids look like fact_1a2b3c4d; `clawmem list` shows them.")

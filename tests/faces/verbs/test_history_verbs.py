@@ -66,9 +66,10 @@ def test_log_in_words_is_a_line_a_commit(clawmem: Command) -> None:
     corrected(clawmem)
     lines = clawmem("log", "areas/people/jane").out.splitlines()
     assert [line[12:] for line in lines] == [
-        "  2026-11-21 09:30 UTC  Ada Person  remember(areas/people/jane): Jane lives in Paris",
         "  2026-11-21 09:30 UTC  finance  supersede(areas/people/jane): Jane lives in Rome (was: Jane lives in Paris)",
+        "  2026-11-21 09:30 UTC  Ada Person  remember(areas/people/jane): Jane lives in Paris",
     ]
+    assert clawmem("log", "areas/people/jane", "--oldest-first").out.splitlines() == lines[::-1]
 
 
 def test_log_options_narrow_it(clawmem: Command) -> None:

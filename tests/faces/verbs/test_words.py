@@ -81,3 +81,37 @@ def test_every_verb_that_prints_them_marks_them(clawmem: Command) -> None:
         (("context", "what do boats cost"), 1),
     ):
         assert clawmem(*words).out.count(OUTSIDE_WARNING) >= marks, words
+
+
+def test_a_fact_is_named_by_words_that_only_it_has(clawmem: Command) -> None:
+    for words in ("Ann Lee lives in Oslo.", "Ann Lee likes tea.", "Anna likes tea and rum."):
+        assert clawmem("remember", words).code == 0
+    assert "Ann Lee likes tea." in clawmem("show", "ann lee likes tea").out
+    assert "Oslo" in clawmem("why", "lives in Oslo").out
+    both = clawmem("retract", "likes tea")
+    assert both.code != 0 and "'likes tea' matches 2 ids: fact_" in both.err
+    assert clawmem("retract", "Ann likes").code == 1  # a shorter name is not a longer one
+    assert "Ann Lee lives in Bergen." in clawmem("supersede", "lives in oslo", "Ann Lee lives in Bergen.").out
+    assert clawmem("show", "lives in Oslo").code == 1
+    assert "No fact has the words 'plays the tuba'." in clawmem("show", "plays the tuba").err
+
+
+def test_show_of_an_entity_is_all_that_is_known_of_it(clawmem: Command) -> None:
+    assert clawmem("entity", "create", "projects/kestrel", "--title", "Kestrel").code == 0
+    for words in (
+        ("remember", "Kestrel ships on Friday.", "-e", "kestrel"),
+        ("decision", "add", "Kestrel uses SQLite.", "--why", "it needs no server", "-e", "kestrel"),
+        ("remember", "Ann tests Kestrel.", "-e", "areas/people/ann"),
+        ("note", "The Kestrel demo went well."),
+    ):
+        assert clawmem(*words).code == 0
+    lines = clawmem("show", "Kestrel").out.splitlines()
+    heads = [line for line in lines if not line.startswith(("fact_", "daily/")) and line]
+    assert heads == ["Kestrel  (projects/kestrel)", "Decisions", "Facts", "Elsewhere"]
+    text = "\n".join(lines)
+    assert all(
+        words in text for words in ("because it needs no server", "ships on Friday", "Ann tests", "demo went well")
+    )
+    data = clawmem("show", "projects/kestrel", "--json").data
+    assert [data["entity"]["name"], len(data["facts"]), len(data["elsewhere"])] == ["projects/kestrel", 2, 2]
+    assert "nobody" in clawmem("show", "nobody").err

@@ -29,8 +29,9 @@ _MINUTE = 7
 
 
 def log(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text]:
-    """The entries, oldest first."""
-    return entries(canvas, answer.made()["history"])
+    """The entries, newest first unless the oldest are asked for first."""
+    history = answer.made()["history"]
+    return entries(canvas, history if record["oldest_first"] else reversed(history))
 
 
 def entries(canvas: Canvas, history: Iterable[_Record]) -> Iterator[Text]:
