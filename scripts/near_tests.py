@@ -20,6 +20,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 _MOST_OF_MODULE, _MOST = 3, 12  # test files that import a changed module, and all that do
+_MOST_CALLING = 2  # test files that call a verb
 _FEWEST, _FEWEST_WITHOUT_OWN = 2, 5  # test files near a module; where there are fewer, its importers' count
 _FARTHEST = 3  # steps from a module to an importer
 _SLOW = ("tests/faults/", "tests/soak/", "tests/harness/")
@@ -57,7 +58,7 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
     for path in changed:
         own = [name for name in sorted(tests) if any(fnmatch(name, pattern) for pattern in _own_tests(path))]
         users = _users(path, imported) if path.endswith(".py") and path not in tests else []
-        calls = _callers(path, tests)
+        calls = _callers(path, sources, tests)
         level, seen, fewest = [path], {path}, _FEWEST if own else _FEWEST_WITHOUT_OWN
         for _ in range(_FARTHEST if path in sources else 0):
             if len({*own, *users[:_MOST_OF_MODULE], *calls}) >= fewest:
@@ -68,7 +69,7 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
             found = [
                 name for module in level for name in (*_own_tests(module), *_users(module, imported)) if name in tests
             ]
-            found += [name for module in level for name in _callers(module, tests)]
+            found += [name for module in level for name in _callers(module, sources, tests)]
             own += list(dict.fromkeys(found))[:_MOST_OF_MODULE]
         if path in sources and not {*own, *users, *calls}:
             folder = Path("tests", *Path(path).parts[1:-1]).as_posix()
@@ -86,14 +87,19 @@ def _users(path: str, imported: Mapping[str, set[str]]) -> list[str]:
     return [name for _, name in sorted((len(modules), name) for name, modules in imported.items() if module in modules)]
 
 
-def _callers(path: str, tests: Mapping[str, str]) -> list[str]:
-    """Return the two test files that call the verb of a module most often."""
+def _callers(path: str, sources: Iterable[str], tests: Mapping[str, str]) -> list[str]:
+    """Return the two test files that call the verb of a module's name most often, those of its name or folder first."""
     place = Path(path)
-    if place.parent.name != "verbs":
+    if not any(name.endswith(f"/verbs/{place.name}") for name in sources):
         return []
     call = re.compile(rf'[(\[]"{re.escape(place.stem)}"[,)\]]')
     calls = {name: len(call.findall(text)) for name, text in tests.items() if not name.startswith(_SLOW)}
-    return sorted((name for name in calls if calls[name]), key=lambda name: (-calls[name], name))[:2]
+    folder = "" if place.parent.name == "verbs" else Path("tests", *place.parts[1:-1]).as_posix()
+
+    def rank(name: str) -> tuple[bool, bool, int]:
+        return place.stem not in Path(name).name, Path(name).parent.as_posix() != folder, -calls[name]
+
+    return sorted((name for name in calls if calls[name]), key=rank)[:_MOST_CALLING]
 
 
 def _shared(path: str, other: str) -> int:

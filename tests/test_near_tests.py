@@ -92,6 +92,8 @@ def test_a_module_that_no_test_imports_has_near_tests(tmp_path: Path, changed: s
     }
     if changed != "clawmem/facts/merge.py":
         del files["tests/facts/test_merge_twice.py"]
+    if changed == "clawmem/verbs/list.py":
+        files[changed] = ""
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
