@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
-from clawmem.extensions.wiki.compile import build_wiki
+from clawmem.extensions.wiki.compile import build_wiki, changed_names, counted_writes
 from clawmem.extensions.wiki.curator import check_pages, curate
-from clawmem.extensions.wiki.state import STATE
+from clawmem.extensions.wiki.gather import titles_of
+from clawmem.extensions.wiki.state import STATE, read_wiki_state
+from clawmem.index.search.lookup import entities
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.access import fold_accesses
@@ -22,6 +24,7 @@ from clawmem.memory.facts.claims import confirm
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
@@ -93,6 +96,24 @@ def test_a_second_build_changes_nothing_and_one_change_only_its_pages(vault: Vau
     assert again.written == () and again.commit is None and not again.full
     add(vault, caller, "The boat is red.", "projects/boat-2")
     assert build_wiki(vault, caller).written == ("wiki/index.md", "wiki/projects/boat-2.md")
+
+
+def test_a_change_of_the_settings_or_the_catalog_concerns_every_page(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane prefers tea.")
+    add(vault, caller, "The boat is red.", BOAT)
+    build_wiki(vault, caller)
+    state, both = read_wiki_state(vault), {JANE, BOAT}
+    with writing(vault, caller, "test") as work:
+        titles = titles_of(entities(work.index))
+        for path, names in (("clawmem.yaml", both), ("predicates.yaml", both), ("notes.txt", set()), (None, both)):
+            changed = None if path is None else [path]
+            assert changed_names(work, state, both, titles, changed) == names, path
+        assert changed_names(work, None, both, titles, []) == both
+
+
+def test_written_and_removed_pages_are_counted_apart() -> None:
+    assert counted_writes({"a": b"x", "b": None, "c": None}) == "1 written, 2 removed"
+    assert counted_writes({"a": b"x", "b": b"y"}) == "2 written"
 
 
 def test_text_outside_the_markers_stays_and_a_page_without_an_entity_goes(vault: Vault, caller: Caller) -> None:

@@ -151,6 +151,7 @@ ALIKE = "Dana pays gold silver copper tin."  # four words of six in both
         (proposed(ALIKE, predicate="pays"), METALS._replace(predicate=None), 0.5, True),
         (proposed("Dana pays 5 gold silver copper iron.", predicate="pays"), METALS, 0.1, False),
         (proposed("Dana never pays gold silver copper iron.", predicate="pays"), METALS, 0.1, False),
+        (proposed("Dana hardly pays gold silver copper iron.", predicate="pays"), METALS, 0.1, False),
         (proposed("Dana pays iron copper silver gold.", predicate="pays"), METALS, 1.0, True),
     ],
 )

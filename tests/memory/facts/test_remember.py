@@ -112,6 +112,28 @@ def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller
     assert result.notices == ("ignored, because the vault sets these keys itself: accessCount, createdAt, id, status",)
 
 
+def test_a_key_that_is_cut_short_is_named_with_its_lines(vault: Vault, caller: Caller) -> None:
+    for lines, says in (([None], ""), ([4], "Line 4: "), ([4, 7, 9], "Line 4 and 2 more lines: ")):
+        drafts = [
+            draft_from_record({"fact": f"Jane has {line} cats.", "confid": 1, "mood": 2}, caller.now)._replace(
+                line=line
+            )
+            for line in lines
+        ]
+        notices = remember(vault, drafts, caller).notices
+        assert notices == (f"{says}the key 'confid' is unknown and has no effect; the key is 'confidence'",)
+
+
+def test_of_many_notices_the_first_twenty_are_shown(vault: Vault, caller: Caller) -> None:
+    drafts = [draft_from_record({"fact": f"Jane has {number} cats."}, caller.now) for number in range(22)]
+    remember(vault, drafts, caller)
+    again = [draft._replace(fact=draft.fact._replace(importance=0.9)) for draft in drafts]
+    for number, last in ((20, "importance 0.9"), (21, "and 1 more like these"), (22, "and 2 more like these")):
+        notices = remember(vault, again[:number], caller._replace(agent=None)).notices
+        assert len(notices) == min(number, 21) and notices[-1].endswith(last), number
+        again = [draft._replace(fact=draft.fact._replace(importance=0.9 + number / 1000)) for draft in again]
+
+
 def test_links_lead_to_facts_that_exist(vault: Vault, caller: Caller) -> None:
     first, entity, _ = _keep(vault, caller, fact="Jane likes tea", entity="areas/people/jane")
     before = vault.head()

@@ -14,6 +14,7 @@ from clawmem.errors import (
     Locked,
     NeedsDecision,
     NotFound,
+    NotPermitted,
     Refused,
     RemoteFailed,
     Unreadable,
@@ -24,7 +25,7 @@ from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.sync.sync import SyncOptions
+from clawmem.memory.sync.sync import SyncOptions, sync
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.lifecycle import chain
@@ -703,3 +704,25 @@ def test_a_repository_without_commits_is_not_taken_for_a_clone_of_a_vault(
     found = clawmem("status", "--json", cwd=tmp_path / "other")
     assert found.code == 10
     assert "There is no vault here" in found.json["error"]["message"]
+
+
+def test_an_agent_syncs_with_an_address_only_after_a_person(machines: list[Machine]) -> None:
+    machine = machines[1]  # a clone that nobody has synced
+    agent = machine.caller._replace(agent="scout")
+    lock = machine.vault.git_dir / "refs/remotes/origin/main.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    with pytest.raises(NotPermitted, match="No person has synced"):
+        sync(machine.vault, agent, SyncOptions())
+    assert not lock.exists(), "no git is left that holds it"
+    sync(machine.vault, machine.caller._replace(shell="codex"), SyncOptions())
+    with pytest.raises(NotPermitted, match="No person has synced"):
+        sync(machine.vault, agent, SyncOptions())
+    machine.sync()
+    assert sync(machine.vault, agent, SyncOptions()).problem is None
+    machine.git("config", "core.sshCommand", "ssh -v")
+    with pytest.raises(NotPermitted, match="No person has synced"):
+        sync(machine.vault, agent, SyncOptions())
+    change_setting(machine.vault, machine.caller, "agents.scout.read_only", "true")
+    with pytest.raises(NotPermitted, match="change this memory"):
+        sync(machine.vault, agent, SyncOptions())
