@@ -59,7 +59,8 @@ _CODE_VALUE = (
 )
 # How a code is entered, and the keys that end it.
 _ENTER = (
-    r"(?:punch(?: in)?|keys? in|types? in|enters?|press|takes|wants|(?:opens?|unlocks?) with|tippe?n?|geht auf mit|"
+    r"(?:punch(?: in)?|keys? in|types? in|enters?|press|takes|wants|"
+    r"(?:opens?|unlocks?) (?:with|on(?! (?:19|20)\d\d\b))|tippe?n?|geht auf mit|"
     r"öffnet (?:sich )?mit|drücke?n?|tape[rz]?|compose[rz]?|s'ouvre avec|marcar?|teclea?r?|pulsar?|se abre con|"
     r"abre com|digita(?:re)?|premi|si apre con|toets|gaat open met|slå|tryck|tast)"
 )
@@ -337,10 +338,10 @@ PLACES: dict[str, PlaceRule] = {
         _DIGITS,
     ),
     "entered-code": PlaceRule(
-        "punch|key in|keys in|type in|enter |press |takes |wants |opens with|open with|unlock|tippe|drück|geht auf|"
-        "öffnet|raute| stern|the star|the hash|the pound|star key|hash key|pound key|tape|compose|ouvre|marca |marque |"
-        "teclea|pulsa|abre co|digita|premi |apre con|toets|gaat open|étoile|dièse|estrella|almohadilla|asterisco|"
-        "estrela|cancelletto|sterretje|hekje|fyrkant|stjärn|stjern|firkant|slå |tryck|tast|texted|sms",
+        "punch|key in|keys in|type in|enter |press |takes |wants |opens with|open with|opens on|unlock|tippe|drück|"
+        "geht auf|öffnet|raute| stern|the star|the hash|the pound|star key|hash key|pound key|tape|compose|ouvre|"
+        "marca |marque |teclea|pulsa|abre co|digita|premi |apre con|toets|gaat open|étoile|dièse|estrella|almohadilla|"
+        "asterisco|estrela|cancelletto|sterretje|hekje|fyrkant|stjärn|stjern|firkant|slå |tryck|tast|texted|sms",
         rf"\b{_ENTER}{_CODE_WORDS}[\"'*«“„ ]{{0,3}}({_SHORT_CODE})(?=[\"'*»”]{{0,2}}\s{{0,2}}(?:$|[,.;!?)\n]|{_THEN}\b|"
         rf"(?:within|on|at|to|an|am|à|en|no|na|op)\b))|(?<![\d.,:/-])({_SHORT_CODE})(?:\seingeben)?,?\s{_THEN}"
         r"\s(?:[^\W\d_]{1,8}\s){0,2}"
@@ -418,6 +419,56 @@ PLACES: dict[str, PlaceRule] = {
         r"\b(?:capital|upper ?case|lower ?case|one word|no spaces?|majuscule|minuscule|groß|klein|mayúscula|minúscula|"
         rf"maiúscula|maiuscola|hoofdletter)\b[^\n:]{{0,50}}:\s{{1,3}}{_QUOTE}{_CHOSEN}",
         6,
+    ),
+    "said-pair": PlaceRule(
+        "use |user |log in|sign in|login|zugang|anmeld|accès|acceso|accesso|acesso|inlog|account|creds|nimm |usa |"
+        "utilise|gebruik",
+        rf"\b(?:use|nimm|utilise[rz]?|usa|gebruik)\s{{1,2}}{_QUOTE}[\w.+-]{{1,40}}@[\w.-]{{3,40}}{_AFTER_QUOTE}\s"
+        rf"(?:with|and|mit|und|avec|et|con|y|com|e|met|en)\s{_QUOTE}{_CHOSEN}|\buser(?:name)?\s{{1,2}}[\w.@+-]{{2,60}}"
+        rf"\s{{1,2}}(?:passw(?:or)?d|passwort|pass|pw|pwd)\s{{1,2}}{_CHOSEN}|{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?"
+        rf"\s(?:is|ist|est|es|é|è|was|with|mit|avec|con|com|met)\s{{1,2}}{_QUOTE}[a-z][\w.+-]{{1,40}}:"
+        rf"(?!//|\d{{2,5}}(?:\D|$)){_CHOSEN}",
+        6,
+    ),
+    "wifi-key": PlaceRule(
+        "wifi|wi-fi|wlan|ssid|hotspot",
+        r"\b(?:wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,80}?\b(?:key|code|clé|clave|chiave|chave|schlüssel|sleutel|nøkkel|nyckel|"
+        rf"klucz|ключ){_IS}{_QUOTE}{_CHOSEN}",
+        6,
+    ),
+    "security-answer": PlaceRule(
+        "security question|sicherheitsfrage|geheimfrage|question secrète|question de sécurité|pregunta de seguridad|"
+        "pregunta secreta|domanda di sicurezza|pergunta de segurança|pergunta secreta|veiligheidsvraag|"
+        "beveiligingsvraag|säkerhetsfråg|sikkerhetsspørsmål|контрольный вопрос|секретный вопрос",
+        r"(?:security question|sicherheitsfrage|geheimfrage|question (?:secrète|de sécurité)|pregunta (?:de seguridad|"
+        r"secreta)|domanda di sicurezza|pergunta (?:de segurança|secreta)|(?:veiligheids|beveiligings)vraag|"
+        r"säkerhetsfråga|sikkerhetsspørsmål|(?:контрольный|секретный) вопрос)[^\n]{0,120}?(?:\b(?:"
+        r"answer(?:ed)?|antworte?|réponds|réponse|respondo|respuesta|resposta|rispondo|risposta|antwoord|svar|ответ)\w{0,2}"
+        rf"(?:\s(?:is|always|immer|ist|toujours|est|siempre|es|sempre|è|é|altijd|with|mit)){{0,2}}\s{{0,2}}[:=→-]{{0,2}}\s{{0,2}}|→\s{{0,2}})"
+        rf"{_QUOTE}{_CHOSEN}",
+        6,
+    ),
+    "eastern-code": PlaceRule(
+        "код|пін|пин|kod |kód ",
+        r"\b(?:код|пін-?код|пин-?код|пін|пин|kod|kód|pin)\w{0,2}\s(?:[^\n\d:;.?!]{0,30}?\s)?(?:сейф|двер|замк|домофон|"
+        r"ворот|гараж|под[ъʼ'’]?[еї]зд|сигнал|калит|drzwi|sejf|bram|domofon|furtk|garaż|dveř|trezor|vrat|garáž|kasa|kapı|"
+        r"alarm)\w{0,10}[^\n\d;.?!]{0,20}?(?<![\d.,:/-])(?!(?:19|20)\d\d\b)(\d{4,8}[#*]?|\d{1,2}(?:[- ]\d{1,2}){2,3})"
+        r"(?![\w%€$£°]|[.,:/-]\d)",
+        _DIGITS,
+    ),
+    "session-value": PlaceRule(
+        "sessid=|sessionid|connect.sid=|_session=|aspsession",
+        r"(?<![\w?&-])(?:PHPSESSID|JSESSIONID|ASPSESSIONID\w{0,10}|ASP\.NET_SessionId|connect\.sid|\w{2,20}_session|"
+        r"sessionid)=([A-Za-z0-9%._+/-]{20,400})",
+    ),
+    "link-token": PlaceRule(
+        "reset|magic|invit|activat|verif|confirm|recover|passwort-|signin|sign-in|login|auth",
+        r"://[^\s\"'<>?]{1,150}/(?:[\w-]{0,20}(?:reset|magic|invit|activat|verif|confirm|recover|passwort|signin|sign-in|"
+        r"login|auth)[\w-]{0,20})/([A-Za-z0-9_-]{20,200})(?![\w/-])",
+        "://",
+    ),
+    "secure-string": PlaceRule(
+        "securestring", r"\bConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?[\"']([^\s\"'$]{4,200})[\"']"
     ),
     "kept": PlaceRule("akc|aws|cloudant|softlayer|secret", ""),
 }

@@ -21,6 +21,7 @@ from clawmem.model.safety.secrets.looks import (
     is_row_of_words,
     is_sample,
     is_stand_in,
+    is_token,
     password_of_login,
 )
 from clawmem.model.safety.secrets.place_rules import DOORS, PLACES
@@ -127,6 +128,12 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "login-pair": lambda value: could_be_chosen(value) or _is_typed(value),
     "settings-line": lambda value: could_be_chosen(value) or _is_typed(value),
     "opening-word": could_be_chosen,
+    "said-pair": could_be_chosen,
+    "wifi-key": could_be_chosen,
+    "security-answer": could_be_password,
+    "eastern-code": _always,
+    "session-value": _is_random,
+    "link-token": is_token,
     "spelled-password": could_be_chosen,
     "card-code": _always,
     "genie-key": _is_random,

@@ -66,6 +66,8 @@ STARTING: tuple[tuple[str, str, str], ...] = (
     ("atlassian-token", "ATATT3 ATBB ATCTT3", r"[A-Za-z0-9_=-]{28,}"),
     ("1password-token", "ops_eyJ", r"[A-Za-z0-9_-]{100,}=*"),
     ("jwt", "eyJ", r"(?<![A-Za-z0-9_-]eyJ)[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]*"),
+    ("signed-value", "eyJ", r"[\w-]{8,}+(?:\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}|(?:\.[A-Za-z0-9_-]{10,}+){4})"),
+    ("stellar-seed", "SA SB SC SD", r"(?=[A-Z]{0,53}\d)[A-Z2-7]{54}" + _END),
     ("signed-address", "X-Amz-Signature= X-Goog-Signature=", r"([0-9a-f]{64,512})"),
     ("1password-secret-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     ("adobe-secret", "p8e-", r"[A-Za-z0-9_-]{28,}"),
