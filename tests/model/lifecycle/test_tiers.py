@@ -130,6 +130,11 @@ def test_replaced_and_withdrawn_facts_are_cold_however_fresh_or_important(status
 @given(FACTS)
 def test_importance_from_eight_tenths_never_fades(fact: Fact) -> None:
     important = fact._replace(importance=0.8, status="active")
+    assert (
+        tier_of(important, NOW)
+        == effective_tier(important, NOW).tier
+        == (COLD if is_over(important, stamp(NOW)) else HOT)
+    )
     assert effective_tier(important, NOW).tier == HOT
     assert not should_archive(important, NOW)
 

@@ -8,7 +8,7 @@ import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.facts.merge import MergedFacts, merge_facts
+from clawmem.model.merging.facts.merge import DUPLICATE_REASON, MergedFacts, merge_facts
 from clawmem.model.merging.policy import MergePolicy
 
 PATH = "life/areas/people/jane/items.json"
@@ -238,3 +238,37 @@ def test_a_value_beside_two_successors_is_asked_about_too() -> None:
     ):
         merged = merge_facts({PATH: (OSLO,)}, {PATH: tuple(ours)}, {PATH: tuple(theirs)}, rule)
         assert [conflict.kind for conflict in merged.conflicts] == kinds
+
+
+@pytest.mark.parametrize(
+    ("policy", "trusts", "kept"),
+    [
+        ("newest", ("user", "agent"), ["Oslo", "Rome"]),
+        ("newest", ("agent", "user"), ["Rome"]),
+        ("ours", ("agent", "user"), ["Oslo"]),
+        ("theirs", ("user", "agent"), ["Rome"]),
+        ("theirs", ("user", "external"), ["Oslo", "Rome"]),
+        ("theirs", ("external", "external"), ["Rome"]),
+    ],
+)
+def test_what_less_trusted_sources_may_replace(policy: str, trusts: tuple[str, str], kept: list[str]) -> None:
+    mine, yours = (fact._replace(trust=trust) for fact, trust in zip((OSLO, ROME), trusts, strict=True))
+    merged = met([mine], [yours], policy=policy)
+    assert standing(merged) == kept
+    assert merged.conflicts[0].says.startswith("Jane has several values of lives_in")
+
+
+def test_a_third_machine_that_learned_the_same_joins_the_fact_that_stays() -> None:
+    words = {"fact": "Jane owns a yawl."}
+    first, second, third = (
+        BASE._replace(id=f"fact_0000000{n}", timestamp=f"2026-11-21T1{n}:00:00Z", **words)  # type: ignore[arg-type]
+        for n in (2, 3, 4)
+    )
+    others = (FactLink("merges", third.id, DUPLICATE_REASON, third.timestamp), FactLink("supports", BASE.id))
+    yours = (second._replace(links=others), third._replace(status="superseded", superseded_by=second.id))
+    found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, first)}, {PATH: (BASE, *yours)})
+    facts = {fact.id: fact for fact in found.shelves[PATH]}
+    assert {facts[name].superseded_by for name in (second.id, third.id)} == {first.id}
+    assert [(link.type, link.to) for link in facts[first.id].links] == [("merges", second.id), ("merges", third.id)]
+    assert [(link.type, link.to) for link in facts[second.id].links] == [("supports", BASE.id)]
+    assert chain.chain_problems(found.shelves[PATH]) == ()
