@@ -23,6 +23,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from datetime import date
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -240,6 +241,10 @@ def _prepare() -> None:
     a small heartbeat takes."""
     from clawmem.index.tables.exact_tokens import exact_counter
     from clawmem.learning.rules.language import CODES, language
+    from clawmem.model.language.date_words import find_dates
+    from clawmem.model.safety.secrets.find import find_secrets
+    from clawmem.model.safety.secrets.place_rules import PLACES
+    from clawmem.model.safety.secrets.places import compile_pattern
 
     for name in _LAZY:
         with contextlib.suppress(ImportError):  # some are of extras
@@ -247,6 +252,10 @@ def _prepare() -> None:
     exact_counter()
     for code in CODES:
         language(code)
+    for place in PLACES.values():
+        compile_pattern(place.pattern)
+    find_secrets("The api key is 8f3kd92kfl20dkf93kd02kdf9.")
+    find_dates("yesterday", date(2026, 11, 21))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from tests.needs import needs_local_model
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "vault-template"
 LICENCES = ("LICENSE", "LICENSE-APACHE", "NOTICE")
+VOCABULARY = ("wordpieces.txt", "priors.bin", "average.bin")
 TOKENS = "clawmem/index/tables/cl100k_base.tiktoken.gz"
 
 
@@ -71,7 +72,7 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
     modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem").rglob("*.py")]
     prompts = [path.relative_to(ROOT).as_posix() for path in (ROOT / "clawmem/llm/prompts").glob("*.txt")]
     assert len(prompts) >= 2
-    vocabulary = [f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin")]
+    vocabulary = [f"clawmem/index/vectors/vocabulary/{name}" for name in VOCABULARY]
     assert {*modules, *prompts, *vocabulary, TOKENS} <= set(names)
     assert sorted(name.removeprefix("clawmem/vault-template/") for name in names if "vault-template/" in name) == (
         template_files()
@@ -119,7 +120,5 @@ def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> N
     built = next(builders.SdistBuilder(str(ROOT)).build(directory=str(tmp_path)))
     with tarfile.open(built) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
-    vocabulary = {
-        f"clawmem/index/vectors/vocabulary/{name}" for name in ("wordpieces.txt", "priors.bin", "make_priors.py")
-    }
+    vocabulary = {f"clawmem/index/vectors/vocabulary/{name}" for name in (*VOCABULARY, "make_priors.py")}
     assert {*LICENCES, *vocabulary, TOKENS, "vault-template/clawmem.yaml"} <= names

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from clawmem.index.vectors.local_model import LocalModel, vocabulary
-from clawmem.model.search.vector import normalize_vector, packed_cosine, unpack_vector
 from tests.needs import needs_local_model
 
 numpy = pytest.importorskip("numpy", reason="the extra is not installed: pip install -e '.[semantic]'")
@@ -18,29 +17,35 @@ from clawmem.index.vectors.vocabulary import make_priors, priors  # noqa: E402 -
 def test_each_piece_of_the_vocabulary_has_a_vector() -> None:
     pieces = vocabulary()
     assert len(pieces) == len(set(pieces)) == 30_522
-    known = dict(priors.priors(pieces))
+    known = priors.prior_vectors([*pieces, "xqzzvw"])
     assert list(known) == pieces
-    assert {len(data) for data in known.values()} == {4 + priors.NUMBERS}
     size = 2 * priors.DIRECTIONS * priors.NUMBERS + (2 + priors.DIRECTIONS) * len(pieces)
     assert priors.FILE.stat().st_size == size
+    assert numpy.abs(numpy.mean(list(known.values()), axis=0)).max() < 1e-5
+
+
+def test_the_vectors_of_a_question_are_those_of_all() -> None:
+    """One way reads the few pieces of a question without numpy, the other those of all texts with it."""
+    pieces = [vocabulary()[0], "tea", "##ing", vocabulary()[-1]]
+    known, own = priors.prior_vectors(pieces), priors.Priors()
+    for piece in pieces:
+        assert piece in own
+        assert own.total([piece]) == pytest.approx(known[piece].tolist(), abs=1e-5)
+    assert own.total([*pieces, "tea"]) == pytest.approx(sum([*known.values(), known["tea"]]).tolist(), abs=1e-5)
+    assert "xqzzvw" not in own and "" not in own and "tea\ncoffee" not in own
+    assert [list(numbers) for numbers in own.along(["tea", "xqzzvw"])] == [list(own.along(["tea"])[0])]
 
 
 @needs_local_model
 def test_the_file_says_what_the_model_says() -> None:
-    pieces = vocabulary()
-    known = dict(priors.priors(pieces))
-    model = LocalModel()
     sample = vocabulary()[1996::311]
     assert len(sample) > 90
-    anew = make_priors.vectors_of(model, sample)
-    data = priors.FILE.read_bytes()
-    numbers = numpy.frombuffer(data, "<f2", priors.DIRECTIONS * priors.NUMBERS)
+    anew = make_priors.vectors_of(LocalModel(), sample)
+    numbers = numpy.frombuffer(priors.FILE.read_bytes(), "<f2", priors.DIRECTIONS * priors.NUMBERS)
     basis = numbers.reshape(priors.DIRECTIONS, priors.NUMBERS).astype(numpy.float32)
-    scales = numpy.frombuffer(data, "<f2", len(pieces), numbers.nbytes).astype(numpy.float32)
-    parts = numpy.frombuffer(data, numpy.int8, len(pieces) * priors.DIRECTIONS, numbers.nbytes + 2 * len(pieces))
-    average = (parts.reshape(len(pieces), -1) * scales[:, None]).mean(axis=0) @ basis
+    average = numpy.frombuffer(priors.AVERAGE.read_bytes(), "<f4") @ basis
     # The part of a vector in the directions that are kept is in the file, but for the rounding to eight bits.
-    kept = numpy.array([unpack_vector(known[piece]) for piece in sample]) + average
+    kept = numpy.array(list(priors.prior_vectors(sample).values())) + average
     assert numpy.abs(anew @ basis.T @ basis - kept).max() < 0.004
     # That part is most of it.
     assert float((anew * kept).sum(axis=1).mean()) > 0.8
@@ -52,11 +57,12 @@ def test_what_the_script_writes_is_what_the_file_is_read_as(tmp_path: Path, monk
     spread = numpy.random.default_rng(2).standard_normal((priors.DIRECTIONS, priors.NUMBERS))
     vectors = made @ spread  # in no more directions than are kept, so that all of it comes back
     vectors /= numpy.linalg.norm(vectors, axis=1, keepdims=True)
-    path = tmp_path / "priors.bin"
-    path.write_bytes(make_priors.encode_vectors(vectors))
-    monkeypatch.setattr(priors, "FILE", path)
-    pieces = [f"piece {at}" for at in range(500)]
-    for (_, data), wanted in zip(priors.priors(pieces), (vectors - vectors.mean(axis=0)).tolist(), strict=True):
-        length = sum(number * number for number in wanted) ** 0.5
-        assert packed_cosine(normalize_vector(wanted), data) == pytest.approx(length, abs=0.01)
-        assert unpack_vector(data) == pytest.approx(wanted, abs=0.01)
+    pieces = [f"piece-{at}" for at in range(500)]
+    for name, data in zip(("FILE", "AVERAGE"), make_priors.encode_vectors(vectors), strict=True):
+        (tmp_path / name).write_bytes(data)
+        monkeypatch.setattr(priors, name, tmp_path / name)
+    (tmp_path / "pieces").write_text("".join(f"{piece}\n" for piece in pieces))
+    monkeypatch.setattr(priors, "VOCABULARY", tmp_path / "pieces")
+    wanted = (vectors - vectors.mean(axis=0)).tolist()
+    for vector, numbers in zip(priors.prior_vectors(pieces).values(), wanted, strict=True):
+        assert vector.tolist() == pytest.approx(numbers, abs=0.01)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import NamedTuple, Protocol
 
@@ -38,13 +37,11 @@ MAX_FITTED_TEXTS = 12_000
 MAX_SENTENCES = 6_000
 # Word vectors are computed again after this relative growth of the texts.
 GROWTH = 0.02
-# How the vectors of single pieces were made; others are replaced, and the word vectors computed again.
-PRIORS = "less their average"
+# Where the model's own vectors of single pieces are; if they were elsewhere, the word vectors are computed again.
+PRIORS = "in the package, less their average"
 # How many vectors of questions to a remote model are cached.
 MAX_CACHED_QUESTIONS = 2_000
 _BATCH = 64
-# Entries of the vocabulary that are not pieces of words.
-_SPECIAL_ENTRY = re.compile(r"\[.*\]|(##)?[\W_]+")
 
 
 class EmbeddingRun(NamedTuple):
@@ -159,7 +156,7 @@ class _Run:
         wanted = list({text.key: text for text in (*first, *secondary.values())}.values())
         self.left = total = len(wanted)
         if self.local:
-            self._store_vocabulary()
+            self._forget_former_priors()
         embeds = self._embeds() if wanted else None
         if embeds:
             self._embed(embeds, wanted, total)
@@ -184,19 +181,16 @@ class _Run:
                 self.vectors.set_meta("named", configured_model(self.vault))
                 self.vectors.set_meta("model", self.model)
 
-    def _store_vocabulary(self) -> None:
-        """Store the vocabulary with the vectors of single pieces, if the file has none yet, or those of an older
-        version."""
-        if self.vectors.meta("priors") != PRIORS or not self.vectors.database.execute("SELECT 1 FROM piece").fetchone():
-            from clawmem.index.vectors.vocabulary.priors import priors
-
-            # Sorted, because inserting in the order of the table is fastest.
-            rows = sorted(row for row in priors(vocabulary()) if not _SPECIAL_ENTRY.fullmatch(row[0]))
-            with self.vectors.writing():
-                self.vectors.database.execute("DELETE FROM piece")
-                self.vectors.database.execute("DELETE FROM meta WHERE key = 'taught'")
-                self.vectors.database.executemany("INSERT INTO piece (piece, prior) VALUES (?, ?)", rows)
-                self.vectors.set_meta("priors", PRIORS)
+    def _forget_former_priors(self) -> None:
+        """Empty the table of pieces of an older version, which had a copy of the model's own vectors."""
+        if self.vectors.meta("priors") == PRIORS:
+            return
+        with self.vectors.writing():
+            former = self.vectors.database.execute("DELETE FROM piece").rowcount
+            self.vectors.database.execute("DELETE FROM meta WHERE key = 'taught'")
+            self.vectors.set_meta("priors", PRIORS)
+        if former:
+            self.vectors.database.execute("VACUUM")
 
     def _embeds(self) -> _Embeds | None:
         try:
@@ -263,26 +257,23 @@ class _Run:
         before = int(self.vectors.meta("taught") or 0)
         if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
             return False
+        from clawmem.index.vectors.vocabulary.priors import prior_vectors
         from clawmem.index.vectors.word_vectors import fit_word_vectors, pieces_in
 
-        pieces = {row[0] for row in self.vectors.database.execute("SELECT piece FROM piece")}
+        pieces = frozenset(vocabulary())
         text_pieces = [pieces_in(text.words, pieces) for text in kept]
         found = fit_word_vectors(
             text_pieces,
             [unpack_vector(known[text.key]) for text in kept],
-            self._priors({text for each in text_pieces for text in each}),
+            prior_vectors(sorted({piece for each in text_pieces for piece in each})),
         )
-        rows = [(pack_vector(vector), found.weights[piece], piece) for piece, vector in found.vectors.items()]
+        rows = [(piece, pack_vector(vector), found.weights[piece]) for piece, vector in found.vectors.items()]
         with self.vectors.writing():
-            self.vectors.database.execute("UPDATE piece SET fitted = NULL, weight = NULL WHERE fitted IS NOT NULL")
-            self.vectors.database.executemany("UPDATE piece SET fitted = ?, weight = ? WHERE piece = ?", rows)
+            self.vectors.database.execute("DELETE FROM piece")
+            self.vectors.database.executemany("INSERT INTO piece (piece, fitted, weight) VALUES (?, ?, ?)", rows)
             for key, value in (("unseen", found.unseen), ("share", found.share), ("taught", len(kept))):
                 self.vectors.set_meta(key, repr(value))
         return True
-
-    def _priors(self, pieces: Container[str]) -> dict[str, Sequence[float]]:
-        rows = self.vectors.database.execute("SELECT piece, prior FROM piece WHERE prior IS NOT NULL")
-        return {piece: unpack_vector(prior) for piece, prior in rows if piece in pieces}
 
     def _keep(
         self, packed: Mapping[str, Sequence[EmbeddedText]], fitted_texts: Sequence[EmbeddedText], at: str | None

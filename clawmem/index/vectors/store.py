@@ -26,15 +26,14 @@ _PATIENCE = 30.0
 _BATCH = 500
 
 # `vector` has every embedded text. `pack` is what a search reads at once: ids, one per line, with the concatenated keys
-# and signs. `piece` is the vocabulary of the local model: the model's own vector of a piece (`prior`), its vector in
-# this vault (`fitted`), and its weight.
+# and signs. `piece` has the pieces in the vault's texts: the vector of each in this vault (`fitted`), and its weight.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE vector (model TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (model, key));
 CREATE TABLE pack (
     kind TEXT PRIMARY KEY, ids TEXT NOT NULL, keys BLOB NOT NULL, codes BLOB NOT NULL
 );
-CREATE TABLE piece (piece TEXT PRIMARY KEY, prior BLOB, fitted BLOB, weight REAL) WITHOUT ROWID;
+CREATE TABLE piece (piece TEXT PRIMARY KEY, fitted BLOB, weight REAL) WITHOUT ROWID;
 """
 
 

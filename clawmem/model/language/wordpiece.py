@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 
 CONTINUED = "##"
 _LONGEST_WORD = 100
@@ -28,18 +28,13 @@ def words(text: str) -> list[str]:
 
 def cut(word: str, known: Container[str]) -> tuple[str, ...]:
     """Return the word as its longest known pieces from the start, or nothing if it cannot be split."""
-    return cut_by(word, lambda pieces: next((piece for piece in pieces if piece in known), None))
-
-
-def cut_by(word: str, longest: Callable[[Sequence[str]], str | None]) -> tuple[str, ...]:
-    """Do the same; `longest` returns the first known one of some pieces, longest first."""
     if len(word) > _LONGEST_WORD:
         return ()
     found: list[str] = []
     start = 0
     while start < len(word):
         mark = CONTINUED if start else ""
-        piece = longest(list(_beginnings(word[start:], mark)))
+        piece = next((piece for piece in _beginnings(word[start:], mark) if piece in known), None)
         if piece is None:
             return ()
         found.append(piece)

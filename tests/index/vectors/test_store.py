@@ -90,7 +90,9 @@ def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vau
     vectors = open_or_create_vectors(vault)
     with vectors.writing():
         vectors.set_meta("priors", "of an older version")
+        vectors.database.executemany("INSERT INTO piece (piece) VALUES (?)", [("musical",), ("instrument",)])
     vectors.close()
+    assert best(vault, "Is a dog a musical instrument?") == SAID[1][0]
     assert needs_embedding(vault)
     older = embed_missing(vault, seconds=120)
     assert (older.embedded, older.fitted) == (0, True)

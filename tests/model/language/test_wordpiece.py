@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clawmem
-from clawmem.model.language.wordpiece import CONTINUED, cut, cut_by, parts, words
+from clawmem.model.language.wordpiece import CONTINUED, cut, parts, words
 
 KNOWN = frozenset(
     (Path(clawmem.__file__).parent / "index/vectors/vocabulary/wordpieces.txt").read_text(encoding="utf-8").splitlines()
@@ -82,16 +82,3 @@ def test_each_piece_is_the_longest_that_fits(word: str) -> None:
         mark = CONTINUED if at else ""
         assert not [size for size in range(len(bare) + 1, len(rest) + 1) if mark + rest[:size] in KNOWN]
         rest = rest[len(bare) :]
-
-
-@given(st.text(alphabet="abcdef", min_size=1, max_size=20))
-def test_a_lookup_of_all_candidates_at_once_cuts_alike(word: str) -> None:
-    asked: list[int] = []
-
-    def longest(candidates: object) -> str | None:
-        assert isinstance(candidates, list)
-        asked.append(len(candidates))
-        return max((candidate for candidate in candidates if candidate in KNOWN), key=len, default=None)
-
-    assert cut_by(word, longest) == cut(word, KNOWN)
-    assert asked[0] == len(word)

@@ -13,6 +13,7 @@ from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
 from clawmem.index.vectors.store import VectorPack, configured_model, open_or_create_vectors
+from clawmem.index.vectors.vocabulary.priors import NUMBERS
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note
@@ -125,6 +126,9 @@ def test_what_came_out_of_the_memory_is_no_answer(vault: Vault, caller: Caller) 
 def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[float]]) -> None:
     """Vectors as a heartbeat leaves them, of these words and of these events."""
     index, vectors = open_index(vault), open_or_create_vectors(vault)
+    words, texts = (
+        {name: [*few, *[0.0] * (NUMBERS - len(few))] for name, few in group.items()} for group in (words, texts)
+    )
     rows = index.database.execute("SELECT day || ' ' || id, json_extract(line, '$.text') FROM event ORDER BY n")
     names = {text: name for name, text in rows}
     keys = {text: f"{at:016}".encode() for at, text in enumerate(texts)}
@@ -135,11 +139,12 @@ def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[
     with vectors.writing():
         vectors.set_meta("named", configured_model(vault))
         vectors.set_meta("model", "made")
+        vectors.set_meta("unseen", "0.0")  # other words of a question say nothing here
         vectors.set_pack(
             EVENT_VECTORS, VectorPack(tuple(names[text] for text in texts), b"".join(keys.values()), codes)
         )
         pieces = [(word, pack_vector(normalize_vector(vector))) for word, vector in words.items()]
-        vectors.database.executemany("INSERT INTO piece VALUES (?, NULL, ?, 1.0)", pieces)
+        vectors.database.executemany("INSERT INTO piece VALUES (?, ?, 1.0)", pieces)
     vectors.close()
     index.close()
 

@@ -1,4 +1,5 @@
-"""Creates `priors.bin`: `python -m clawmem.index.vectors.vocabulary.make_priors [FILE]`, with the extra `semantic`.
+"""Creates `priors.bin` and `average.bin`: `python -m clawmem.index.vectors.vocabulary.make_priors [FOLDER]`, with the
+extra `semantic`.
 
 Needed only if the model or its vocabulary changes. The model embeds each piece alone, which takes a minute or two. The
 vectors are scaled to length one and reduced to the strongest directions of their singular value decomposition.
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.index.vectors.local_model import LocalModel, vocabulary
-from clawmem.index.vectors.vocabulary.priors import DIRECTIONS, FILE
+from clawmem.index.vectors.vocabulary.priors import AVERAGE, DIRECTIONS, FILE
 
 _LARGEST = 127
 
@@ -24,22 +25,25 @@ def vectors_of(model: LocalModel, pieces: Iterable[str]) -> Any:
     return numpy.array([model.embed_pieces([piece]) for piece in pieces], dtype=numpy.float32)
 
 
-def encode_vectors(vectors: Any) -> bytes:
-    """Return the vectors in the format of the file: see `clawmem.index.vectors.vocabulary.priors`."""
+def encode_vectors(vectors: Any) -> tuple[bytes, bytes]:
+    """Return the two files with the vectors: see `clawmem.index.vectors.vocabulary.priors`."""
     import numpy
 
     _, _, directions = numpy.linalg.svd(vectors, full_matrices=False)
     basis = directions[:DIRECTIONS]
     along = vectors @ basis.T
-    scales = numpy.abs(along).max(axis=1) / _LARGEST
+    scales = (numpy.abs(along).max(axis=1) / _LARGEST).astype("<f2")
     whole = numpy.rint(along / scales[:, None]).astype(numpy.int8)
-    return bytes(basis.astype("<f2").tobytes() + scales.astype("<f2").tobytes() + whole.tobytes())
+    average = (whole * scales[:, None].astype(numpy.float32)).mean(axis=0)
+    data = basis.astype("<f2").tobytes() + scales.tobytes() + whole.tobytes()
+    return bytes(data), bytes(average.astype("<f4").tobytes())
 
 
 def main() -> None:
-    """Write the given file, or the one of the package."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
-    path.write_bytes(encode_vectors(vectors_of(LocalModel(), vocabulary())))
+    """Write the files of the given folder, or those of the package."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE.parent
+    for path, data in zip((FILE, AVERAGE), encode_vectors(vectors_of(LocalModel(), vocabulary())), strict=True):
+        (folder / path.name).write_bytes(data)
 
 
 if __name__ == "__main__":
