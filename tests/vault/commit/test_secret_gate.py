@@ -74,6 +74,11 @@ def test_upkeep_still_looks_at_who_asks(vault: Vault, caller: Caller) -> None:
     change = Change("fold(facts): one", {"daily/x.md": b"x\n"}, (("Session", SECRET),))
     with transaction(vault, caller.now, "fold") as started, pytest.raises(SecretFound, match="The session"):
         started.commit([change])
+    words = change._replace(writes={"daily/x.md": f"- {SECRET}\n".encode()}, trailers=())
+    with transaction(vault, caller.now, "fold") as started, pytest.raises(SecretFound, match="daily/x"):
+        started.commit([words], "note")
+    with transaction(vault, caller.now, "note") as started:
+        assert len(started.commit([words], "fold")) == 1
 
 
 def test_more_of_a_kind_that_stands_already_is_new(vault: Vault, caller: Caller, tainted: list[str]) -> None:

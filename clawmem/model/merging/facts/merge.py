@@ -170,7 +170,7 @@ def _alike(facts: Mapping[str, FiledFact], fresh: Collection[str]) -> list[list[
         if fact is not None and fact.fact.is_current:
             # The same words in two scopes are two facts.
             groups[fact.path, f"{normal(fact.fact.fact)}\n{realm_of(fact.fact)}", fact.fact.valid_to].append(fact_id)
-    return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2]) if len(group) > 1]
+    return [sorted(group) for key, group in sorted(groups.items(), key=lambda row: row[0][:2])]
 
 
 def _preference(fact: Fact) -> tuple[int, str, str]:
@@ -237,8 +237,6 @@ def find_contradictions(
 
     `policy` names the relations that take one value at a time. Contradictions within one side are ignored.
     """
-    if not policy.single:
-        return
     phrases = _phrases(policy)
     for members in _groups(facts, phrases, {*mine, *yours}):
         ours = [member for member in members if member.fact.id in mine]

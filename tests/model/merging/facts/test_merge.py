@@ -264,7 +264,10 @@ def test_a_third_machine_that_learned_the_same_joins_the_fact_that_stays() -> No
         BASE._replace(id=f"fact_0000000{n}", timestamp=f"2026-11-21T1{n}:00:00Z", **words)  # type: ignore[arg-type]
         for n in (2, 3, 4)
     )
-    others = (FactLink("merges", third.id, DUPLICATE_REASON, third.timestamp), FactLink("supports", BASE.id))
+    others = (
+        FactLink("merges", third.id, DUPLICATE_REASON, third.timestamp),
+        FactLink("supports", BASE.id, DUPLICATE_REASON),
+    )
     yours = (second._replace(links=others), third._replace(status="superseded", superseded_by=second.id))
     found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, first)}, {PATH: (BASE, *yours)})
     facts = {fact.id: fact for fact in found.shelves[PATH]}

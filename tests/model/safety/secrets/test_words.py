@@ -33,6 +33,7 @@ TOLD = [
     ("Password (all caps): OTTER-7742!", "OTTER-7742!"),
     ("password for the cabin wifi, written on the fridge: Birchwood-220", "Birchwood-220"),
     ("the passphrase, words joined by dashes: copper-violin-meadow-tunnel", "copper-violin-meadow-tunnel"),
+    ("The passphrase of the backup is copper violin meadow tunnel lantern", "copper violin meadow tunnel lantern"),
     ("pw for Jellyfin => Otterbox#771", "Otterbox#771"),
     ("passcode of the old tablet: tangelo.552", "tangelo.552"),
     ("Le mot de passe de la box du salon, c'est Noisette_640", "Noisette_640"),
