@@ -25,7 +25,9 @@ def forget(
 ) -> Answer:
     """Facts and messages that have all of the words are shown, with what goes of each. With --yes they are hidden from
     recall, context and pages; a longer name is not taken with a shorter one. `clawmem undo` brings them back.
-    --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone."""
+    --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
+    for a secret."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if everywhere:
         found, commit = named_everywhere(vault, words, caller), None

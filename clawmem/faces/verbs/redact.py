@@ -30,7 +30,9 @@ def redact(
 ) -> Answer:
     """The command rewrites history: every commit from the first one with the secret gets a new hash. Remotes, clones
     and backups still contain the secret. Credentials in a fact or an event are removed; if there are none, its whole
-    text is removed. A redaction cannot be undone."""
+    text is removed. A redaction cannot be undone.
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
+    for a secret."""
     if sum(text is not None for text in (fact, pattern, event)) != 1:
         raise InvalidInput("Exactly one target is needed.", "Give a fact, --event ID or --pattern TEXT.")
     what = RedactTarget(fact, event, pattern)

@@ -42,6 +42,8 @@ def retract(
     dry_run: Annotated[bool, DRY_RUN._replace(help="Of an origin, show what would change; change nothing.")],
 ) -> Answer:
     """The fact remains in the vault and in history, but recall and context no longer return it.
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
+    for a secret.
 
     Without a fact, everything that came from one origin is withdrawn. If several options are given, all of them must
     match. `--agent` is an origin then: everything that this agent stored or imported. Facts that the withdrawn ones had

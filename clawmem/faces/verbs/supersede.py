@@ -40,6 +40,8 @@ def supersede(
 ) -> Answer:
     """The old fact remains in the vault, marked, with a pointer to the new one. Its validity ends when that of the new
     fact begins. A statement of a tool or the web that contradicts a person or an agent waits for review instead.
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
+    for a secret.
 
     With --for and --until, the change is announced: up to and with the day, the fact is served with a warning that
     names the new one. After it, the heartbeat archives the fact and marks what rests on it. `undo` takes that back. An
