@@ -69,6 +69,7 @@ def test_the_table_says_what_only_a_person_may_do() -> None:
 
 
 @pytest.mark.parametrize("harness", SHELLS)
+@pytest.mark.few(3)
 def test_every_command_of_a_person_is_refused_in_the_shell_of(
     harness: str, clawmem: Command, vault: Vault, environment: dict[str, str]
 ) -> None:
@@ -98,6 +99,7 @@ def test_a_variable_with_another_value_says_nothing(clawmem: Command) -> None:
 
 
 @pytest.mark.parametrize("harness", SHELLS)
+@pytest.mark.few(3)
 def test_the_agent_is_not_the_person_in_the_shell_of(
     harness: str, clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -282,6 +284,7 @@ def test_no_field_of_an_agent_gives_an_order(words: tuple[str, ...], clawmem: Co
 
 @pytest.mark.parametrize("shell", [{}, SHELLS["cursor"]])
 @pytest.mark.parametrize("words", [("heartbeat",), ("heartbeat", "--only", "learn"), ("backup", "copy.clawmem")])
+@pytest.mark.few(3)
 def test_upkeep_in_the_shell_of_an_agent_makes_no_edit_the_persons(
     words: tuple[str, ...], shell: dict[str, str], clawmem: Command, vault: Vault, tmp_path: Path
 ) -> None:
@@ -397,6 +400,7 @@ HEADS: dict[str, dict[str, object]] = {
         ("gemini", "PreCompress", {}, "user"),
     ],
 )
+@pytest.mark.few(5)
 def test_a_hook_that_an_agent_calls_takes_in_the_word_of_an_agent(
     harness: str, event: str, shell: dict[str, str], trust: str, clawmem: Command, vault: Vault, tmp_path: Path
 ) -> None:

@@ -124,6 +124,7 @@ def test_what_is_ingested_or_told_by_mcp_goes_to_the_users_memory(place: Place) 
         ("retract", "fact_"), ("session", "start"),
     ],
 )  # fmt: skip
+@pytest.mark.few(4)
 def test_a_person_writes_nothing_to_it_before_it_is_accepted(place: Place, words: tuple[str, ...]) -> None:
     if words[0] == "retract":
         listed = place.run("list", "--json").data["facts"]

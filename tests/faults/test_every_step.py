@@ -129,6 +129,7 @@ def _check(ground: Ground, root: Path, environment: Mapping[str, str], done: boo
 
 
 @SAMPLES
+@pytest.mark.few(3)
 def test_a_disk_that_fills_up_once(
     grounds: dict[str, Ground], name: str, whole: bool, tmp_path: Path, environment: dict[str, str]
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_disk_that_stays_full(
 
 
 @SAMPLES
+@pytest.mark.few(3)
 def test_a_process_that_is_killed(
     grounds: dict[str, Ground], name: str, whole: bool, tmp_path: Path, environment: dict[str, str]
 ) -> None:

@@ -47,9 +47,9 @@ def _peak(root: Path, environment: dict[str, str], *options: str) -> int:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in kB on Linux only")
 def test_four_times_the_events_take_hardly_more_memory(vault: Vault, environment: dict[str, str]) -> None:
-    _fill(vault, 4)
+    _fill(vault, 3)
     few = _peak(vault.root, environment)
-    _fill(vault, 16)
+    _fill(vault, 12)
     many = _peak(vault.root, environment)
     assert many < 1.25 * few, (few, many)
 

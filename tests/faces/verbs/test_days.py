@@ -40,6 +40,7 @@ def diary(clawmem: Command) -> Command:
     ],
 )
 @pytest.mark.parametrize("told_before", [False, True])
+@pytest.mark.few(7)
 def test_a_question_for_a_day_lists_the_day(diary: Command, question: str, items: list[str], told_before: bool) -> None:
     if told_before:
         diary("heartbeat", env=NOW)
@@ -62,6 +63,7 @@ def test_a_question_that_asks_more_than_the_day_is_searched(diary: Command) -> N
 
 
 @pytest.mark.parametrize("day", ["2026-11-23", "yesterday", "gestern", "ayer", "hier", "23 November", "1d"])
+@pytest.mark.few(3)
 def test_every_verb_reads_the_same_days(diary: Command, day: str) -> None:
     def asked(*arguments: str) -> str:
         result = diary(*arguments, env=NOW)
