@@ -20,7 +20,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 _MOST_OF_MODULE, _MOST = 3, 12  # test files that import a changed module, and all that do
-_MOST_CALLING = 2  # test files that call a verb
+_MOST_CALLING = 2  # test files that call a verb, or that use the word of a module's name
+_LETTERS = 6  # of that word, so that `budgeted` finds `--budget`
 _FEWEST, _FEWEST_WITHOUT_OWN = 2, 5  # test files near a module; where there are fewer, its importers' count
 _FARTHEST = 3  # steps from a module to an importer
 _SLOW = ("tests/faults/", "tests/soak/", "tests/harness/")
@@ -59,6 +60,7 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
         own = [name for name in sorted(tests) if any(fnmatch(name, pattern) for pattern in _own_tests(path))]
         users = _users(path, imported) if path.endswith(".py") and path not in tests else []
         calls = _callers(path, sources, tests)
+        own += [] if own or path not in sources else _of_folder(path, tests)
         level, seen, fewest = [path], {path}, _FEWEST if own else _FEWEST_WITHOUT_OWN
         for _ in range(_FARTHEST if path in sources else 0):
             if len({*own, *users[:_MOST_OF_MODULE], *calls}) >= fewest:
@@ -79,6 +81,14 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
         further += users[_MOST_OF_MODULE:]
     near += importing[:_MOST]
     return list(dict.fromkeys(near)), sorted({*further, *importing[_MOST:]} - {*near})
+
+
+def _of_folder(path: str, tests: Mapping[str, str]) -> list[str]:
+    """Return the two test files in a module's folder that use the word of its name most often."""
+    place = Path(path)
+    folder, word = Path("tests", *place.parts[1:-1]).as_posix(), place.stem[:_LETTERS]
+    counts = {name: text.count(word) for name, text in tests.items() if Path(name).parent.as_posix() == folder}
+    return sorted((name for name in counts if counts[name]), key=lambda name: (-counts[name], name))[:_MOST_CALLING]
 
 
 def _users(path: str, imported: Mapping[str, set[str]]) -> list[str]:

@@ -77,6 +77,7 @@ def test_of_many_that_import_a_module_the_most_special_are_near(tmp_path: Path) 
         ("clawmem/verbs/list.py", {"tests/test_calls.py"}),  # called, and imported by no test
         ("clawmem/facts/alone.py", {"tests/facts/test_merge.py", "tests/facts/test_other.py"}),  # those of its folder
         ("clawmem/facts/merge.py", {"tests/facts/test_merge.py", "tests/facts/test_merge_twice.py"}),
+        ("clawmem/facts/worded.py", {"tests/facts/test_other.py"}),  # of its folder, with the word of its name
         ("clawmem/clock/hands.py", {"tests/test_clock.py"}),  # the test of its package
     ],
 )
@@ -84,7 +85,7 @@ def test_a_module_that_no_test_imports_has_near_tests(tmp_path: Path, changed: s
     files = {
         "clawmem/facts/merge.py": "def merge():\n    from clawmem.facts.ids import new\n",
         "tests/facts/test_merge.py": "from clawmem.facts.merge import merge\n",
-        "tests/facts/test_other.py": "",
+        "tests/facts/test_other.py": "worded_facts = 1\n",
         "tests/facts/test_merge_twice.py": "",
         "tests/test_clock.py": "",
         "tests/test_calls.py": 'run("list", "--json")\n',
