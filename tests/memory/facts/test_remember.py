@@ -410,8 +410,9 @@ def test_evidence_that_quotes_a_credential_of_an_event_is_refused_or_left_out(
     (event,) = parse_events(path.read_bytes(), "ledger")
     wanted = {"fact": "The token is set", "source_event": event.id, "source_text": event.text}
     head = vault.head()
-    with pytest.raises(SecretFound):
-        _keep(vault, caller, **wanted)
+    for words, where in ((wanted, "The fact"), ({**wanted, "source_text": None}, "The evidence")):
+        with pytest.raises(SecretFound, match=where):
+            _keep(vault, caller, **words)
     assert vault.head() == head
     change_setting(vault, caller, "secrets.action", "redact")
     fact, _, _ = _keep(Vault(vault.root, environment), caller, **wanted)
