@@ -127,6 +127,10 @@ def test_replaced_and_withdrawn_facts_are_cold_however_fresh_or_important(status
     assert status in effective_tier(fact, NOW).reason
 
 
+def test_the_names_of_the_tiers_are_those_of_files_and_options() -> None:
+    assert TIERS == ("hot", "warm", "cold")
+
+
 @given(FACTS)
 def test_importance_from_eight_tenths_never_fades(fact: Fact) -> None:
     important = fact._replace(importance=0.8, status="active")
