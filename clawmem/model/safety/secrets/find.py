@@ -143,14 +143,15 @@ def candidate_rules(text: str) -> tuple[str, ...]:
 
 def beginnings(text: str, start: str) -> Iterator[int]:
     """Yield where a word starts with `start`, with enough after it to be a credential."""
-    for place in _places(text, start):
+    for place in places_of(text, start):
         tail = text[place + len(start) : place + len(start) + _SHORTEST_TAIL]
         inside = start[0].isalnum() and text[place - 1 : place].isalnum()
         if len(tail) == _SHORTEST_TAIL and tail.split() == [tail] and not inside:
             yield place
 
 
-def _places(text: str, word: str) -> Iterator[int]:
+def places_of(text: str, word: str) -> Iterator[int]:
+    """Yield where a word stands in a text, without overlaps."""
     place = text.find(word)
     while place >= 0:
         yield place
@@ -161,7 +162,7 @@ def _named_places(lower: str) -> Iterator[tuple[str, int, bool]]:
     """Yield where a value may follow a name of a credential: rule, end of the name, whether it is an option."""
     for word, rule in _NAMES:
         if word in lower:
-            for place in _places(lower, word):
+            for place in places_of(lower, word):
                 end = place + len(word)
                 if word in SHORT_NAMES and (
                     lower[end : end + 1].isalnum()

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
+from clawmem.model.safety.secrets.find import places_of
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.looks import (
     could_be_chosen,
@@ -40,6 +41,7 @@ _NEEDED = {
     ),
     "entered-code": rf"(?i)\b(?:{DOORS}|\w{{0,20}}(?:schloss|tür|box)|alarm\w{{0,8}}|dörr\w{{0,2}}|bank|sms|texted)\b",
 }
+_AROUND = 420  # characters, more than the longest match
 _SECRET_ENTRY = r"(?m)^[ \t]{1,8}[\w.-]{1,80}:[ \t]{1,3}([A-Za-z0-9+/]{8,4000}={0,2})[ \t]*$"
 _OF_WALLETS = r"\b(?:wallet|metamask|ledger|trezor|seed|mnemonic|recovery phrase|bitcoin|btc|ethereum)\b"
 _ROW = r"[A-Za-z0-9+/]{20,}={0,2}"
@@ -62,13 +64,24 @@ def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit
         elif place == "kubernetes-secret":
             yield from _entries(text)
         else:
-            accepts = _CHECKS.get(place, _says_something)
-            for match in compile_pattern(PLACES[place].pattern).finditer(text):
+            accepts, pattern = _CHECKS.get(place, _says_something), compile_pattern(PLACES[place].pattern)
+            windows = around_words(lower, PLACES[place].words.split("|"))
+            for match in (match for start, end in windows for match in pattern.finditer(text, start, end)):
                 group = match.lastindex or 1
                 value = match[group].rstrip(" \n\t,、，;/*•-") if place in _LISTS else match[group]
                 near = text[max(0, match.start() - _NEAR) : match.end() + _NEAR] if place in _NEEDED else ""
                 if accepts(value) and (not near or compile_pattern(_NEEDED[place]).search(near)):
                     yield place, match.start(group), match.start(group) + len(value)
+
+
+def around_words(lower: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the parts of a text around the words of a place: a match has one of them, and no repetition is endless."""
+    found = sorted(place for word in words for place in places_of(lower, word))
+    parts: list[tuple[int, int]] = []
+    for place in found:
+        start = parts.pop()[0] if parts and place - _AROUND <= parts[-1][1] else max(0, place - _AROUND)
+        parts.append((start, place + _AROUND))
+    return parts
 
 
 def _says_something(value: str) -> bool:
