@@ -18,7 +18,7 @@ from clawmem.llm.choice import Model, choose_model
 from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.command import render_prompt, run_command
 from clawmem.llm.loop import CheckedAnswer, ask
-from clawmem.llm.presets import PRESETS, PROMPT_PLACE, ModelCommand
+from clawmem.llm.presets import PRESETS, PROMPT_PLACE, ModelCommand, scrubbed_environment
 from clawmem.model.settings.settings import BY_KEY, DEFAULTS, parse_value
 from tests.llm import scripted_model
 from tests.waiting import is_alive, wait_until
@@ -171,3 +171,10 @@ def test_words_are_a_list_or_a_line() -> None:
     for wrong in ("'open", "''", "  '' x"):
         with pytest.raises(InvalidInput, match=r"llm\.command .*must be a program with its options"):
             parse_value("llm.command", wrong)
+
+
+def test_a_program_gets_what_it_needs_and_no_other_variable() -> None:
+    found = scrubbed_environment(
+        {"PATH": "/bin", "AWS_SECRET": "x", "OLLAMA_HOST": "h", "NO_COLOR": ""}, ["OLLAMA_HOST"]
+    )
+    assert found == {"PATH": "/bin", "OLLAMA_HOST": "h", "NO_COLOR": "1", "TERM": "dumb", "CLAWMEM_READER": "1"}

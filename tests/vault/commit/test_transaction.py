@@ -17,6 +17,7 @@ from clawmem.vault.disk import Disk
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import index_lock_path
+from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.made_here import unaccepted_commits
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
@@ -108,6 +109,8 @@ def test_a_commit_that_fails_leaves_no_git_process_and_no_lock(vault: Vault, env
     head = vault.head()
     vault.git = failing = FailingGit(vault.root, environment)
     with transaction(vault, NOW, "test"):
+        with pytest.raises(Locked), writer_lock(vault.state / "lock", 0, "of every version"):
+            pass
         assert not any("fast-import" in str(process.args) for process in failing.started), "only if it is eager"
     with transaction(vault, NOW, "test", eager=True) as started, pytest.raises(GitFailed):
         assert "fast-import" in str(failing.started[-1].args)
