@@ -33,7 +33,7 @@ from benchmarks.year import year_of_talk
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.exact_tokens import exact_counter
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import event_line, servable
 from clawmem.model.records.caller import Caller

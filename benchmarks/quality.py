@@ -28,15 +28,15 @@ from typing import Any, NamedTuple
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
 from clawmem.learning.reconciling.gate import judge
-from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
+from clawmem.learning.reconciling.predicates import as_additional, drop_unfit_predicate, mark_change
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile
-from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, states_change
+from clawmem.learning.reconciling.review import find_changed, resolve_correction
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
 from clawmem.learning.rules.rules import candidate_in, extract, statements
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.records.event import Event
 from clawmem.model.safety.secrets.find import find_secret
 

@@ -31,7 +31,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import list_proposals, reject
 from clawmem.serving.context.context import context
-from clawmem.serving.impact import impact
+from clawmem.serving.graph import impact
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.exchange.create import create_vault

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NoVault, Refused
-from clawmem.model.facts.ids import Entropy
+from clawmem.model.facts.fact import Entropy
 from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
@@ -177,7 +177,7 @@ class Runtime:
             found.append(f"{self._opened.root} {_OF_OTHERS}: what it says is another's word. {_ACCEPT}")
         settings = vars(self._opened).get("settings")
         if settings is not None and (settings.wrong or settings.unread):
-            from clawmem.model.settings.invalid import invalid_messages  # rarely needed
+            from clawmem.model.settings.local import invalid_messages
 
             found += invalid_messages(settings)
         return tuple(found)
@@ -221,7 +221,7 @@ class Runtime:
             vault = self.vault()
         except ClawmemError:
             return  # without a vault there is nothing to protect, and the verb says what is missing
-        from clawmem.memory.permission import check_verb  # people need no permission
+        from clawmem.memory.permission import check_verb
 
         check_verb(vault, agent, verb)
 
@@ -242,13 +242,13 @@ class Runtime:
         if text is not None:
             check_visible(_not_empty(text, "--project", "the project"), "project")
             return canonical_project(text)
-        from clawmem.vault.git.project import project_of  # few calls need it
+        from clawmem.vault.git.folder import project_of
 
         return project_of(self.working_folder, self.vault().root, self.home())
 
     def repository_project(self) -> str | None:
         """Return the project of the repository that the working folder belongs to, or None."""
-        from clawmem.vault.git.project import repository_project_of  # only queries need it
+        from clawmem.vault.git.folder import repository_project_of
 
         return repository_project_of(self.working_folder, self.vault().root, self.home())
 
@@ -287,7 +287,7 @@ class Runtime:
         model = model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")), meter=meter)
         if caller.agent is None:
             return model
-        from clawmem.vault.state.purse import AgentPurse  # people spend from the vault's own limits only
+        from clawmem.vault.state.spending import AgentPurse
 
         most = float(vault.settings.agent_value(caller.agent, "cents"))
         return model._replace(purse=AgentPurse(vault, caller.agent, stamp(caller.now)[:10], most))
@@ -361,7 +361,7 @@ class Runtime:
             )
         if git_dir_of(folder) is None:
             return
-        from clawmem.vault.exchange.unborn_clone import unborn_clone  # rarely needed
+        from clawmem.vault.exchange.remote_process import unborn_clone
 
         branch = unborn_clone(folder, self.environment)
         if branch is not None:

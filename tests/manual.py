@@ -12,7 +12,7 @@ from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import VERBS, help_of, load
-from clawmem.setup.plugin import plugin_files
+from clawmem.setup.harnesses import plugin_files
 
 TOOL_LIST = Path(__file__).parent.parent / "clawmem" / "faces" / "mcp" / "tools.json"
 PLUGIN = Path(__file__).parent.parent / "plugins" / "claude-code"

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clawmem.learning.attribution.speaker import said_by_user
+from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor
-from clawmem.learning.reconciling.namesakes import people_of, session_of
+from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.rules.rules import statements
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of

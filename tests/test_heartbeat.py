@@ -28,8 +28,7 @@ from clawmem.model.records.event import Event, parse_events
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import peek
-from clawmem.vault.disk import Disk
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.state.heartbeat_state import LOG, MOST_LOG_BYTES, STATE, read_heartbeat_state
 from clawmem.vault.state.journal import FOLDING, record_access
 from clawmem.vault.vault import Vault

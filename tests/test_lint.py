@@ -120,7 +120,7 @@ BREAKS = {
     ),
     "the git room imports a commit": Break(
         "vault-rooms",
-        "vault/git/driver.py",
+        "vault/git/merge_driver.py",
         "import clawmem.vault.commit.pending",
         "clawmem.vault.git is not allowed to import clawmem.vault.commit",
     ),
@@ -133,7 +133,7 @@ BREAKS = {
     "a history imports an exchange": Break(
         "vault-rooms",
         "vault/history/points.py",
-        "import clawmem.vault.exchange.archive",
+        "import clawmem.vault.exchange.create",
         "clawmem.vault.history is not allowed to import clawmem.vault.exchange",
     ),
     "the runtime parses arguments": Break("terminal", "runtime.py", "import typer", "clawmem.runtime -> typer"),

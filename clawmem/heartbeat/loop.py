@@ -12,14 +12,13 @@ from typing import Any, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
-from clawmem.heartbeat.reports import nights_due
-from clawmem.heartbeat.step import Report, Step, StepContext
+from clawmem.heartbeat.reports import Report, Step, StepContext, nights_due
 from clawmem.heartbeat.steps import all_steps
 from clawmem.index.vectors.embed import needs_embedding
-from clawmem.learning.reconciling.candidate import KEPT
+from clawmem.learning.reconciling.round_state import KEPT
 from clawmem.llm.choice import Model
-from clawmem.memory.health.repair_facts import restore_left_alone
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.health.repair import restore_left_alone
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.memory.permission import check_not_read_only
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.week import week_began
@@ -28,7 +27,6 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import HandEdits
-from clawmem.vault.state.error_log import LoggedError, log_error
 from clawmem.vault.state.heartbeat_state import (
     HeartbeatRun,
     HeartbeatState,
@@ -43,6 +41,7 @@ from clawmem.vault.state.heartbeat_state import (
     write_step_seconds,
 )
 from clawmem.vault.state.journal import unfolded_accesses
+from clawmem.vault.state.session_journal import LoggedError, log_error
 from clawmem.vault.vault import Vault
 
 

@@ -30,7 +30,7 @@ from clawmem.learning.promotion.promote import PromoteResult, apply_promotion, p
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model
-from clawmem.llm.tasks import ModelTask, UnusableAnswer, answer_by_model, open_account
+from clawmem.llm.presets import ModelTask, UnusableAnswer, answer_by_model, open_account
 from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.records.caller import Caller

@@ -11,24 +11,21 @@ from clawmem.errors import ClawmemError, ModelFailed
 from clawmem.extension import extensions, named
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
-from clawmem.heartbeat.reports import nights_due, promote_nights
-from clawmem.heartbeat.step import Due, Step, StepContext
+from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
-from clawmem.learning.promotion.adapt import AdaptResult, adapt
-from clawmem.learning.promotion.tacit import propose_tacit
+from clawmem.learning.pending import propose_unread
+from clawmem.learning.promotion.adapt import AdaptResult, adapt, propose_tacit
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import synthesize
-from clawmem.learning.unread import propose_unread
 from clawmem.memory.entities.entities import name_user_entity
-from clawmem.memory.facts.access import fold_accesses
-from clawmem.memory.facts.decay import archive_decayed
+from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.future_values import apply_future_values
 from clawmem.memory.facts.premises import refresh_premises
 from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked

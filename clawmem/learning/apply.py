@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import NotFound, Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import by_ids, entities, event_day
-from clawmem.learning.attribution.speaker import said_by_user
+from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.answers import (
     DroppedFact,
     ParsedAnswer,
@@ -39,11 +39,11 @@ from clawmem.learning.by_model.task import (
 from clawmem.learning.by_model.telemetry import reading_event
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
-from clawmem.learning.reconciling.candidate import REFUSED, LearningCandidate
+from clawmem.learning.reconciling.round_state import REFUSED, LearningCandidate
 from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_of_line, parse_events
 from clawmem.vault.state.reading_state import (

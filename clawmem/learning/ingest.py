@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
-from clawmem.memory.pages.token_counts import count_said
+from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.trust import least_trust
+from clawmem.model.facts.fact import least_trust
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.pages.daily import day_and_agent, note_lines

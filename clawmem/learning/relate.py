@@ -23,9 +23,8 @@ from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.codec import parse_items
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.settling import Settlement
-from clawmem.model.facts.trust import trust_rank
+from clawmem.model.facts.fact import Fact, trust_rank
+from clawmem.model.facts.gates import Settlement
 from clawmem.model.history.entry import trailer_pattern
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import counted

@@ -8,7 +8,7 @@ from typing import Any
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.promotion.promote import PromoteResult
-from clawmem.learning.reconciling.candidate import (
+from clawmem.learning.reconciling.round_state import (
     ADDED,
     MERGED,
     NOOP,
@@ -23,7 +23,7 @@ from clawmem.learning.reconciling.candidate import (
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.promotion import PromotionVerdict, para_class
-from clawmem.model.records.model_run import cost_line
+from clawmem.model.records.event import cost_line
 from clawmem.model.safety.secrets.find import redact
 
 LEARNED = {

@@ -15,8 +15,8 @@ from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.orders import is_prompt_injection
 from clawmem.learning.by_model.telemetry import model_run
 from clawmem.llm.loop import answer_schema, data_lines, grounded
+from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.llm.prompts import prompt
-from clawmem.llm.tasks import ModelTask, checked_answer
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers

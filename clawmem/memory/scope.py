@@ -7,8 +7,7 @@ from threading import Thread
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import HeadChange, apply_change, preload_intake
-from clawmem.index.search.lookup import PlacedFact, items_of
-from clawmem.index.search.unreadable import broken_files
+from clawmem.index.search.lookup import PlacedFact, broken_files, items_of
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, may_read
 from clawmem.model.facts.codec import parse_items, render_items
@@ -80,7 +79,7 @@ class WriteScope:
 
     def note_premises(self, marked: Sequence[PlacedFact]) -> None:
         """Keep the facts whose record of changed premises was written, and say so to the caller who may read them."""
-        from clawmem.memory.facts.marked_words import marked_notices  # few changes change a premise
+        from clawmem.memory.facts.gates import marked_notices
 
         seen = [placed for placed in marked if may_read(self.caller, placed.entity)]
         self.marked += seen

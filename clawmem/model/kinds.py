@@ -13,7 +13,9 @@ from typing import Any
 from clawmem.errors import Unreadable
 from clawmem.extension import Extension, extensions, foreign, is_present, named, own
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.bounds import (
+from clawmem.model.records.entity import CANDIDATES, ITEMS, ROOTS
+from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
+from clawmem.model.records.strict_json import (
     JSON_BYTES,
     LEDGER_BYTES,
     TEXT_BYTES,
@@ -21,8 +23,6 @@ from clawmem.model.records.bounds import (
     beyond_limit,
     refuse_unread,
 )
-from clawmem.model.records.entity import CANDIDATES, ITEMS, ROOTS
-from clawmem.model.records.entity import SUMMARY as SUMMARY_NAME
 
 # Owners: who writes the file.
 PERSON, GENERATED, LOG, MIXED = "person", "generated", "log", "mixed"
@@ -203,7 +203,7 @@ SUMMARY_PAGE = FileKind(
 )  # fmt: skip
 PROPOSAL_FILE = FileKind(
     "proposal", ("review/prop_*.json",), "clawmem.model.records.parsing:proposal",
-    "clawmem.model.proposals.proposal_file:render_proposal",
+    "clawmem.model.proposals.proposal:render_proposal",
     PROPOSAL, PROPOSAL, MIXED, PROPOSAL, FILE, (EVERYONE,), limit=JSON_BYTES,
 )  # fmt: skip
 DAILY_NOTE = _note("daily note", "daily/{day}.md", (RECORDS,))
@@ -233,7 +233,7 @@ KINDS: tuple[FileKind, ...] = (
     )._replace(indexed_as=ACCESSES, undo=NEVER),
     json_kind(
         "promotion outcomes", "ledger/adaptation.json", "clawmem.model.records.parsing:adaptation",
-        "clawmem.model.proposals.adaptation:render_adaptation", ADAPTATION, (RECORDS,),
+        "clawmem.model.proposals.promotion:render_adaptation", ADAPTATION, (RECORDS,),
     ),
     json_kind(
         "redactions", "ledger/redactions.json", "clawmem.model.records.parsing:redactions",

@@ -12,9 +12,8 @@ from clawmem.index.search.lookup import by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.catalog import ASK, CONFIDENCE, NEWEST, Catalog
-from clawmem.model.facts.settling import confident_winner
-from clawmem.model.proposals.kinds import BY_KIND
-from clawmem.model.proposals.proposal import APPROVED, BY_EVALUATION, BY_STRATEGY, OPEN, SUPERSEDE, Proposal
+from clawmem.model.facts.gates import confident_winner
+from clawmem.model.proposals.proposal import APPROVED, BY_EVALUATION, BY_KIND, BY_STRATEGY, OPEN, SUPERSEDE, Proposal
 from clawmem.model.proposals.routes import Delegation, RoutedItem, last_match, read_delegations
 from clawmem.model.records.workflow import FOLDER, parse_workflow
 from clawmem.review.reviewers import DELEGATIONS, item_of

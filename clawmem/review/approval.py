@@ -7,21 +7,28 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, facts_about
-from clawmem.memory.entities.moving import FactMove, move_writes
-from clawmem.memory.entities.places import entity_for_draft, new_entity_files, resolve_entity
+from clawmem.memory.entities.places import FactMove, entity_for_draft, move_writes, new_entity_files, resolve_entity
 from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.memory.facts.remember import with_identity
-from clawmem.memory.history.evidence import find_event
+from clawmem.memory.history.why import find_event
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
-from clawmem.model.facts.fact import BESIDE, RETRACTED, Fact, FactLink
-from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, new_fact_id
-from clawmem.model.facts.trust import is_low_trust, statement_trust
+from clawmem.model.facts.fact import (
+    BESIDE,
+    FACT_PREFIX,
+    RETRACTED,
+    Fact,
+    FactLink,
+    check_prefix,
+    is_low_trust,
+    new_fact_id,
+    statement_trust,
+)
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.succession import Succession, correct, succeed
+from clawmem.model.lifecycle.chain import Succession, correct, succeed
 from clawmem.model.merging.facts.fields import merge_links
 from clawmem.model.proposals.promotion import (
     PromotionScore,

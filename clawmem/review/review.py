@@ -13,7 +13,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.outside import stakes
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
-from clawmem.memory.history.evidence import find_event
+from clawmem.memory.history.why import find_event
 from clawmem.memory.review.proposals import (
     find_proposal,
     proposal_trailers,
@@ -30,9 +30,16 @@ from clawmem.model.history.comparison import bare
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
-from clawmem.model.proposals.kinds import BY_KIND
-from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
-from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.proposal import (
+    ADD,
+    APPROVED,
+    BY_KIND,
+    OPEN,
+    REJECTED,
+    Proposal,
+    ReviewDecision,
+    proposal_to_record,
+)
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
@@ -196,14 +203,13 @@ def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:
     def cited(index: Index) -> tuple[CitedEvent, ...]:
         targets = [placed.fact for placed in by_ids(index, (target.id for target in proposal.targets)).values()]
         facts = [*([proposal.fact] if proposal.fact else []), *targets]
-        found = (CitedEvent(fact, _event_of(vault, index, fact)) for fact in facts)
+        found = (
+            CitedEvent(fact, find_event(vault, index, fact.source_event) if fact.source_event else None)
+            for fact in facts
+        )
         return tuple(cited_event for cited_event in found if cited_event.event or cited_event.fact.source_text)
 
     return run_query(vault, cited)
-
-
-def _event_of(vault: Vault, index: Index, fact: Fact) -> Event | None:
-    return find_event(vault, index, fact.source_event) if fact.source_event else None
 
 
 def _details(vault: Vault, index: Index, proposal: Proposal) -> ProposalDetails:
@@ -353,13 +359,9 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
         entities=[placed.entity for placed in plan.facts],
         supersedes=plan.supersedes,
     )
-    rows = change.trailers if plan.facts else _without(change.trailers, ("Entity", plan.place))
+    rows = change.trailers if plan.facts else tuple(row for row in change.trailers if row != ("Entity", plan.place))
     items = (*rows, *proposal_trailers([proposal]), *_decision_trailers(proposal))
     return change._replace(trailers=items, body=f"It waited because: {proposal.why}")
-
-
-def _without(rows: Sequence[tuple[str, str]], row: tuple[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(pair for pair in rows if pair != row)
 
 
 class TrustResult(NamedTuple):

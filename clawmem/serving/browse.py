@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, facts_in_rows
-from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, facts_in_rows, passing_with_more
+from clawmem.index.search.events import events_by_id
+from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.accesses import counted_fact, plain_importances
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.chains import find_chain
-from clawmem.memory.permission import check_may_read
-from clawmem.model.facts.fact import Fact, importance_of
+from clawmem.memory.entities.places import find_entity
+from clawmem.memory.history.why import find_chain
+from clawmem.memory.permission import check_may_read, may_read
+from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
+from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import SCORE_POLICY
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.entity import Entity, owner_of, visible_owners
+from clawmem.model.records.event import Event
 from clawmem.model.search.ranking import RankingFeatures, ordered
 from clawmem.serving.recall.recall import conflicts_of_facts, features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
@@ -163,3 +168,139 @@ def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFa
 def plain_importance(vault: Vault, reference: str) -> float:
     """Return the importance of a fact before accesses raised it."""
     return importance_of(run_query(vault, lambda index: find_fact(index, reference)).fact)
+
+
+class StaleFacts(NamedTuple):
+    """Stale facts, each with the reason, and their total number."""
+
+    facts: tuple[tuple[PlacedFact, str], ...]
+    total: int
+
+
+def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> StaleFacts:
+    """Return the stale facts that pass the filter, at most `limit`."""
+    days = vault.settings.whole("stale.days")
+
+    def read(index: Index) -> list[tuple[PlacedFact, str]]:
+        # No other fact can have a reason.
+        placed = passing_with_more(index, wanted)
+        sources = sources_of(index, (other_placed.fact for other_placed in placed))
+        reasons = (
+            (other_placed, stale_reason(other_placed.fact, caller.now, days, sources)) for other_placed in placed
+        )
+        return [(other_placed, why) for other_placed, why in reasons if why is not None]
+
+    found = run_query(vault, read)
+    found.sort(key=lambda pair: (-importance_of(pair[0].fact), pair[0].fact.timestamp, pair[0].fact.id))
+    return StaleFacts(tuple(found[:limit]), len(found))
+
+
+def sources_of(index: Index, facts: Iterable[Fact]) -> dict[str, Event]:
+    """Return the events that some facts cite, by id."""
+    return events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
+
+
+class Concept(NamedTuple):
+    """An entity with its facts, as a page of an export has them."""
+
+    entity: Entity
+    facts: Sequence[Fact]
+
+
+class ExportedMemory(NamedTuple):
+    """Entities in order of their names, each with its current and superseded facts; and notices."""
+
+    concepts: tuple[Concept, ...]
+    notices: Sequence[str]
+
+    def facts(self) -> Iterator[PlacedFact]:
+        """Yield the facts, each with its entity."""
+        for concept in self.concepts:
+            for fact in concept.facts:
+                yield PlacedFact(fact, concept.entity.name)
+
+
+def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
+    """Return what the caller may read, or one entity. Retracted facts are left out. It does not count as an access.
+
+    Raise NotFound if there is no such entity.
+    """
+
+    def act(index: Index) -> ExportedMemory:
+        name = find_entity(index, entity, caller) if entity else None
+        chosen = (
+            other_entity
+            for other_entity in entities(index)
+            if may_read(caller, other_entity.name) and name in (None, other_entity.name)
+        )
+        concepts = tuple(
+            Concept(
+                other_entity,
+                tuple(placed.fact for placed in facts_of(index, other_entity.name) if _is_exported(placed)),
+            )
+            for other_entity in chosen
+        )
+        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index)))
+
+    return run_query(vault, act)
+
+
+def _is_exported(placed: PlacedFact) -> bool:
+    return placed.fact.is_current or placed.fact.status == SUPERSEDED
+
+
+class EntityUse(NamedTuple):
+    """An entity with the number of its active facts, of those that were asked for, and of all accesses."""
+
+    entity: str
+    facts: int
+    asked_for: int
+    accesses: int
+
+
+class Analytics(NamedTuple):
+    """The active facts that were asked for most, those never asked for (oldest first), their totals, and each entity.
+
+    Entities are in the order of their accesses.
+    """
+
+    facts: int
+    asked_for: int
+    accesses: int
+    most: tuple[PlacedFact, ...]
+    never: tuple[PlacedFact, ...]
+    entities: tuple[EntityUse, ...]
+    notices: tuple[str, ...] = ()
+
+
+def analytics(vault: Vault, caller: Caller, limit: int) -> Analytics:
+    """Return how the active facts that the caller may see are used, at most `limit` of each list.
+
+    Accesses that the next heartbeat will fold count, too. Reading this counts as no access.
+    """
+    return run_query(vault, lambda index: _analytics(vault, index, caller, limit))
+
+
+def _analytics(vault: Vault, index: Index, caller: Caller, limit: int) -> Analytics:
+    owners, unkept = visible_owners(caller.agent), count_accesses(unfolded_accesses(vault))
+    facts = [
+        PlacedFact(add_accesses(counted_fact(index, placed.fact), unkept), placed.entity)
+        for placed in all_facts(index)
+        if placed.fact.status == "active" and (owner_of(placed.entity) or "") in owners
+    ]
+    asked = sorted(
+        (placed for placed in facts if placed.fact.access_count), key=lambda placed: -placed.fact.access_count
+    )
+    never = sorted(
+        (placed for placed in facts if not placed.fact.access_count), key=lambda placed: placed.fact.timestamp
+    )
+    by_entity: dict[str, list[int]] = defaultdict(list)
+    for placed in facts:
+        by_entity[placed.entity].append(placed.fact.access_count)
+    uses = [EntityUse(name, len(counts), sum(map(bool, counts)), sum(counts)) for name, counts in by_entity.items()]
+    uses.sort(key=lambda use: (-use.accesses, use.entity))
+    total = sum(placed.fact.access_count for placed in asked)
+    notices = index.notices
+    return Analytics(
+        len(facts), len(asked), total, tuple(asked[:limit]), tuple(never[:limit]), tuple(uses[:limit]), notices
+    )

@@ -13,16 +13,15 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.health.learning_state import unread_messages
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
-from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, search_words
+from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
 from clawmem.model.language.text import counted, normal
-from clawmem.model.language.topics import is_private, is_technical
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, shorten, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
-from clawmem.model.records.bounds import QUESTION_CHARACTERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners
 from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
+from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in

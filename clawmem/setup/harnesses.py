@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from clawmem import __version__
 from clawmem.model.harness import HANDED_IN, native_events
 from clawmem.setup.jsonc import Broken, value_at
 from clawmem.setup.texts import (
@@ -283,3 +286,56 @@ _WIRINGS = {
     "openclaw": _openclaw, SHELL: _shell,
 }  # fmt: skip
 HARNESSES = tuple(_WIRINGS)
+
+
+# The plugin for Claude Code: the same hooks, tools, skill and commands as `clawmem setup claude-code`, as files that
+# the program installs itself. It starts the `clawmem` on the PATH.
+
+NAME = "clawmem"
+_ABOUT = "A long-term memory that a person can read, diff and undo."
+
+
+def plugin_files() -> dict[str, str]:
+    """Return the files of the marketplace with its one plugin, by their path."""
+    owner = {"name": "clawmem"}
+    files = {
+        ".claude-plugin/marketplace.json": {
+            "name": NAME,
+            "owner": owner,
+            "metadata": {"description": _ABOUT},
+            "plugins": [{"name": NAME, "source": f"./{NAME}", "description": _ABOUT}],
+        },
+        f"{NAME}/.claude-plugin/plugin.json": {
+            "name": NAME,
+            "version": __version__,
+            "description": _ABOUT,
+            "author": owner,
+            "license": "MIT",
+        },
+        f"{NAME}/hooks/hooks.json": {
+            "hooks": {event: [{"hooks": [_hook(event)]}] for event in native_events("claude-code")}
+        },
+        f"{NAME}/.mcp.json": {
+            "mcpServers": {SERVER: {"command": "clawmem", "args": ["mcp", "--agent", "claude-code"]}}
+        },
+    }
+    texts = {path: json.dumps(file, indent=2) + "\n" for path, file in files.items()}
+    texts[f"{NAME}/skills/{SKILL_NAME}/SKILL.md"] = SKILL
+    for name in COMMANDS:
+        texts[f"{NAME}/commands/{name}.md"] = markdown_command(name, "$ARGUMENTS")
+    return texts
+
+
+def _hook(event: str) -> dict[str, object]:
+    words = ["hook", event, "--harness", "claude-code"]
+    return {"type": "command", "command": "clawmem", "args": words, "timeout": _HOOK_SECONDS}
+
+
+def own_command(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the first words of clawmem's command line, with absolute paths: they do not depend on the PATH of the
+    program that uses them."""
+    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - keep the link of a virtual environment
+    script = Path(interpreter).with_name("clawmem")
+    if script.is_file() and os.access(script, os.X_OK):
+        return (str(script),)
+    return (interpreter, "-P", "-m", "clawmem")

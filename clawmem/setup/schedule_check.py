@@ -9,6 +9,7 @@ from pathlib import Path
 from clawmem.errors import ClawmemError
 from clawmem.llm.choice import model_programs, needed_keys
 from clawmem.memory.health.checks.problem import WARNING, HealthProblem
+from clawmem.model.harness import native_events
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.schedule import ScheduledCommand, cron_command, marks_in, unit_command
 from clawmem.setup.cron import (
@@ -22,6 +23,9 @@ from clawmem.setup.cron import (
     read_crontab,
     run_program,
 )
+from clawmem.setup.harnesses import HARNESSES, SHELL
+from clawmem.setup.wire import receipt_of
+from clawmem.vault.state.hook_marks import read_marks
 from clawmem.vault.vault import Vault
 
 SCHEDULE = "schedule"
@@ -112,3 +116,40 @@ def _program_lacks(command: ScheduledCommand, environment: Mapping[str, str]) ->
     if code != 0:
         reason = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
         yield f"{program} cannot start clawmem: {reason}."
+
+
+HARNESS = "harness"
+# Where a harness that can skip hooks in silence keeps its sessions.
+_SESSIONS = {"codex": (".codex/sessions", "rollout-*.jsonl")}
+_TRUST = {"codex": " Codex skips hooks until you trust them: start `codex` and accept them under 'Hooks need review'."}
+
+
+def harness_problems(vault: Vault, environment: Mapping[str, str], home: Path) -> Iterator[HealthProblem]:
+    """Yield a problem for each file of a setup that is gone, and for hooks that ran sessions never called."""
+    for harness in HARNESSES:
+        try:
+            receipt = receipt_of(harness, home, environment)
+        except ClawmemError as problem:
+            yield HealthProblem(WARNING, HARNESS, None, None, f"{problem.message} {problem.hint}")
+            continue
+        if not receipt.exists:
+            continue
+        gone = [path for path in receipt.files if not Path(path).exists()]
+        for path in gone:
+            message = f"{harness}: {path} is gone. `clawmem setup {harness}` writes it again."
+            yield HealthProblem(WARNING, HARNESS, None, None, message)
+        if harness != SHELL and native_events(harness) and _never_called(vault, harness, receipt.at, home, environment):
+            message = f"{harness} had sessions since its setup, but called no hook.{_TRUST.get(harness, '')}"
+            yield HealthProblem(WARNING, HARNESS, None, None, message)
+
+
+def _never_called(vault: Vault, harness: str, since: str, home: Path, environment: Mapping[str, str]) -> bool:
+    if harness not in _SESSIONS or any(mark.harness == harness for mark in read_marks(vault)):
+        return False
+    from datetime import datetime
+
+    folder, pattern = _SESSIONS[harness]
+    named = environment.get("CODEX_HOME")
+    place = Path(named) / "sessions" if named else home / folder
+    moment = datetime.fromisoformat(since).timestamp()
+    return any(path.stat().st_mtime > moment for path in place.rglob(pattern))

@@ -6,7 +6,14 @@ from math import isfinite
 from typing import Any
 
 from clawmem.errors import Unreadable, UnreadableKey
-from clawmem.model.records.bounds import NUMBER_DIGITS, YAML_ALIASES, YAML_BYTES, YAML_DEPTH, YAML_NUMBER, beyond_limit
+from clawmem.model.records.strict_json import (
+    NUMBER_DIGITS,
+    YAML_ALIASES,
+    YAML_BYTES,
+    YAML_DEPTH,
+    YAML_NUMBER,
+    beyond_limit,
+)
 
 _KEYS = (str, int, float, bool, type(None))
 

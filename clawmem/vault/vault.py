@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NoVault, Refused, Unreadable
-from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, UnreadFile, refuse_unread
 from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, UnreadFile, checksum, refuse_unread
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
 from clawmem.vault.git.containment import check_state_folder
@@ -181,7 +180,7 @@ class Vault:
             return self._fallback_settings(problem)
 
     def _fallback_settings(self, problem: ClawmemError) -> Settings:
-        from clawmem.model.settings.invalid import read_tolerantly  # few files are invalid
+        from clawmem.model.settings.local import read_tolerantly
 
         if isinstance(problem, InvalidInput) and isinstance(mapping := self.load_yaml(SETTINGS), Mapping):
             return read_tolerantly(mapping)

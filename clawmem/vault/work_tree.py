@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from clawmem.model.records.bounds import UnreadFile
+from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
 

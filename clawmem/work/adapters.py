@@ -11,10 +11,9 @@ from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.task_changes import with_values
-from clawmem.memory.tasks import list_tasks
+from clawmem.memory.tasks import list_tasks, with_values
 from clawmem.memory.writing import writing
-from clawmem.model.facts.precedents import outcomes_of
+from clawmem.model.facts.gates import outcomes_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.records.adapter_reply import (
@@ -40,8 +39,7 @@ from clawmem.vault.program import Program, read_program, run_allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
-from clawmem.work.tasks import free_slug
-from clawmem.work.workflows import find_workflow
+from clawmem.work.tasks import find_workflow, free_slug
 
 ALLOWED, SECONDS = "adapters.allowed", "adapters.timeout_seconds"
 

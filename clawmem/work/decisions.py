@@ -10,22 +10,26 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, find_fact
 from clawmem.index.tables.store import Index
-from clawmem.memory.facts.daily_limit import check_daily_limit
+from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
+from clawmem.memory.facts.revise import ReviseResult, check_reason
 from clawmem.memory.permission import may_read
 from clawmem.memory.review.quarantine import HandoverScreen
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink
-from clawmem.model.facts.precedents import DECISION, DECISION_MAKERS, goes_against, with_outcome
-from clawmem.model.facts.reach import Reach
+from clawmem.model.facts.gates import DECISION, DECISION_MAKERS, goes_against, with_outcome
+from clawmem.model.facts.reach import Reach, is_workflow
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import check_statement, normal
+from clawmem.model.language.text import check_statement, forms_of, normal
+from clawmem.model.proposals.proposal import APPROVED
+from clawmem.model.proposals.quarantine import is_approved, with_approval
+from clawmem.model.proposals.routes import RoutedItem
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
+from clawmem.review.reviewers import person_decider
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
@@ -140,3 +144,31 @@ def with_contradictions(work: WriteScope, fact: Fact, against: list[tuple[Placed
 def contradiction_notice(placed: PlacedFact, why: str) -> str:
     """Return the sentence that a decision goes against an earlier one."""
     return f"this goes against an earlier decision, {placed.fact.id} ({placed.fact.fact}): {why}"
+
+
+LESSON = "lesson"
+
+
+def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
+    """Mark a lesson as accepted by a person, in one commit; no commit if it is accepted already.
+
+    Raise NotPermitted for a person who is not a reviewer of it, and Refused if the fact is no current lesson."""
+    because = check_reason(reason)
+    with writing(vault, caller, "lesson accept") as work:
+        placed = find_fact(work.index, reference)
+        fact = next(
+            (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
+        )
+        if fact.category != LESSON or not fact.is_current:
+            raise Refused(f"{fact.id} is no lesson that holds.", "`clawmem lesson list` shows the lessons.")
+        if is_approved(fact):
+            return ReviseResult((PlacedFact(fact, placed.entity),), ("noop",), None, work.notices)
+        item = RoutedItem(LESSON, placed.entity, fact.workflow if is_workflow(fact.workflow) else None)
+        who = person_decider(vault, item, fact.id)
+        accepted = with_approval(fact, who.by, stamp(caller.now))
+        writes = items_write(placed.entity, with_fact(work.facts(placed.entity), accepted))
+        change = fact_change(caller, "lesson accept", placed.entity, fact.fact, writes, [accepted])
+        items = [("Decision", APPROVED), ("Reviewed-by", who.by), *([("Reason", because)] if because else [])]
+        change = change._replace(trailers=(*change.trailers, *items), signed=who.signed)
+        commits = work.commit([change])
+        return ReviseResult((PlacedFact(accepted, placed.entity),), ("updated",), commits[-1], work.notices)

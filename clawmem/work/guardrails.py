@@ -12,8 +12,7 @@ from clawmem.index.search.scoped import all_guardrails
 from clawmem.index.tables.accesses import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
-from clawmem.memory.failure_log import came_back, failures_or_notice
-from clawmem.memory.failure_modes import find_mode, read_modes
+from clawmem.memory.failure_modes import came_back, failures_or_notice, find_mode, read_modes
 from clawmem.memory.permission import may_read
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.writing import writing

@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.errors import Unreadable
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.heartbeat.step import Due, Report, Reporter, Step
+from clawmem.heartbeat.reports import Due, Report, Reporter, Step
 from clawmem.model.kinds import AS_WRITTEN, FILE, LIFE, NONE, PARSE, PERSON, RECORD, FileKind
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

@@ -23,8 +23,7 @@ from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposal import Proposal, ProposalTarget
-from clawmem.model.proposals.proposal_file import render_proposal
+from clawmem.model.proposals.proposal import Proposal, ProposalTarget, render_proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_to_line, parse_events, render_events
 from clawmem.serving.browse import list_facts, peek

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clawmem.memory.backup.backup import verify_backup
-from clawmem.vault.exchange.staging import leftover_folders
+from clawmem.vault.exchange.remote_process import leftover_folders
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many
 from tests.waiting import wait_until

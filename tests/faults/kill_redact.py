@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from clawmem.model.history.redaction import MARK, RECORD
+from clawmem.model.facts.fact import REDACTED
+from clawmem.model.history.redaction import RECORD
 from clawmem.model.safety.leftovers import contains_text
 from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
@@ -57,9 +58,9 @@ class Leak:
         left = redaction.find_remains(Vault(root, environment), partial(contains_text, texts=(self.secret,)))
         assert git(root, environment, "for-each-ref", "refs/clawmem/redacting") == ""
         assert not (root / ".git/clawmem/redacting.json").exists()
-        gone = known >= set(self.texts(MARK))
+        gone = known >= set(self.texts(REDACTED))
         assert gone == (left == []), left
-        word = MARK if gone else self.secret
+        word = REDACTED if gone else self.secret
         assert known >= set(self.texts(word))
         assert f"I said {word}." in (root / f"ledger/{DAY}.jsonl").read_text()
         assert f"- Note {self.number}: {word}\n" in (root / f"daily/{DAY}.md").read_text()

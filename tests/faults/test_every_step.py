@@ -16,7 +16,7 @@ from zlib import crc32
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import _environment
 from tests.faults.checks import assert_sound, assert_whole, commits, facts

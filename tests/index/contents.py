@@ -9,7 +9,7 @@ from typing import Any
 from clawmem.index.refresh.refresh import rebuild
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.intake import search_text
-from clawmem.index.tables.seals import check_total
+from clawmem.index.tables.schema import check_total
 from clawmem.index.tables.store import Index
 from clawmem.model.search.passage import row_of
 from clawmem.vault.vault import Vault

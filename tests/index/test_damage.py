@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.faces.cli.complete_values import values_of
+from clawmem.faces.cli.complete import values_of
 from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
@@ -20,7 +20,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.status import status
 from clawmem.memory.history.log import LogBounds, log
 from clawmem.memory.history.why import why
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.runtime import Runtime

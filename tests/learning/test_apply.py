@@ -24,7 +24,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.model_run import runs_in
+from clawmem.model.records.event import runs_in
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import EVENTS

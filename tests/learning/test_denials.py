@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from clawmem.learning.reconciling.candidate import NOOP, LearningCandidate
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.reconciling.reconcile import reconcile
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
-from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.learning.reconciling.round_state import NOOP, LearningCandidate, RoundState
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.para import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event

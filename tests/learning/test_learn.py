@@ -10,10 +10,9 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import LearnResult
-from clawmem.learning.reconciling.candidate import LearningCandidate
 from clawmem.learning.reconciling.gate import GateLimits
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
-from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
@@ -22,7 +21,7 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.para import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event

@@ -12,14 +12,13 @@ from collections.abc import Collection
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.learn import _change
-from clawmem.learning.reconciling.candidate import KEPT
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
-from clawmem.learning.reconciling.round_state import RoundState
+from clawmem.learning.reconciling.round_state import KEPT, RoundState
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog
+from clawmem.model.proposals.para import EntityHint, Proposition
 from clawmem.model.proposals.promotion import para_class
-from clawmem.model.proposals.proposition import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.event import Event

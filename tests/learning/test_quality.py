@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.quality import PARTS, extraction, matches, read_labels, shipped_catalog, signalled, supersession
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 
 CATALOG = shipped_catalog()
 EXTRACTION_FLOORS = {"tune": (1.0, 0.05), "held": (1.0, 0.04), "fresh": (1.0, 0.009)}

@@ -15,8 +15,7 @@ import pytest
 from clawmem.errors import InvalidInput, ModelFailed
 from clawmem.llm.budget import Account, RunLimits
 from clawmem.llm.choice import Model, choose_model
-from clawmem.llm.client import check_model, prices_of
-from clawmem.llm.command import render_prompt, run_command
+from clawmem.llm.client import check_model, prices_of, render_prompt, run_command
 from clawmem.llm.loop import CheckedAnswer, ask
 from clawmem.llm.presets import PRESETS, PROMPT_PLACE, ModelCommand, scrubbed_environment
 from clawmem.model.settings.settings import BY_KEY, DEFAULTS, parse_value

@@ -9,8 +9,7 @@ import pytest
 from clawmem.errors import NotPermitted
 from clawmem.llm.budget import Account, Prices
 from clawmem.llm.loop import ask
-from clawmem.vault.state.purse import AgentPurse
-from clawmem.vault.state.spending import spent_on
+from clawmem.vault.state.spending import AgentPurse, spent_on
 from clawmem.vault.vault import Vault
 from tests.llm.test_program import GREEN, LIMITS, QUESTION, SCHEMA, program
 

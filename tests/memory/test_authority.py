@@ -11,8 +11,7 @@ from clawmem.faces.mcp.tools import call_tool
 from clawmem.llm.choice import Model
 from clawmem.memory.permission import check_verb
 from clawmem.runtime import Runtime
-from clawmem.vault.state.purse import AgentPurse
-from clawmem.vault.state.spending import spent_on
+from clawmem.vault.state.spending import AgentPurse, spent_on
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

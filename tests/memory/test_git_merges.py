@@ -15,8 +15,8 @@ from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.sync.apply_remote import apply_fast_forward, commit_merge, plan_with_policy
 from clawmem.memory.sync.finish_merge import finish_merge
+from clawmem.memory.sync.merge_plan import apply_fast_forward, commit_merge, plan_with_policy
 from clawmem.memory.sync.relation import RemoteBranch, compare_histories
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
@@ -25,7 +25,7 @@ from clawmem.model.lifecycle import chain
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.remote import fetch, find_remote
-from clawmem.vault.git.driver import driver_problem, install_driver
+from clawmem.vault.git.merge_driver import driver_problem, install_driver
 from clawmem.vault.history.git_merges import GitMerge, write_unfinished_merges
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole

@@ -26,7 +26,7 @@ from clawmem.model.progress import Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.disk import Disk
-from clawmem.vault.git.driver import command_line
+from clawmem.vault.git.merge_driver import command_line
 from clawmem.vault.history.git_merges import has_new_merges, merge_point
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW

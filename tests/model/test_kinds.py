@@ -181,5 +181,5 @@ def test_the_registry_imports_no_reader() -> None:
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(process.stdout.strip("[]\n").replace("'", "").split(", "))
-    records = {"clawmem.model.records", "clawmem.model.records.bounds", "clawmem.model.records.entity"}
+    records = {"clawmem.model.records", "clawmem.model.records.strict_json", "clawmem.model.records.entity"}
     assert loaded == {"clawmem.errors", "clawmem.extension", "clawmem.model", "clawmem.model.named_tuple", *records}

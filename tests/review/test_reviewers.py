@@ -17,8 +17,7 @@ from clawmem.memory.review.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.kinds import BY_KIND
-from clawmem.model.proposals.proposal import ADD, Proposal
+from clawmem.model.proposals.proposal import ADD, BY_KIND, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.review.agreement import agreement

@@ -23,14 +23,15 @@ import pytest
 
 import clawmem
 from clawmem.extensions.governance.principle import _translated
-from clawmem.learning.attribution import fiction, forgetting
+from clawmem.learning.attribution import forgetting
+from clawmem.learning.attribution import quoted as fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
 from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.language import answer_kinds
+from clawmem.model.language import question
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -149,24 +150,24 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
-    ("clawmem.learning.reconciling.known_targets", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
-    ("clawmem.learning.reconciling.namesakes", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
+    ("clawmem.learning.reconciling.review", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],
+    ("clawmem.learning.reconciling.entities", "re.escape"): lambda: [r"\b(?:Jane|John)\b"],
     ("clawmem.learning.reconciling.round", "names"): lambda: [r"\b(?:boat|the boat)\b"],
     ("clawmem.learning.rules.language", "self.filled(source)"): lambda: _of_sentences(),
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
     ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
-    ("clawmem.extensions.exchange.mem0", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
+    ("clawmem.extensions.exchange.foreign_memory", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
-    ("clawmem.model.records.keyed_entries", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
+    ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.
     ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
     ("clawmem.model.safety.user_patterns", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
-    ("clawmem.memory.health.checks.review", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
+    ("clawmem.memory.health.checks.pages", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
-    ("clawmem.model.language.answer_kinds", "answer"): lambda: [answer for _, answer in answer_kinds._KINDS],
-    ("clawmem.model.language.answer_kinds", "asked"): lambda: [asked for asked, _ in answer_kinds._KINDS],
+    ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
+    ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
@@ -358,9 +359,9 @@ def test_every_pattern_is_found() -> None:
 # Patterns that take quadratic time and are held only against short texts: the most characters that they ever get, as
 # the code that uses them sees to. What is longer than that never reaches them; a test looks at every text that does.
 BOUNDED: dict[tuple[str, str], int] = {
-    ("clawmem.learning.attribution.fiction", "_SHOWN"): fiction._LONGEST,
-    ("clawmem.learning.attribution.fiction", "_MADE_UP"): fiction._LONGEST,
-    ("clawmem.learning.attribution.fiction", "_TO_WRITE"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_SHOWN"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_MADE_UP"): fiction._LONGEST,
+    ("clawmem.learning.attribution.quoted", "_TO_WRITE"): fiction._LONGEST,
     ("clawmem.model.search.event_ranking", "_ASKS"): SHORT_QUESTION,
 }
 _BOUNDED_SECONDS = 0.05

@@ -21,8 +21,7 @@ from clawmem.model.records.entity import owner_of
 from clawmem.model.safety.recalled_text import CLOSING, OPENING, is_recalled
 from clawmem.serving.context.context import context_in
 from clawmem.serving.context.hits import ContextRequest
-from clawmem.serving.context.tiers import TITLES
-from clawmem.serving.context.units import ContextResult
+from clawmem.serving.context.units import TITLES, ContextResult
 from clawmem.vault.vault import Vault
 from tests.serving.invented import AGENT, ENTITIES, NOW, Invented, indexed, invent
 

@@ -14,12 +14,11 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts, entity_names
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
-from clawmem.memory.facts.access import fold_accesses
-from clawmem.memory.facts.decay import archive_decayed
+from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, merge, retract, supersede
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.history.past import open_past
+from clawmem.memory.history.compare import open_past
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import Draft, draft_from_record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.model.records.bounds import YAML_BYTES, UnreadFile
+from clawmem.model.records.strict_json import YAML_BYTES, UnreadFile
 from clawmem.vault.disk import PARTIAL_PREFIX
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file, write_file

@@ -17,7 +17,7 @@ from clawmem.model.records.task import Task
 from clawmem.vault.vault import Vault
 from clawmem.work.adapters import AdapterRun, allow_adapter, ask_adapter, check_adapters, last_run, run_adapter
 from clawmem.work.decisions import add_record
-from clawmem.work.workflows import find_workflow
+from clawmem.work.tasks import find_workflow
 from tests.conftest import Command
 
 HEAD = "#!/usr/bin/env python3\nimport json, os, sys, time\ngiven = json.load(sys.stdin)\n"

@@ -11,7 +11,7 @@ from clawmem.extensions.digest import phases
 from clawmem.heartbeat.queue import QueueKind
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
-from clawmem.llm.tasks import ModelTask, checked_answer
+from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_visible, one_line

@@ -20,20 +20,18 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
 from clawmem.index.search.lookup import PlacedFact, by_ids, entities
 from clawmem.index.tables.store import Index
+from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
-from clawmem.llm.tasks import ModelTask
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
-from clawmem.memory.history.evidence import find_event
+from clawmem.memory.history.why import find_event
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust
 from clawmem.model.facts.reach import Reach
-from clawmem.model.facts.trust import is_low_trust
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import LONGEST_FACT, normal, one_line
+from clawmem.model.language.text import LONGEST_FACT, forms_of, normal, one_line
 from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.change import Change

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.extensions.digest.condense import CondenseResult, condense
 from clawmem.extensions.digest.digest import DigestResult, digest
-from clawmem.heartbeat.step import Report, Reporter, Step, StepContext
+from clawmem.heartbeat.reports import Report, Reporter, Step, StepContext
 from clawmem.heartbeat.steps import ALWAYS, WRITING, answers_of_models
 from clawmem.model.language.text import counted
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from clawmem.errors import Unreadable
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import LONGEST_FACT, one_line
+from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import slug
-from clawmem.model.transcripts.message import time_of, word
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.transcripts.message import first, time_of, word
+from clawmem.model.transcripts.notes import NumberedLine, read_markdown
 
 Files = Mapping[str, str]
 """The text files of an import, by their path below the folder that is imported. Of a single file, by its name."""
@@ -105,3 +109,223 @@ def mapping(value: Any) -> Mapping[str, Any]:
 def unit(value: Any) -> float | None:
     """Return a number from 0 to 1, or None if the value is none."""
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
+
+
+_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
+_DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
+_LINK = re.compile(r"(?<!\\)!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
+_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
+_NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
+_QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
+_CALLOUT = re.compile(r"\[!\w+\][+-]?\s*")
+_ADDRESS = re.compile(r"<?https?://\S+>?")
+
+
+NO_STATEMENT = "it is code, a table, HTML, an address, the beginning of a list, or too long for a fact"
+
+
+class Page(NamedTuple):
+    """A page: its front matter (empty if it has none) and its body. `problem` says why the front matter is unread.
+
+    `above` is the number of lines above the body."""
+
+    front: Mapping[str, Any]
+    body: str
+    problem: str | None = None
+    above: int = 0
+
+
+class Passage(NamedTuple):
+    """A paragraph or bullet: the number of its first line, its text as written, and the headings above it."""
+
+    line: int
+    text: str
+    heading: str
+
+
+def read_page(path: str, text: str, yaml: Yaml) -> Page:
+    """Split a page and parse its front matter."""
+    whole = text.replace("\r\n", "\n")
+    front, body = split_front_matter(whole)
+    above = whole.count("\n") - body.count("\n")
+    if front is None:
+        return Page({}, body)
+    try:
+        value = yaml(front, path)
+    except Unreadable as problem:
+        return Page({}, body, problem.message, above)
+    if not isinstance(value, dict):
+        return Page({}, body, "its front matter is not a mapping", above)
+    return Page(value, body, None, above)
+
+
+def pages_of(files: Files, yaml: Yaml) -> Iterator[tuple[str, Page]]:
+    """Yield the Markdown pages with their paths, in order."""
+    for path in sorted(files):
+        if path.lower().endswith((".md", ".markdown")):
+            yield path, read_page(path, files[path], yaml)
+
+
+def passages(body: str, above: int = 0) -> Iterator[Passage]:
+    """Yield the paragraphs and bullets of a body, which begins after `above` lines of its file."""
+    lines = (NumberedLine(number, line) for number, line in enumerate(body.split("\n"), 1))
+    for message in read_markdown(lines):
+        yield Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
+
+
+def is_statement(text: str) -> bool:
+    """Return whether a passage can be a fact: prose of bearable length, not code, a table, HTML or an address, and not
+    the beginning of a list or the name of an empty field."""
+    bare = _BULLET.sub("", text.lstrip(), count=1)
+    message = plain(text)
+    return bool(
+        message
+        and len(bare) <= LONGEST_FACT
+        and not _NO_PROSE.match(bare)
+        and not message.endswith((":", "："))
+        and not _ADDRESS.fullmatch(message)
+    )
+
+
+def is_definition(text: str) -> bool:
+    """Return whether a passage only defines footnotes."""
+    return all(_DEFINITION.match(line) for line in text.split("\n"))
+
+
+def plain(text: str) -> str:
+    """Return a passage as a plain statement: without bullet, quote marks, footnote marks, link targets and bold
+    marks."""
+    unquoted = _QUOTED.sub("", text.strip())
+    bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
+    bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
+    return one_line(_ESCAPED.sub(r"\1", bare))
+
+
+def footnotes(text: str) -> tuple[str, ...]:
+    """Return the labels of the footnotes in a passage."""
+    return tuple(dict.fromkeys(_FOOTNOTE.findall(text)))
+
+
+def linked_pages(text: str) -> tuple[str, ...]:
+    """Return the targets of the Markdown links in a text that lead to pages of the same folder."""
+    targets = (match[2].partition("#")[0] for match in _LINK.finditer(text) if not match[0].startswith("!"))
+    return tuple(dict.fromkeys(target for target in targets if target.endswith(".md") and "://" not in target))
+
+
+# Exports of mem0: a JSON object or list of memories, each with a text, an id and times.
+#
+# Shapes: the answer of its `get_all`, `{"results": [{"id", "memory", "metadata", "created_at", "user_id"}]}`, and
+# exports with `memories` and `text`. Of Letta, a list of `archival_memories` and the blocks of an agent file,
+# `{"blocks": [{"label", "value"}]}` or `core_memory`, are read, too; some agent files are JSON within a JSON string.
+
+_LISTS = ("results", "memories", "archival_memories")
+_BLOCKS = ("blocks", "core_memory")
+_TEXTS = ("memory", "text", "content", "data")
+_NAME = re.compile(r"[^\W\d_]{2,}(?:[ ._-][^\W\d_]+){0,3}")
+_NOBODY = frozenset("user users default default_user default-user me test anonymous admin none null unknown".split())
+_USER = re.compile(r"(?:the )?user(?P<possessive>['’]s)? ", re.IGNORECASE)
+_VERB = re.compile(
+    r"(?:is|was|has|had|does|did|can|cannot|will|likes?|loves?|hates?|prefers?|wants?|needs?|lives?|works?|owns?|uses?"
+    r"|plays?|enjoys?|speaks?|drinks?|eats?|drives?|studies|plans?|knows?|moved|dislikes?|avoids?|takes?|visited"
+    r"|bought|started|stopped|attended|believes?|thinks?|feels?|keeps?|makes?|goes|travels?|runs?|wears?)",
+    re.IGNORECASE,
+)
+
+
+def fits(files: Files, yaml: Yaml) -> bool:
+    """Return whether a file is an export of memories, or a Letta agent file."""
+    return any(path.endswith((".json", ".af")) and _records(text) is not None for path, text in files.items())
+
+
+def read(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield one statement a memory, and one a line of a block."""
+    for path in sorted(files):
+        records = _records(files[path])
+        if records is None:
+            yield SkippedMemory(path, "it has no list of memories")
+            continue
+        for number, record in enumerate(records, 1):
+            place = f"{path}#{number}"
+            if isinstance(record, dict) and isinstance(record.get("value"), str):
+                yield from _block(place, record)
+            else:
+                yield _memory(place, record)
+
+
+def _records(text: str) -> list[Any] | None:
+    try:
+        document = read_json(text)
+        if isinstance(document, str):
+            document = read_json(document)
+    except ValueError:
+        return None
+    for key in _LISTS:
+        if isinstance(document, dict) and isinstance(document.get(key), list):
+            return list(document[key])
+    for key in _BLOCKS:
+        if isinstance(document, dict) and isinstance(document.get(key), list):
+            return [
+                record for record in document[key] if isinstance(record, dict) and isinstance(record.get("value"), str)
+            ]
+    shaped = isinstance(document, list) and all(
+        isinstance(record, dict) and first(record, *_TEXTS) for record in document
+    )
+    return document if shaped and document else None
+
+
+def _memory(place: str, record: Any) -> Found:
+    text = word(first(record, *_TEXTS)) if isinstance(record, dict) else None
+    if text is None:
+        return SkippedMemory(place, "it has no text")
+    about = mapping(record.get("metadata"))
+    when = moment(record.get("created_at"), about.get("created_at"), record.get("updated_at"), about.get("updated_at"))
+    category = word(record.get("category") or about.get("category") or about.get("type"))
+    argument: dict[str, Any] = {}
+    if category and category.replace("-", "").replace("_", "").isalnum():
+        argument["category"] = category
+    if tags := words(record.get("categories") or about.get("tags") or []):
+        argument["tags"] = list(tags)
+    if (confidence := unit(about.get("confidence"))) is not None:
+        argument["confidence"] = confidence
+    details = {key: str(value) for key in ("user_id", "agent_id") if (value := record.get(key))}
+    if source := word(about.get("source")):
+        details["source"] = source
+    if details:
+        argument["details"] = details
+    owner = _name(record.get("user_id"))
+    statement = _about(owner, one_line(text)) if owner else one_line(text)
+    entity = entity_path(owner, "person") if owner else None
+    key = word(record.get("id")) or place
+    return ForeignMemory(place, key, statement, text, entity, owner if entity else None, when, argument)
+
+
+def _name(user_id: Any) -> str | None:
+    """Return the name of a person that a user's id is, or None for an id with digits and for ids that name nobody."""
+    text = word(user_id)
+    if text is None or not _NAME.fullmatch(text) or text.lower() in _NOBODY:
+        return None
+    names = re.split(r"[ ._]+", text)
+    return " ".join(name.capitalize() if name.islower() else name for name in names)
+
+
+def _about(owner: str, text: str) -> str:
+    """Return a statement with its owner as the subject, if it has none: it begins with a verb, or with "User"."""
+    user = _USER.match(text)
+    if user:
+        return f"{owner}{user['possessive'] or ''} {text[user.end() :]}"
+    if re.search(rf"(?<!\w){re.escape(owner.split()[0])}(?!\w)", text, re.IGNORECASE):
+        return text
+    first, _, rest = text.partition(" ")
+    if rest and _VERB.fullmatch(first):
+        return f"{owner} {first.lower()} {rest}"
+    return naming(owner, text)
+
+
+def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:
+    label = word(record.get("label")) or "block"
+    for line in record["value"].splitlines():
+        text = one_line(line.lstrip("-*# \t"))
+        if text and not line.lstrip().startswith("#"):
+            yield ForeignMemory(place, label, text, line, record={"details": {"block": label}})

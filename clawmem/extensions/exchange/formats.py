@@ -2,12 +2,242 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+import json
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.extensions.exchange import agent_notes, graphs, mem0, okf
-from clawmem.extensions.exchange.foreign_memory import Files, Found, Yaml
+from clawmem.extensions.exchange import foreign_memory as mem0
+from clawmem.extensions.exchange import okf
+from clawmem.extensions.exchange.foreign_memory import (
+    NO_STATEMENT,
+    Files,
+    ForeignMemory,
+    Found,
+    Page,
+    Passage,
+    SkippedMemory,
+    Yaml,
+    entity_path,
+    is_statement,
+    mapping,
+    moment,
+    naming,
+    pages_of,
+    passages,
+    plain,
+    words,
+)
+from clawmem.model.language.text import one_line
+from clawmem.model.records.strict_json import read_json
+from clawmem.model.transcripts.message import Message, SkippedLine, word
+
+# Memories kept as named entities with observations and relations: server-memory, basic-memory and Obsidian.
+#
+# Formats: the reference MCP server `memory` writes JSON Lines of `entity` and `relation`. basic-memory writes pages
+# with `- [category] text #tag` and `- relation [[Target]]`. Obsidian writes pages with `[[links]]`.
+
+_OBSERVATION = re.compile(r"[-*]\s+\[(?P<category>[^\]\s][^\]]*)\]\s+(?P<text>.+)", re.DOTALL)
+_RELATION = re.compile(r"[-*]\s+(?P<relation>[^\[\]]*?)\s*\[\[(?P<target>[^\]|#]+)[^\]]*\]\](?P<rest>.*)", re.DOTALL)
+_TAG = re.compile(r"(?:^|\s)#(\w[\w/-]*)")
+_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)(?:#[^\]|]*)?(?:\|([^\]]*))?\]\]")
+_TASK = (" ", "x", "X")
+
+
+def is_server_memory(files: Files, yaml: Yaml) -> bool:
+    """Return whether a file's first line is an entity or a relation of the MCP server `memory`."""
+    return any(_graph_record(_first_line(text)) for text in files.values())
+
+
+def read_server_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield a statement for each observation and each relation."""
+    for path in sorted(files):
+        records = list(enumerate(files[path].splitlines(), 1))
+        kinds = {
+            str(one["name"]): str(one.get("entityType", ""))
+            for _, line in records
+            if (one := _graph_record(line)) and one["type"] == "entity" and one.get("name")
+        }
+        for number, line in records:
+            if line.strip():
+                yield from _from_record(f"{path}:{number}", _graph_record(line), kinds)
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
+def _graph_record(line: str) -> Mapping[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) and record.get("type") in ("entity", "relation") else None
+
+
+def _from_record(place: str, record: Mapping[str, Any] | None, kinds: Mapping[str, str]) -> Iterator[Found]:
+    if record is None:
+        yield SkippedMemory(place, "it is not an entity or a relation")
+        return
+    if record["type"] == "entity":
+        name, items = word(record.get("name")), words(record.get("observations") or [])
+        if name is None or not items:
+            yield SkippedMemory(place, "it has no name" if name is None else "it has no observations")
+            return
+        for text in items:
+            entity, title = entity_path(name, kinds.get(name)), _spaced(name)
+            yield ForeignMemory(place, name, naming(title, text), text, entity, title)
+        return
+    ends = [word(record.get(key)) for key in ("from", "relationType", "to")]
+    subject, relation, target = ends
+    if subject is None or relation is None or target is None:
+        yield SkippedMemory(place, "a relation needs from, to and relationType")
+        return
+    yield _relation(place, subject, relation, target, kinds.get(subject), kinds.get(target), None)
+
+
+def _relation(
+    place: str, subject: str, relation: str, target: str, kind: str | None, other: str | None, when: str | None
+) -> ForeignMemory:
+    phrase, who, what = one_line(relation.replace("_", " ")), _spaced(subject), _spaced(target)
+    text = f"{who} {phrase} {what}."
+    related = entity_path(target, other)
+    record = {"subject": who, "predicate": phrase.replace(" ", "_").lower(), "object": what}
+    more = {"related_entities": [related]} if related else {}
+    return ForeignMemory(place, subject, text, text, entity_path(subject, kind), who, when, {**record, **more})
+
+
+def _spaced(name: str) -> str:
+    """Return a name with spaces: models write John_Smith as the name of an entity."""
+    return name if " " in name else name.replace("_", " ").strip() or name
+
+
+def is_linked_notes(files: Files, yaml: Yaml) -> bool:
+    """Return whether files are a folder of basic-memory or Obsidian."""
+    if any(path.split("/")[0] in (".obsidian", ".basic-memory") for path in files):
+        return True
+    found = list(pages_of(files, yaml))
+    return any("permalink" in page.front for _, page in found) or any(_WIKI_LINK.search(page.body) for _, page in found)
+
+
+def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield a statement for each observation, relation, paragraph and bullet of the pages."""
+    for path, page in pages_of(files, yaml):
+        title = str(page.front.get("title") or posixpath.basename(path).rsplit(".", 1)[0])
+        when = moment(page.front.get("created"), page.front.get("date"), page.front.get("modified"))
+        if page.problem:
+            yield SkippedMemory(path, page.problem)
+        for passage in passages(page.body, page.above):
+            yield _passage(f"{path}:{passage.line}", passage.text, title, page, when)
+
+
+def _passage(place: str, text: str, title: str, page: Page, when: str | None) -> Found:
+    kind = word(page.front.get("type"))
+    key = word(page.front.get("permalink")) or title
+    relation = _RELATION.fullmatch(text.strip())
+    if relation and relation["relation"] and not relation["rest"].strip():
+        return _relation(place, title, relation["relation"], relation["target"].strip(), kind, None, when)
+    observed = _OBSERVATION.fullmatch(text.strip())
+    category = None
+    if observed and observed["category"] not in _TASK:
+        category, text = one_line(observed["category"]), observed["text"]
+    tags = [*words(page.front.get("tags") or []), *_TAG.findall(text)]
+    message = _WIKI_LINK.sub(lambda link: link[2] or link[1], plain(_TAG.sub("", text)))
+    if not message or not is_statement(text):
+        return SkippedMemory(place, NO_STATEMENT)
+    record: dict[str, Any] = {"tags": tags} if tags else {}
+    if category and category.replace("-", "").replace("_", "").isalnum():
+        record["category"] = category
+    related = [name for link in _WIKI_LINK.finditer(text) if link[1] and (name := entity_path(link[1]))]
+    if related:
+        record["related_entities"] = list(dict.fromkeys(related))
+    return ForeignMemory(place, key, naming(title, message), text, entity_path(title, kind), title, when, record)
+
+
+# Memories that agent programs keep as Markdown: Claude Code's auto-memory, and MEMORY.md with dated notes.
+#
+# Layouts: Claude Code writes one page a memory, with `name`, `description` and a `type` (user, feedback, project or
+# reference) in its front matter, and lists the pages in MEMORY.md. Codex and OpenClaw write MEMORY.md, USER.md and
+# memory/YYYY-MM-DD.md as lists.
+
+_CATEGORIES = {"user": "fact", "feedback": "instruction", "project": "project", "reference": "reference"}
+_INDEX = "MEMORY.md"
+_DAILY = re.compile(r"(?:^|/)memory/(?P<day>\d{4}-\d\d-\d\d)[^/]*\.md$")
+_OF_AGENT = re.compile(r"(?:^|/)(?:MEMORY|USER|memory_summary|raw_memories)\.md$")
+# What Codex writes for its own look-ups: lists of files, of search words, and the head of a summary.
+_CODEX_LOOKUPS = frozenset(("rollout_summary_files", "keywords", "what's in memory"))
+_CODEX_HEAD = re.compile(r"(?:thread_id|updated_at|rollout_path|cwd|git_branch|scope|applies_to):\s*\S")
+_CODEX_UPDATED = re.compile(r"^updated_at:\s*(?P<when>\S+)", re.MULTILINE)
+_NO_DAY = "YYYY-MM-DD"
+_PLACEHOLDER = re.compile(r"_[^_]+_|\*[^*]+\*")
+NO_MEMORY = "it is a placeholder, or what the program keeps for its own look-ups"
+_OBSERVED = re.compile(r"<!--\s*observed:\s*(?P<day>[\w-]+)\s*(?:\|\s*status:\s*(?P<status>\w+)\s*)?-->")
+# OpenClaw writes the mark on a line above the statement, where it would be read as a comment.
+_MARK_ABOVE = re.compile(
+    r"^[ \t]*(?P<mark><!--\s*observed:[^\n]*-->)[ \t]*\n(?P<gap>(?:[ \t]*\n)*)(?P<line>[^\n]+)", re.MULTILINE
+)
+
+
+def is_auto_memory(files: Files, yaml: Yaml) -> bool:
+    """Return whether files are Claude Code's memory: pages with a name, a description and one of its types."""
+    return any(_type(page) in _CATEGORIES and "description" in page.front for _, page in pages_of(files, yaml))
+
+
+def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield one statement a page: its description, with the body as evidence."""
+    for path, page in pages_of(files, yaml):
+        if posixpath.basename(path) == _INDEX:
+            continue
+        description = page.front.get("description")
+        if page.problem or not isinstance(description, str) or not description.strip():
+            yield SkippedMemory(path, page.problem or "it has no description")
+            continue
+        body = page.body.strip()
+        record: dict[str, Any] = {"category": _CATEGORIES.get(_type(page), "fact")}
+        about = mapping(page.front.get("metadata"))
+        if origin := word(about.get("originSessionId") or page.front.get("originSessionId")):
+            record["details"] = {"session": origin}
+        when = moment(about.get("modified"), about.get("updated_at"), about.get("created_at"), page.front.get("date"))
+        name = str(page.front.get("name") or path)
+        quote = body or description
+        yield ForeignMemory(path, name, one_line(description), quote, timestamp=when, record=record)
+
+
+def is_agent_memory(files: Files, yaml: Yaml) -> bool:
+    """Return whether files have a page that Codex or OpenClaw keeps its memory in."""
+    return any(_OF_AGENT.search(path) or _DAILY.search(path) for path in files)
+
+
+def read_agent_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield each paragraph and bullet of the pages; what the page marks as no longer active is left out."""
+    for path, page in pages_of(files, yaml):
+        dated, updated = _DAILY.search(path), _CODEX_UPDATED.search(page.body)
+        on = f"{dated['day']}T00:00:00Z" if dated else updated and updated["when"]
+        body = _MARK_ABOVE.sub(lambda found: f"\n{found['gap']}{found['line']} {found['mark']}", page.body)
+        for passage in passages(body, page.above):
+            yield _noted(path, passage, on)
+
+
+def _noted(path: str, passage: Passage, on: str | None) -> Found:
+    mark, text = _OBSERVED.search(passage.text), _OBSERVED.sub("", passage.text).strip()
+    place, heading = f"{path}:{passage.line}", passage.heading.rpartition(" > ")[2]
+    if mark and mark["status"] not in (None, "active"):
+        return SkippedMemory(place, f"it is marked as {mark['status']}")
+    looked_up = any(part.strip().lower() in _CODEX_LOOKUPS for part in passage.heading.split(" > "))
+    if looked_up or _CODEX_HEAD.match(text) or _PLACEHOLDER.fullmatch(text) or (mark and mark["day"] == _NO_DAY):
+        return SkippedMemory(place, NO_MEMORY)
+    if not is_statement(text):
+        return SkippedMemory(place, NO_STATEMENT)
+    when = moment(mark["day"] if mark else None, on)
+    details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
+    return ForeignMemory(place, path, plain(text), text, timestamp=when, record=details)
+
+
+def _type(page: Page) -> str:
+    return str(mapping(page.front.get("metadata")).get("type") or page.front.get("type") or "")
+
 
 AUTO = "auto"
 
@@ -22,12 +252,12 @@ class MemoryFormat(NamedTuple):
 
 # In the order in which they are tried: a format with fewer signs of its own comes later.
 MEMORY_FORMATS = {
-    "server-memory": MemoryFormat(graphs.is_server_memory, graphs.read_server_memory, "agent"),
+    "server-memory": MemoryFormat(is_server_memory, read_server_memory, "agent"),
     "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
-    "claude-memory": MemoryFormat(agent_notes.is_auto_memory, agent_notes.read_auto_memory, "agent"),
+    "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
     "okf": MemoryFormat(okf.fits, okf.read, "external"),
-    "agent-memory": MemoryFormat(agent_notes.is_agent_memory, agent_notes.read_agent_memory, "agent"),
-    "notes": MemoryFormat(graphs.is_linked_notes, graphs.read_linked_notes, "user"),
+    "agent-memory": MemoryFormat(is_agent_memory, read_agent_memory, "agent"),
+    "notes": MemoryFormat(is_linked_notes, read_linked_notes, "user"),
 }
 FORMATS = (AUTO, *MEMORY_FORMATS)
 
@@ -45,3 +275,92 @@ def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
             f"Name its format with --format: {', '.join(MEMORY_FORMATS)}. `clawmem ingest` reads transcripts and text.",
         )
     return found
+
+
+_CONVERSATIONS = re.compile(r"conversations(?:-\d+)?\.json")
+_MEMORY = re.compile(r"memories\.json|projects\.json")
+_DESIGN_CHAT = re.compile(r"(?:^|/)design_chats/[^/]+\.json$")
+_PROJECT = re.compile(r"(?:^|/)projects/[^/]+\.json$")
+
+
+def is_conversations(path: str) -> bool:
+    """Return whether a file of an archive holds conversations: conversations.json, one of its numbered parts, or the
+    chat of a design."""
+    return bool(_CONVERSATIONS.fullmatch(posixpath.basename(path)) or _DESIGN_CHAT.search(path))
+
+
+def is_memory(path: str) -> bool:
+    """Return whether a file of an archive holds memories or projects."""
+    return _MEMORY.fullmatch(posixpath.basename(path)) is not None or _PROJECT.search(path) is not None
+
+
+def memories(files: Files) -> Iterator[Found]:
+    """Yield a statement for each paragraph and bullet of the memories, and for each description of a project."""
+    projects = _project_names(files)
+    for path in sorted(files):
+        for record in _records(files[path]):
+            if record is None:
+                yield SkippedMemory(path, "it is not JSON")
+            elif posixpath.basename(path) == "memories.json":
+                yield from _memories(path, record, projects)
+            elif text := word(record.get("description")):
+                when = moment(record.get("updated_at"), record.get("created_at"))
+                key = str(record.get("uuid") or path)
+                yield ForeignMemory(path, key, f"{_name(record)}: {plain(text)}", text, timestamp=when)
+
+
+def _project_names(files: Files) -> dict[str, str]:
+    of_projects = (text for path, text in files.items() if posixpath.basename(path) != "memories.json")
+    records = (record for text in of_projects for record in _records(text))
+    return {str(record["uuid"]): _name(record) for record in records if record and record.get("uuid")}
+
+
+def _memories(path: str, record: Mapping[str, Any], projects: Mapping[str, str]) -> Iterator[Found]:
+    value = record.get("project_memories")
+    of_projects = value if isinstance(value, dict) else {"": value}
+    for key, text in [("", record.get("conversations_memory")), *of_projects.items()]:
+        about = {"details": {"project": projects[key]}} if key in projects else {}
+        for passage in passages(text) if isinstance(text, str) else ():
+            if is_statement(passage.text):
+                yield ForeignMemory(
+                    f"{path}:{passage.line}", key or path, plain(passage.text), passage.text, record=about
+                )
+            else:
+                yield SkippedMemory(f"{path}:{passage.line}", NO_STATEMENT)
+
+
+def documents(files: Files) -> Iterator[Message | SkippedLine]:
+    """Yield the instructions and the documents of projects as notes."""
+    for path in sorted(files):
+        for record in _records(files[path]) if posixpath.basename(path) != "memories.json" else ():
+            for number, document in enumerate(_documents(record or {}), 1):
+                text = mapping(document).get("content")
+                if not isinstance(text, str) or not text.strip():
+                    yield SkippedLine(number, f"a document of {path} has no text")
+                    continue
+                about = {"file": str(document.get("filename") or path), "project": _name(record or {})}
+                when = moment(document.get("created_at"))
+                yield Message(
+                    number, "note", text, when, None, None, word(document.get("uuid")), "attachment", metadata=about
+                )
+
+
+def _documents(record: Mapping[str, Any]) -> list[Any]:
+    items = record.get("docs")
+    written = list(items) if isinstance(items, list) else []
+    if not word(record.get("prompt_template")):
+        return written
+    at = record.get("updated_at")
+    return [{"content": record["prompt_template"], "filename": "instructions", "created_at": at}, *written]
+
+
+def _name(record: Mapping[str, Any]) -> str:
+    return word(record.get("name")) or "project"
+
+
+def _records(text: str) -> list[Mapping[str, Any] | None]:
+    try:
+        document = read_json(text)
+    except ValueError:
+        return [None]
+    return [record for record in (document if isinstance(document, list) else [document]) if isinstance(record, dict)]

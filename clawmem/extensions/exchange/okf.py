@@ -11,33 +11,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clawmem.extensions.exchange.foreign_memory import (
+    NO_STATEMENT,
     Files,
     ForeignMemory,
     Found,
+    Page,
     SkippedMemory,
     Yaml,
     day,
     entity_path,
-    mapping,
-    moment,
-    words,
-)
-from clawmem.extensions.exchange.pages import (
-    NO_STATEMENT,
-    Page,
     footnotes,
     is_definition,
     is_statement,
     linked_pages,
+    mapping,
+    moment,
     pages_of,
     passages,
     plain,
+    words,
 )
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import yaml_scalar
-from clawmem.serving.export import Concept
+from clawmem.serving.browse import Concept
 
 VERSION = "0.2"
 INDEX = "index.md"

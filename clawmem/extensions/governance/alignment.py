@@ -15,13 +15,12 @@ from clawmem.extensions.governance.alignment_log import (
     parse_alignment,
     report_of,
 )
-from clawmem.extensions.governance.evaluation import EVALUATIONS, Evaluation, parse_evaluations
+from clawmem.extensions.governance.criterion import EVALUATIONS, Evaluation, parse_evaluations
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.memory.review.escalations import BY_HAND, answered_escalations
 from clawmem.memory.review.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.task_changes import A_PERSON, with_move
-from clawmem.memory.tasks import list_tasks
+from clawmem.memory.tasks import A_PERSON, list_tasks, with_move
 from clawmem.memory.writing import writing
 from clawmem.model.forms import render_lines
 from clawmem.model.kinds import file_kind

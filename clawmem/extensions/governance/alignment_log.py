@@ -8,9 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.extensions.governance.criterion import FAIL, MET, PASS, REFUTED, UNDECIDED, VERDICTS, CriterionResult
+from clawmem.extensions.governance.criterion import (
+    FAIL,
+    MET,
+    PASS,
+    REFUTED,
+    UNDECIDED,
+    VERDICTS,
+    CriterionResult,
+    Evaluation,
+)
 from clawmem.extensions.governance.criterion import KINDS as CRITERION_KINDS
-from clawmem.extensions.governance.evaluation import Evaluation
 from clawmem.model.records.parsing import Yaml, read_log
 from clawmem.model.records.task import REJECT
 from clawmem.model.records.task import VERDICTS as RULINGS

@@ -23,28 +23,29 @@ from clawmem.extensions.governance.alignment_log import AlignmentEntry
 from clawmem.extensions.governance.criterion import (
     COMMAND,
     ESCALATE,
+    EVALUATIONS,
     JUDGED,
     MET,
     PASS,
+    PREFIX,
     REFUTED,
     UNDECIDED,
     Criterion,
     CriterionResult,
+    Evaluation,
     criteria_of,
     parse_rule,
     shortened,
     verdict_of,
 )
-from clawmem.extensions.governance.evaluation import EVALUATIONS, PREFIX, Evaluation
-from clawmem.extensions.governance.evaluator_work import NO_WORK, Work, opened_work
+from clawmem.extensions.governance.evaluator_rules import NO_WORK, Work, check_rule, opened_work
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
 from clawmem.memory.review.escalations import ESCALATION, open_escalations
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.task_changes import mover, with_move
-from clawmem.memory.tasks import find_task
+from clawmem.memory.tasks import find_task, mover, with_move
 from clawmem.memory.writing import writing
-from clawmem.model.facts.ids import new_id
+from clawmem.model.facts.fact import new_id
 from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import (
@@ -146,8 +147,6 @@ def _command(vault: Vault, work: Work, text: str) -> tuple[str, str, float]:
 
 
 def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str, float]:
-    from clawmem.extensions.governance.evaluator_rules import check_rule  # only where a rule is checked
-
     answer = check_rule(vault, caller, work, parse_rule(text))
     return answer.result, answer.evidence, answer.confidence
 

@@ -20,7 +20,7 @@ from clawmem.extensions.governance.criterion import (
     CriterionResult,
     shortened,
 )
-from clawmem.extensions.governance.evaluator_work import Work, all_files, text_of_file
+from clawmem.extensions.governance.evaluator_rules import Work, all_files, text_of_file
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of

@@ -8,15 +8,22 @@ from typing import Any, NamedTuple
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.index.search.scoped import all_guardrails
-from clawmem.memory.failure_log import came_back, evidence_of, failures_in, mode_of, read_failures
-from clawmem.memory.failure_modes import KnownModes, find_mode, read_modes
+from clawmem.memory.failure_modes import (
+    KnownModes,
+    came_back,
+    evidence_of,
+    failures_in,
+    find_mode,
+    mode_of,
+    read_failures,
+    read_modes,
+)
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.memory.review.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.fact import GUARDRAIL
-from clawmem.model.facts.ids import new_id
+from clawmem.model.facts.fact import GUARDRAIL, new_id
 from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted

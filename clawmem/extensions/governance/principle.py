@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.forms import ONE_OR_MORE, Before, FilledText, WrongValue, no_other_keys, read_record, wrong
 from clawmem.model.records.allowed_command import words_of
-from clawmem.model.records.keyed_entries import keyed_records
-from clawmem.model.records.parsing import Yaml
+from clawmem.model.records.parsing import Yaml, keyed_records
 from clawmem.model.safety.user_patterns import bounded_pattern
 
 PRINCIPLES_PATH = "governance/principles.yaml"
@@ -126,3 +125,82 @@ def _name(part: str) -> str:
         return pieces[0]
     between = "".join(f"(?>[^/]*?{piece})" for piece in pieces[1:-1] if piece)
     return f"{pieces[0]}{between}[^/]*{pieces[-1]}"
+
+
+SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+class Finding(NamedTuple):
+    """A line that breaks a principle. `path` is relative to the checked folder; `line`, `start` and `end` count from 1,
+    `end` is behind the last character. Line 0 stands for the whole, where a command names no line."""
+
+    path: str
+    line: int
+    start: int
+    end: int
+    principle: str
+    rule: str
+    text: str
+
+
+def sarif_log(
+    findings: Sequence[Finding], principles: Sequence[Principle], version: str, not_run: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the log of one run, with a rule for each principle and a result for each finding. `not_run` says of each
+    check that did not run why."""
+    places = {principle.id: at for at, principle in enumerate(principles)}
+    rules = [
+        {
+            "id": principle.id,
+            "shortDescription": {"text": principle.rule},
+            "fullDescription": {"text": f"{principle.rule} {principle.reason}"},
+            "help": {"text": principle.reason + "".join(f"\n\n{word}: {line}" for word, line in _examples(principle))},
+        }
+        for principle in principles
+    ]
+    driver = {
+        "name": "clawmem",
+        "version": version,
+        "informationUri": "https://pypi.org/project/clawmem-vault/",
+        "rules": rules,
+    }
+    items = [{"level": "error", "message": {"text": text}} for text in not_run]
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [{"executionSuccessful": not not_run, "toolExecutionNotifications": items}],
+        "columnKind": "unicodeCodePoints",
+        "results": [_result(finding, places[finding.principle]) for finding in findings],
+    }
+    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _examples(principle: Principle) -> list[tuple[str, str]]:
+    return [*(("Right", line) for line in principle.good[:1]), *(("Wrong", line) for line in principle.bad[:1])]
+
+
+def _result(finding: Finding, at: int) -> dict[str, Any]:
+    region = {
+        "startLine": finding.line,
+        "startColumn": finding.start,
+        "endColumn": finding.end,
+        "snippet": {"text": finding.text},
+    }
+    if finding.line == 0:
+        return {"ruleId": finding.principle, "ruleIndex": at, "level": "error", "message": {"text": finding.text}}
+    place = {"artifactLocation": {"uri": _uri(finding.path)}, "region": region}
+    return {
+        "ruleId": finding.principle,
+        "ruleIndex": at,
+        "level": "error",
+        "message": {"text": finding.rule},
+        "locations": [{"physicalLocation": place}],
+    }
+
+
+_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+
+
+def _uri(path: str) -> str:
+    """Return a path as a relative URI (RFC 3986): every other byte is escaped."""
+    data = path.encode(errors="surrogateescape")
+    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in data)

@@ -22,9 +22,8 @@ from clawmem.errors import (
     Refused,
     Unreadable,
 )
-from clawmem.extensions.governance.principle import PRINCIPLES_PATH, PathMatcher, Principle, parse_principles
-from clawmem.extensions.governance.sarif import Finding
-from clawmem.model.records.bounds import YAML_BYTES, refuse_unread
+from clawmem.extensions.governance.principle import PRINCIPLES_PATH, Finding, PathMatcher, Principle, parse_principles
+from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
 from clawmem.vault.git.git import Git
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault

@@ -16,8 +16,7 @@ from typing import IO, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.fact import DEFAULT_CATEGORY, SUPERSEDED, Fact
-from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, FACT_PREFIX, SUPERSEDED, Fact
 from clawmem.model.facts.pulled import PUBLISHED, is_source_of_copies, published_values
 from clawmem.model.facts.reach import SCOPES
 from clawmem.model.language.text import LONGEST_FACT, check_visible, one_line

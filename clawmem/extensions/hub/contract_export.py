@@ -5,14 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, HistoryRewritten, IncompleteAnswer, NotFound
-from clawmem.extensions.hub.contract import REVOKED, is_published, line_of, status_of
+from clawmem.errors import (
+    ClawmemError,
+    ConflictMarkers,
+    HistoryRewritten,
+    IncompleteAnswer,
+    NotFound,
+    SecretFound,
+    Unreadable,
+)
+from clawmem.extensions.hub.contract import (
+    REVOKED,
+    Line,
+    is_published,
+    line_of,
+    status_of,
+    texts_of,
+)
+from clawmem.extensions.hub.contract_plan import REFUSED, Asks, LineAnswer, PublishPlan
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of
-from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.search.lookup import PlacedFact, by_ids, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import may_read
+from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.pulled import holds_copies, published_values
@@ -206,3 +222,82 @@ def _contract_id(placed: PlacedFact | None) -> str | None:
 
 def _open(line: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in line.items() if key != "superseded_by"}
+
+
+BATCH_LINES = 2_000
+BATCH_BYTES = 8 << 20
+
+
+class RefusedLine(NamedTuple):
+    """A line that is not of the contract: its 1-based number, and why not."""
+
+    number: int
+    reason: str
+
+
+class Published(NamedTuple):
+    """What became of some lines of one batch, the last commit (None if nothing changed), and notices."""
+
+    answers: tuple[LineAnswer, ...]
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+
+
+def publish(
+    vault: Vault,
+    lines: Iterable[Line | RefusedLine],
+    caller: Caller,
+    trust: str = "external",
+    asks: Asks | None = None,
+) -> Iterator[Published]:
+    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
+
+    `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
+    are quarantined. Each batch takes the writer lock anew. A failure that is not of one
+    line, such as a full disk, is raised; what was yielded is kept then.
+    """
+    for batch in _batches(lines):
+        good = [line for line in batch if isinstance(line, Line)]
+        published = _store(vault, good, caller, trust, asks) if good else Published(())
+        refused = [
+            LineAnswer(line.number, REFUSED, reason=line.reason) for line in batch if isinstance(line, RefusedLine)
+        ]
+        answers = sorted((*published.answers, *refused), key=lambda answer: answer.line)
+        yield published._replace(answers=tuple(answers))
+
+
+def _batches(lines: Iterable[Line | RefusedLine]) -> Iterator[list[Line | RefusedLine]]:
+    batch: list[Line | RefusedLine] = []
+    size = 0
+    for line in lines:
+        batch.append(line)
+        size += sum(map(len, texts_of(line.values))) if isinstance(line, Line) else 0
+        if len(batch) == BATCH_LINES or size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _store(vault: Vault, lines: Sequence[Line], caller: Caller, trust: str, asks: Asks | None) -> Published:
+    """Store some lines, in as few commits as their entities allow. If a commit is refused, find the line."""
+    try:
+        with writing(vault, caller, "publish") as work:
+            plan = PublishPlan(work, trust, asks)
+            answers = []
+            for line in lines:
+                answers.append(plan.take(line))
+                if plan.is_full():
+                    break
+            commits = work.commit(plan.changes())
+            published = Published(tuple(answers), commits[-1] if commits else None, work.notices)
+    except (SecretFound, Unreadable, ConflictMarkers) as problem:
+        if len(lines) == 1:
+            return Published((LineAnswer(lines[0].number, REFUSED, reason=problem.message),))
+        half = len(lines) // 2
+        published = _store(vault, lines[:half], caller, trust, asks)
+    if len(published.answers) == len(lines):
+        return published
+    more = _store(vault, lines[len(published.answers) :], caller, trust, asks)
+    notices = tuple(dict.fromkeys((*published.notices, *more.notices)))
+    return Published((*published.answers, *more.answers), more.commit or published.commit, notices)

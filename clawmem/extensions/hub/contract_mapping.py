@@ -17,9 +17,8 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.extensions.hub.contract import LINE_BYTES, REQUIRED, Line, checked_line, numbered_lines
-from clawmem.extensions.hub.contract_publish import RefusedLine
-from clawmem.model.records.bounds import JSON_BYTES, beyond_limit
-from clawmem.model.records.strict_json import json_problem, read_json
+from clawmem.extensions.hub.contract_export import RefusedLine
+from clawmem.model.records.strict_json import JSON_BYTES, beyond_limit, json_problem, read_json
 
 if TYPE_CHECKING:
     from jsonpath import CompoundJSONPath, JSONPath

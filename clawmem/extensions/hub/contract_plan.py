@@ -39,18 +39,17 @@ from clawmem.memory.permission import check_may_write, check_scope_right, may_re
 from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import fact_to_line, items_file, parse_items
-from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
 from clawmem.model.facts.fact import REVOKED as WITH_ITS_ORIGIN
 from clawmem.model.facts.pulled import PUBLISHED, holds_copies, published_values
-from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal, one_line
-from clawmem.model.lifecycle.succession import superseded
+from clawmem.model.lifecycle.chain import superseded
 from clawmem.model.proposals.proposal import REJECTED
 from clawmem.model.proposals.quarantine import orders_in_text
-from clawmem.model.records.bounds import JSON_BYTES
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import ROOTS, check_new_name, items_path, owner_of, slug, title_in, title_of
+from clawmem.model.records.strict_json import JSON_BYTES
 from clawmem.model.safety.secrets.find import find_secret, redact
 
 BATCH_ENTITY_BYTES = 32 << 20
@@ -384,7 +383,7 @@ class PublishPlan:
     def _count_lesson(self, fact: Fact) -> None:
         if fact.category != "lesson":
             return
-        from clawmem.memory.facts.daily_limit import check_daily_limit  # few lines are lessons
+        from clawmem.memory.facts.gates import check_daily_limit
 
         self._lessons += 1
         check_daily_limit(self._work, self._lessons)

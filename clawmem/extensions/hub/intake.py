@@ -12,7 +12,7 @@ from clawmem.extensions.hub.postgres.rows import COMMIT, ENTITY, ENTITY_GONE, FA
 from clawmem.model.facts.codec import fact_from_record, fact_to_record, parse_items_with_lines
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.pulled import holds_copies
-from clawmem.model.history.steps import CommitInfo, HistoryStep
+from clawmem.model.history.entry import CommitInfo, HistoryStep
 from clawmem.model.kinds import FACTS, SUMMARY, file_kind
 from clawmem.model.language.dates import stamp_of_seconds
 from clawmem.model.language.text import common_start

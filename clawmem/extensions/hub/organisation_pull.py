@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.extensions.hub.organisation import ask_organisation, organisation_folder, own_marks
-from clawmem.extensions.hub.organisation_promotion import withdraw_what_ended
+from clawmem.extensions.hub.organisation import ask_organisation, organisation_folder, own_marks, withdraw_what_ended
 from clawmem.extensions.hub.organisation_vault import facts_of_folder
 from clawmem.extensions.hub.postgres.organisation import identity, named_facts, own_vaults, redacted_among, shared_facts
 from clawmem.extensions.hub.postgres.search import HubFact

@@ -27,9 +27,8 @@ from clawmem.errors import (
     Unreadable,
 )
 from clawmem.extensions.hub.contract import checked_line
-from clawmem.extensions.hub.contract_export import line_of_fact
+from clawmem.extensions.hub.contract_export import line_of_fact, publish
 from clawmem.extensions.hub.contract_plan import REFUSED, WAITS
-from clawmem.extensions.hub.contract_publish import publish
 from clawmem.extensions.hub.postgres.organisation import HubIdentity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit
 from clawmem.index.refresh.refresh import run_query

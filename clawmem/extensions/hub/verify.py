@@ -18,10 +18,14 @@ from clawmem.extensions.hub.postgres.rows import (
     UNSHARED,
     LogRow,
     TakenCommit,
+    begin_snapshot,
     fact_row,
     link_rows,
+    log_of,
+    orphans,
+    table_rows,
+    vaults_of,
 )
-from clawmem.extensions.hub.postgres.verify import begin_snapshot, log_of, orphans, table_rows, vaults_of
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection

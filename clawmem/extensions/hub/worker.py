@@ -25,7 +25,7 @@ from clawmem.extensions.hub.postgres.intake import (
 )
 from clawmem.extensions.hub.postgres.search import fill_vectors, vector_type
 from clawmem.index.vectors.local_model import INSTALL, LocalModel, missing_packages
-from clawmem.model.history.steps import steps_between
+from clawmem.model.history.entry import steps_between
 from clawmem.vault.exchange.mirror import Mirror
 
 if TYPE_CHECKING:

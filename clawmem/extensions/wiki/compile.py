@@ -12,8 +12,16 @@ from typing import NamedTuple, Protocol
 
 from clawmem import __version__
 from clawmem.errors import Unreadable
-from clawmem.extensions.wiki.gather import Titles, gate_context, gather_page, is_on_wiki, titles_of
-from clawmem.extensions.wiki.state import WikiState, read_wiki_state, write_wiki_state
+from clawmem.extensions.wiki.gather import (
+    Titles,
+    WikiState,
+    gate_context,
+    gather_page,
+    is_on_wiki,
+    read_wiki_state,
+    titles_of,
+    write_wiki_state,
+)
 from clawmem.extensions.wiki.values.links import (
     PageNames,
     WrittenLink,
@@ -26,16 +34,25 @@ from clawmem.extensions.wiki.values.links import (
     resolved,
 )
 from clawmem.extensions.wiki.values.markdown import render_entity, render_index, render_topic
-from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, title_of_text, topic_page
-from clawmem.extensions.wiki.values.page import EntityPage, HandLinks, PageEntry, PageLink, TopicPage
+from clawmem.extensions.wiki.values.page import (
+    FOLDER,
+    INDEX,
+    REPORTS,
+    EntityPage,
+    HandLinks,
+    PageEntry,
+    PageLink,
+    TopicPage,
+    title_of_text,
+    topic_page,
+)
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
 from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.further_evidence import ALSO_FROM, further_events
+from clawmem.model.facts.fact import ALSO_FROM, Fact, further_events
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.pages.summary import INVITATION, generated_part, own_text, with_generated
 from clawmem.model.progress import OnProgress, counting
@@ -44,7 +61,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.records.layout import CATALOG, SETTINGS
-from clawmem.vault.edits.commits_by_hand import commits_by_hand
+from clawmem.vault.edits.hand_edits import commits_by_hand
 from clawmem.vault.vault import Vault
 
 _SETTINGS = ("wiki.gates.confidence", "wiki.gates.length", "wiki.gates.sources", "wiki.topic_claims", "stale.days")

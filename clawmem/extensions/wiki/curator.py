@@ -40,12 +40,18 @@ from clawmem.extensions.wiki.values.links import (
     page_names,
     resolved,
 )
-from clawmem.extensions.wiki.values.names import FOLDER, INDEX, REPORTS, entity_page, title_of_text, topic_page
-from clawmem.extensions.wiki.values.page import WikiConflict
+from clawmem.extensions.wiki.values.page import (
+    FOLDER,
+    INDEX,
+    REPORTS,
+    WikiConflict,
+    entity_page,
+    title_of_text,
+    topic_page,
+)
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
-from clawmem.index.search.lookup import PlacedFact, all_facts, entities
-from clawmem.index.search.sittings import events_by_id
-from clawmem.index.search.unreadable import broken_files
+from clawmem.index.search.events import events_by_id
+from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, entities
 from clawmem.index.tables.accesses import counted_facts
 from clawmem.memory.facts.gates import GateContext, gate_context, judge
 from clawmem.memory.history.compare import compare
@@ -66,7 +72,7 @@ from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import is_entity_name
-from clawmem.vault.state.curator_state import last_curated_week, write_curated_week
+from clawmem.vault.state.upkeep import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 
 FILED, WAITS, LEFT = "filed", "waits", "left"

@@ -8,7 +8,7 @@ from typing import Any
 from clawmem.errors import NotPermitted, Refused
 from clawmem.extensions.wiki.values.curation import sections
 from clawmem.extensions.wiki.values.links import WrittenLink, links_in, page_names, resolved, target_on, with_targets
-from clawmem.extensions.wiki.values.names import FOLDER, file_name, relative_link
+from clawmem.extensions.wiki.values.page import FOLDER, file_name, relative_link
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.scope import WriteScope, items_write, with_fact

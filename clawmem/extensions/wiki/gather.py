@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
 
-from clawmem.extensions.wiki.values.names import entity_page
 from clawmem.extensions.wiki.values.page import (
     DoubtfulClaim,
     EntityPage,
     FactPlace,
+    HandLinks,
     PageEntry,
     Premise,
     WikiClaim,
     WikiConflict,
+    entity_page,
 )
 from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.accesses import counted_facts
@@ -27,6 +29,7 @@ from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
+from clawmem.vault.vault import Vault
 
 
 class Titles(NamedTuple):
@@ -185,3 +188,38 @@ def _days_later(moment: str, days: int) -> list[str]:
         return [day_of(stamp(moment_of(moment) + timedelta(days=days)))]
     except (ValueError, OverflowError):
         return []
+
+
+STATE = "wiki.json"
+_FORM = 2
+
+
+class WikiState(NamedTuple):
+    """The commit and the day of the last build, what it depended on, its pages by entity, and the links that people
+    wrote, by page."""
+
+    head: str
+    day: str
+    basis: str
+    pages: Mapping[str, PageEntry]
+    by_hand: Mapping[str, HandLinks]
+
+
+def read_wiki_state(vault: Vault) -> WikiState | None:
+    """Return the state of the last build, or None if there is none or the file is invalid."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / STATE) or b"null")
+        if record["form"] != _FORM:
+            return None
+        pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
+        by_hand = {path: HandLinks(*row) for path, row in record["by_hand"].items()}
+        return WikiState(str(record["head"]), str(record["day"]), str(record["basis"]), pages, by_hand)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def write_wiki_state(vault: Vault, state: WikiState) -> None:
+    """Store the state of a build."""
+    vault.prepare_state()
+    record = {**state._asdict(), "form": _FORM}
+    vault.disk.replace(vault.state / STATE, json.dumps(record, ensure_ascii=False).encode(), vault.state)

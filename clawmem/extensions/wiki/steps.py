@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.extensions.wiki.compile import WikiBuild, build_wiki
 from clawmem.extensions.wiki.curator import FILED, Curation, curate, is_due
 from clawmem.extensions.wiki.values.curation import sentence
-from clawmem.heartbeat.step import Due, Report, Reporter, Step
+from clawmem.heartbeat.reports import Due, Report, Reporter, Step
 from clawmem.heartbeat.steps import NIGHTLY
 from clawmem.model.language.text import counted
 

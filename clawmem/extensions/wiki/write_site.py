@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, StorageFailed
-from clawmem.extensions.wiki.state import WikiState
+from clawmem.extensions.wiki.gather import WikiState
 from clawmem.extensions.wiki.values.page import HandLinks, PageEntry
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.vault.vault import Vault
@@ -130,7 +130,7 @@ def _write(
         else:
             now[path] = len(content)
             written += _written(folder / path, content)
-    stale = [path for path in sorted(before.keys() - now.keys()) if _is_inside(folder, path)]
+    stale = [path for path in sorted(before.keys() - now.keys()) if (folder / path).resolve().is_relative_to(folder)]
     for path in stale:
         (folder / path).unlink(missing_ok=True)
     now = dict(sorted(now.items()))
@@ -173,7 +173,3 @@ def _files(record: Mapping[str, Any]) -> dict[str, int]:
 
 def _record(folder: Path, record: Mapping[str, Any]) -> None:
     (folder / RECORD).write_text(json.dumps(record) + "\n", "utf-8")
-
-
-def _is_inside(folder: Path, path: str) -> bool:
-    return (folder / path).resolve().is_relative_to(folder)

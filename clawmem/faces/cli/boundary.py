@@ -53,7 +53,7 @@ def _log(arguments: Sequence[str], code: str, exit_code: int, message: str) -> N
 
     from clawmem.model.language.dates import stamp
     from clawmem.runtime import runtime_of
-    from clawmem.vault.state.error_log import LoggedError, log_error
+    from clawmem.vault.state.session_journal import LoggedError, log_error
 
     verb = next((word for word in arguments if not word.startswith("-")), "")
     # The error that is reported is the one above, also where there is no vault or the disk takes no record of it.

@@ -15,7 +15,7 @@ from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime, from_process
 
 if TYPE_CHECKING:
-    from clawmem.faces.parts.records import Selection
+    from clawmem.faces.parts.shapes import Selection
     from clawmem.model.progress import OnProgress
 
 SCHEMA_VERSION = 1
@@ -201,7 +201,7 @@ def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str,
     call.runtime.check_verb(verb)
     color = checked_color(common["color"])
     if common["jsonl"] or common["fields"] is not None:
-        from clawmem.faces.parts.records import selection  # few calls ask for records
+        from clawmem.faces.parts.shapes import selection
 
         call.selection = selection(command, common["fields"], common["jsonl"], common["json"])
     values = dict(given)

@@ -144,7 +144,7 @@ class Command(NamedTuple):
     """One verb, or one command of a group of verbs. The function takes a `Call` and the parameters, each an argument
     that is annotated with its type and its `Parameter`, and returns an `Answer` or a `Stream`; what its docstring says
     is shown by `--help`, and so are the examples, each a whole command line. `records` names the keys of the data that
-    hold its records, for `--jsonl` and `--fields` (`clawmem.faces.parts.records`); without such a key, the data is the
+    hold its records, for `--jsonl` and `--fields` (`clawmem.faces.parts.shapes`); without such a key, the data is the
     one record. `within` opens a context in which the command line runs the function and prints the answer. `person`
     says why only a person may run the command, in words that follow its name; a function of the values says it, or
     nothing, for one call."""

@@ -42,7 +42,7 @@ def filter_of(
     Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
     """
     if caller.agent is not None:
-        from clawmem.memory.permission import check_reads  # only agents have a type
+        from clawmem.memory.permission import check_reads
 
         check_reads(vault, caller)
     for name, value in (("entity", entity), ("category", category), ("tag", tag), ("as-of", as_of)):
@@ -117,7 +117,7 @@ def point_in_time(call: Call, at: str | None) -> PointInTime:
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if at is None:
         return PointInTime(vault, caller, notices=_edits_by_hand(vault, caller))
-    from clawmem.memory.history.past import open_past  # only for a look at the past
+    from clawmem.memory.history.compare import open_past
 
     then = open_past(vault, caller, at)
     return PointInTime(then.vault, then.caller, {"at": then.point._asdict()}, then.notices)

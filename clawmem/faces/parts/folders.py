@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from clawmem.errors import InvalidInput, NotFound, Refused, StorageFailed
-from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.strict_json import RECORD_BYTES
 
 if TYPE_CHECKING:
     from zipfile import ZipFile

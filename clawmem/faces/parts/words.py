@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.faces.parts.command import Answer
-from clawmem.model.facts.fact import SUPERSEDED, Fact
+from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import trust_limit
 

@@ -11,7 +11,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Stream
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.memory.backup.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
-from clawmem.model.history.manifest import Manifest, manifest_record
+from clawmem.model.history.entry import Manifest, manifest_record
 from clawmem.model.language.text import counted
 
 

@@ -8,20 +8,18 @@ from clawmem.errors import InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.memory.health.configure import (
+    FoundExtension,
     SettingChange,
     SettingState,
+    accept_extension,
     all_settings,
     change_setting,
     change_user_setting,
+    find_extension,
     format_value,
+    found_extensions,
     setting,
     shown_value,
-)
-from clawmem.memory.health.extensions import (
-    FoundExtension,
-    accept_extension,
-    find_extension,
-    found_extensions,
     withdraw_extension,
 )
 from clawmem.memory.health.local_settings import (

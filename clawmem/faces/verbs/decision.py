@@ -24,7 +24,7 @@ from clawmem.faces.parts.records_of_work import (
 )
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
-from clawmem.model.facts.precedents import DECISION, DECISION_OUTCOMES, outcomes_of
+from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import counted
 from clawmem.work.decisions import add_record, known_decision, record_outcome
 from clawmem.work.handed_in import WorkScope, decision_record
@@ -144,7 +144,7 @@ def export(
     written with the number of their successor. The same decisions give the same bytes."""
     from clawmem.faces.parts.folders import write_folder
     from clawmem.model.pages.madr import madr_pages
-    from clawmem.serving.export import export_memory
+    from clawmem.serving.browse import export_memory
 
     memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
     placed = list(memory.facts())

@@ -12,8 +12,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.past import SHORT, entry_data, minute
 from clawmem.memory.history.compare import Comparison, OtherChanges, compare
 from clawmem.model.facts.fact_words import fact_data, origin_warnings
-from clawmem.model.history.change_summary import GROUPS, ChangeSentence, change_sentences, summary
-from clawmem.model.history.comparison import FactDifference
+from clawmem.model.history.comparison import GROUPS, ChangeSentence, FactDifference, change_sentences, summary
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.language.dates import parse_period, stamp
 from clawmem.model.language.text import counted

@@ -14,9 +14,8 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
-from clawmem.setup.harness_check import harness_problems
-from clawmem.setup.schedule_check import schedule_problems
-from clawmem.vault.state.error_log import logged_errors
+from clawmem.setup.schedule_check import harness_problems, schedule_problems
+from clawmem.vault.state.session_journal import logged_errors
 from clawmem.vault.vault import Vault
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.

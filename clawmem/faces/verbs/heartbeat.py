@@ -11,7 +11,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.faces.parts.words import commits_made
 from clawmem.faces.verbs.hook import take_in_left
 from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
-from clawmem.heartbeat.step import Report
+from clawmem.heartbeat.reports import Report
 from clawmem.heartbeat.steps import all_steps
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp

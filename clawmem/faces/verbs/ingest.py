@@ -14,15 +14,14 @@ from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import open_regular, opened
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
-from clawmem.model.facts.fact import TRUSTS
-from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
+from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
 from clawmem.model.harness import HANDED_IN, TRANSCRIPTS
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.progress import OnProgress, Progress
-from clawmem.model.records.bounds import RECORD_BYTES
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
+from clawmem.model.records.strict_json import RECORD_BYTES
 from clawmem.model.transcripts.formats import (
     AUTO,
     FORMATS,

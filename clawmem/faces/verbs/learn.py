@@ -14,7 +14,7 @@ from clawmem.learning.apply import ApplyResult, refused_notice
 from clawmem.learning.pending import DEFAULT_TOKENS
 from clawmem.learning.report import CANDIDATE, LEARNED, candidate_data, candidate_line, learn_data, learn_lines
 from clawmem.model.language.text import counted
-from clawmem.model.records.bounds import RECORD_BYTES
+from clawmem.model.records.strict_json import RECORD_BYTES
 
 
 def pending(

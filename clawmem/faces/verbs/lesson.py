@@ -18,9 +18,8 @@ from clawmem.faces.parts.records_of_work import (
     work_scope,
 )
 from clawmem.faces.parts.words import REVISED, revised
-from clawmem.work.decisions import add_record
+from clawmem.work.decisions import accept_lesson, add_record
 from clawmem.work.handed_in import LESSON, lesson_record
-from clawmem.work.lessons import accept_lesson
 
 
 def add(

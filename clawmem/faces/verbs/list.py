@@ -27,8 +27,7 @@ from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.records.caller import Caller
-from clawmem.serving.browse import list_facts
-from clawmem.serving.stale import list_stale
+from clawmem.serving.browse import list_facts, list_stale
 from clawmem.vault.vault import Vault
 
 _MOST_STALE = 50

@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import MODEL, Parameter
 from clawmem.learning.by_model.trial import TrialResult, try_model
 from clawmem.llm.budget import Prices
-from clawmem.model.records.model_run import cost_line
+from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.model_names import EXTRACT, TASKS
 

@@ -13,7 +13,7 @@ from clawmem.learning.promotion.promote import promote as act
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
-from clawmem.model.records.model_run import cost_line
+from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.model_names import JUDGE
 

@@ -29,16 +29,15 @@ from clawmem.faces.parts.parameters import (
 )
 from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
 from clawmem.index.tables.store import stores_kept_open
+from clawmem.model.facts.fact import source_name
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.trust import source_name
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, forms_of, normal
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
-from clawmem.model.search.excerpt import excerpt
+from clawmem.model.search.passage import excerpt
 from clawmem.serving.answers import hidden_notices
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, gone_words
 from clawmem.serving.recall.recall import recall as act

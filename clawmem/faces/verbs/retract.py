@@ -14,7 +14,7 @@ from clawmem.memory.facts.revoke import RevokeOrigin, RevokeResult, revoke
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.dates import parse_start
 from clawmem.model.language.text import counted
-from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.proposal import proposal_to_record
 
 _SHOWN = 20
 _HOW = {

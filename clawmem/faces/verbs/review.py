@@ -14,9 +14,7 @@ from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.pages.guardrail_page import agents_of
-from clawmem.model.proposals.kinds import KINDS, PROPOSAL_KINDS
-from clawmem.model.proposals.proposal import Proposal, action_words
-from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.proposal import KINDS, PROPOSAL_KINDS, Proposal, action_words, proposal_to_record
 from clawmem.review.agreement import ConflictAgreement, KindAgreement, kinds_decided
 from clawmem.review.agreement import agreement as agreement_act
 from clawmem.review.review import ProposalDetails, ReviewOutcome, list_proposals, show_proposal
@@ -126,7 +124,7 @@ def watch(
     """Follow the queue, and print one line of JSON for each proposal that is filed, approved, rejected or opened again,
     until the command is stopped. With --seconds, everything is printed when the time is over; --json then gives one
     document."""
-    from clawmem.review.watch import watch_proposals
+    from clawmem.review.reviewers import watch_proposals
 
     events = watch_proposals(call.runtime.vault(), seconds)
     if seconds is None:

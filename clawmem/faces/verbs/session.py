@@ -14,7 +14,7 @@ from clawmem.faces.parts.words import context_data, outcome_lines, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import each_text
-from clawmem.model.lifecycle.zones import ADVICE, ZONES, zone
+from clawmem.model.lifecycle.tiers import ADVICE, ZONES, zone
 from clawmem.model.pages.tokens import servable
 from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
@@ -26,7 +26,7 @@ from clawmem.serving.for_hooks import earlier_part
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
 from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to, zone_limits
-from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session
+from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session, watch_sessions
 
 if TYPE_CHECKING:
     from clawmem.work.sessions.claims import ClaimedWork
@@ -208,8 +208,6 @@ def watch(
 ) -> Feed:
     """Follow the vault, and print one line of JSON for each start, note, checkpoint, end, claim, release and collision
     as it happens, until the command is stopped or the time is over; also with --json."""
-    from clawmem.work.sessions.watch import watch_sessions
-
     return Feed(watch_sessions(call.runtime.vault(), call.runtime.now, seconds, call.runtime.caller()))
 
 

@@ -9,12 +9,11 @@ from typing import Annotated, Any, NamedTuple
 from clawmem.errors import InvalidInput, ModelFailed, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.learning.by_model.reader import preset_of, restore_reader, try_reader
+from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.schedule import interval_schedule
 from clawmem.setup.cron import CRONTAB, install_schedule, is_scheduled, remove_schedules, scheduler_of
-from clawmem.setup.harnesses import HARNESSES, SHELL, wiring
-from clawmem.setup.programs import own_command
+from clawmem.setup.harnesses import HARNESSES, SHELL, own_command, wiring
 from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 from clawmem.vault.exchange.create import create_vault
 

@@ -13,8 +13,8 @@ from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.faces.parts.words import said
 from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
+from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.ids import FACT_PREFIX
 from clawmem.model.facts.labels import trust_label
 from clawmem.model.language.dates import parse_state
 from clawmem.model.language.text import counted

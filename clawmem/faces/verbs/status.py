@@ -17,7 +17,7 @@ from clawmem.memory.health.status import status as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
-from clawmem.serving.analytics import Analytics, EntityUse, analytics
+from clawmem.serving.browse import Analytics, EntityUse, analytics
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
 
 

@@ -127,7 +127,7 @@ def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
 
 
 def _continued(call: Call, policy: str | None) -> Answer:
-    from clawmem.memory.sync.finish_merge import finish_merge  # only after a git merge that stopped
+    from clawmem.memory.sync.finish_merge import finish_merge
 
     merge = finish_merge(call.runtime.vault(), call.runtime.caller(), policy)
     conflicts = merge.plan.conflicts if merge.plan else ()

@@ -10,12 +10,11 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
 from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
-from clawmem.memory.task_changes import ChangedTask, move_task
-from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.memory.tasks import ChangedTask, find_task, list_tasks, move_task
 from clawmem.model.language.text import counted
 from clawmem.model.pages.scratchpad import scratchpad_path
 from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
-from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE
+from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
 from clawmem.model.records.workflow import STATES
 
 _DID = {
@@ -40,7 +39,6 @@ def add(
     that title. Without a title, each box of a checklist is a task, and the boxes below it are its criteria; a page with
     front matter or a heading Acceptance is one task. A task whose title an open one has already is not added again."""
     from clawmem.faces.parts.reading import file_or_stdin
-    from clawmem.model.records.checklist import new_tasks, unread_lines
     from clawmem.vault.strict_yaml import parse_yaml
     from clawmem.work.tasks import add_tasks
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.memory.facts.decay import restore
+from clawmem.memory.facts.access import restore
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.lifecycle.tiers import TIERS, explain
 from clawmem.serving.browse import peek, plain_importance

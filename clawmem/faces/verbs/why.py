@@ -20,7 +20,7 @@ from clawmem.model.facts.pulled import origin_of, published_values
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES, doubt_words
-from clawmem.serving.impact import NAMED, Dependent, Impact, impact
+from clawmem.serving.graph import NAMED, Dependent, Impact, impact
 
 # How much of a long event is shown on each side of the quoted words.
 _AROUND = 300

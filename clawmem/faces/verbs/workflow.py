@@ -10,7 +10,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.forms import to_record
 from clawmem.model.language.text import counted
 from clawmem.model.records.workflow import STATES, Workflow
-from clawmem.work.workflows import check_workflows, find_workflow, list_workflows
+from clawmem.work.tasks import check_workflows, find_workflow, list_workflows
 
 if TYPE_CHECKING:
     from clawmem.vault.vault import Vault

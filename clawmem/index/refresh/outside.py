@@ -15,7 +15,7 @@ from clawmem.index.tables.outside import stakes as stakes  # exported again for 
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 from clawmem.model.settings.acceptance import acceptance_checksum, stake_in
 from clawmem.vault.vault import Vault
 

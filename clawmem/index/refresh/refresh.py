@@ -141,7 +141,7 @@ def is_index_damage(index: Index, problem: Exception) -> bool:
     """Return whether a query failed because the index is damaged: by SQLite's error, or because a checksum is wrong."""
     if isinstance(problem, UNREADABLE):
         return True
-    from clawmem.index.tables.seals import is_intact  # reads the whole index
+    from clawmem.index.tables.schema import is_intact
 
     return not is_intact(index)
 
@@ -187,7 +187,7 @@ def look_outside(vault: Vault, index: Index, head: str | None) -> None:
 
 
 def _build(vault: Vault, forced: bool, report: "OnProgress | None" = None) -> Index:
-    from clawmem.vault.lock import writer_lock
+    from clawmem.vault.disk import writer_lock
 
     try:
         vault.prepare_state()

@@ -5,15 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
 from clawmem.index.tables.accesses import counted_fact, has_accesses
-from clawmem.index.tables.schema import tags_column
-from clawmem.index.tables.seals import RowDamaged, check_total
+from clawmem.index.tables.schema import RowDamaged, check_total, tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person, search_words
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import forms_of, normal
 from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.search.ranking import AskedWord, AskedWords, word_weight

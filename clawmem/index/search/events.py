@@ -1,15 +1,20 @@
 """Search in events and notes: by the words in and around them, and by their days."""
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+import sqlite3
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice, repeat
 
 from clawmem.index.search.channels import ChannelHits
-from clawmem.index.tables.seals import check_event, check_note
+from clawmem.index.tables.fts_engine import phrases_of
+from clawmem.index.tables.schema import TOKENS, check_event, check_note
 from clawmem.index.tables.store import Index
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import forms_of, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record
 from clawmem.model.search.event_ranking import (
@@ -204,3 +209,46 @@ def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 def _batches(numbers: Sequence[object]) -> Iterator[Sequence[object]]:
     return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
+
+
+def events_by_id(index: Index, ids: Collection[str]) -> dict[str, Event]:
+    """Return the events with these ids, also recalled ones. Raise RowDamaged if a row is damaged."""
+    found = {}
+    query = (
+        "SELECT n, event.id, day, line, seal FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value"
+        " ORDER BY day, n"
+    )
+    for n, event_id, day, line, seal in index.database.execute(query, (json.dumps(sorted(ids)),)):
+        check_event(n, event_id, day, line, seal)
+        found[event_id] = event_from_record(json.loads(line))
+    return found
+
+
+_MARKS = {2: " ", 3: " ", 0: " "}
+_MARKED = re.compile("\x02([^\x03]*)\x03")
+
+
+def matched_spans(texts: Sequence[str], words: Sequence[str]) -> list[list[tuple[int, int]]]:
+    """Return for each text the places, as start and end, of the words that one of `words` finds: also other forms of
+    it, and with or without accents. None are found if SQLite has no FTS5."""
+    found: list[list[tuple[int, int]]] = [[] for _ in texts]
+    query = " OR ".join(phrases_of(words))
+    if not query:
+        return found
+    with closing(sqlite3.connect(":memory:")) as database:
+        try:
+            database.execute(f"CREATE VIRTUAL TABLE hit USING fts5(text, tokenize='{TOKENS}')")
+        except sqlite3.OperationalError:
+            return found  # no FTS5: nothing is highlighted
+        rows = ((number, text.translate(_MARKS)) for number, text in enumerate(texts))
+        database.executemany("INSERT INTO hit (rowid, text) VALUES (?, ?)", rows)
+        marked = "SELECT rowid, highlight(hit, 0, char(2), char(3)) FROM hit WHERE hit MATCH ?"
+        for number, text in database.execute(marked, (query,)):
+            found[number] = list(_spans(text))
+    return found
+
+
+def _spans(marked: str) -> Iterator[tuple[int, int]]:
+    for number, match in enumerate(_MARKED.finditer(marked)):
+        start = match.start() - 2 * number  # two marks for each match before
+        yield start, start + len(match[1])

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, entities_known_as, fact_from_row
-from clawmem.index.tables.seals import RowDamaged, check_alias, check_entity
+from clawmem.index.tables.schema import RowDamaged, check_alias, check_entity
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import Fact, pointers
-from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
+from clawmem.model.facts.reach import workflow_of_realm
 from clawmem.model.language.text import normal
 from clawmem.model.records.entity import owner_of
 
@@ -222,3 +222,25 @@ def entities_disputed(index: Index) -> set[str]:
         "SELECT DISTINCT fact.entity FROM dispute CROSS JOIN fact INDEXED BY fact_id ON fact.id = dispute.target"
     )
     return {name for (name,) in rows}
+
+
+def fact_owners(index: Index) -> tuple[str, ...]:
+    """Return the agents that have facts of their own; '' is the global memory, which is always there."""
+    rows = index.database.execute("SELECT DISTINCT owner FROM fact")
+    return tuple(sorted({"", *(owner for (owner,) in rows)}))
+
+
+def active_by_workflow(index: Index) -> dict[str, int]:
+    """Return the number of active facts of each workflow; '' stands for those of none."""
+    found: dict[str, int] = {}
+    for realm, number in index.database.execute(
+        f"SELECT realm, COUNT(*) FROM fact WHERE status = '{ACTIVE}' GROUP BY realm ORDER BY realm"
+    ):
+        name = workflow_of_realm(realm) or ""
+        found[name] = found.get(name, 0) + number
+    return found
+
+
+def active_rows(index: Index) -> dict[int, str]:
+    """Return the ids of the active facts by row."""
+    return dict(index.database.execute(f"SELECT n, id FROM fact WHERE status = '{ACTIVE}'").fetchall())

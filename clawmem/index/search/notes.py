@@ -6,7 +6,7 @@ Every row that is returned is checked against its seal. RowDamaged is raised if 
 import json
 from collections.abc import Collection, Sequence
 
-from clawmem.index.tables.seals import check_event, check_note
+from clawmem.index.tables.schema import check_event, check_note
 from clawmem.index.tables.store import Index
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record, is_visible_to

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from clawmem.index.tables.seals import check_dispute
+from clawmem.index.tables.schema import check_dispute
 from clawmem.index.tables.store import Index
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 
 _KIND = "conflict"
 
@@ -20,9 +20,11 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
     index.database.execute("DELETE FROM dispute WHERE path = ?", (path,))
     if data is None:
         return
-    from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
-    from clawmem.model.proposals.proposal import OPEN  # not needed by a search
-    from clawmem.model.proposals.proposal_file import parse_proposal
+    from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING
+    from clawmem.model.proposals.proposal import (
+        OPEN,  # not needed by a search
+        parse_proposal,
+    )
     from clawmem.model.proposals.quarantine import orders_in
 
     proposal = parse_proposal(data, path)

@@ -21,10 +21,8 @@ from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
-from clawmem.model.records.bounds import refuse_unread
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
-from clawmem.model.records.seal import checksum
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import checksum, read_json, refuse_unread
 from clawmem.model.settings.acceptance import as_served
 from clawmem.vault.strict_yaml import parse_yaml
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.index.tables.seals import check_outside
+from clawmem.index.tables.schema import check_outside
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
 from clawmem.model.settings.acceptance import as_served

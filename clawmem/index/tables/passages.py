@@ -9,10 +9,10 @@ from itertools import islice
 
 from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
-from clawmem.index.tables.seals import event_seal, note_seal
+from clawmem.index.tables.schema import event_seal, note_seal
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import REDACTED
 from clawmem.model.facts.labels import UNREVIEWED
-from clawmem.model.history.redaction import MARK
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, line_of, parse_events
@@ -129,7 +129,7 @@ def _told_message(
             return -1
         n, message = row[0], event_from_record(json.loads(row[1]))
     taken = index.database.execute("SELECT 1 FROM event WHERE sitting = ? AND place = ?", (_LINES, n)).fetchone()
-    hidden = message.recalled or MARK in message.text or "withheld" in (message.metadata or {})
+    hidden = message.recalled or REDACTED in message.text or "withheld" in (message.metadata or {})
     return -1 if taken or hidden else n
 
 

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from clawmem.model.records.strict_json import checksum
+
+if TYPE_CHECKING:
+    from clawmem.index.tables.store import Index
+
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
@@ -23,7 +32,7 @@ VERSION = "27"
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
 #   a commit which is not accepted here, see `clawmem.index.refresh.outside`.
 # - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
-#   `clawmem.index.tables.seals`.
+#   `clawmem.index.tables.schema`.
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE fact (
@@ -151,3 +160,160 @@ VECTORS_FILE = "vectors.sqlite"
 def tags_column(tags: Sequence[str]) -> str | None:
     """Return a fact's tags as stored in the index: in lower case, each between newlines."""
     return "\n".join(("", *tags, "")).lower() if tags else None
+
+
+class RowDamaged(sqlite3.DatabaseError):
+    """A row of the index is not what was written; the index must be rebuilt."""
+
+
+def check_row(n: int, entity: str, line: str, number: int) -> None:
+    """Raise RowDamaged if the row of a fact does not match its seal."""
+    if checksum(n, entity, line) != number:
+        raise RowDamaged(f"row {n} of the index is damaged")
+
+
+def event_seal(n: int, event_id: str, day: str, line: str) -> int:
+    """Return the seal of an event's row."""
+    return checksum(n, event_id, day, line)
+
+
+def check_event(n: int, event_id: str, day: str, line: str, number: int) -> None:
+    """Raise RowDamaged if the row of an event does not match its seal."""
+    if event_seal(n, event_id, day, line) != number:
+        raise RowDamaged(f"row {n} of the events in the index is damaged")
+
+
+def check_outside(fact_id: str, stake: str, number: int) -> None:
+    """Raise RowDamaged if the row of a fact from outside does not match its seal."""
+    if checksum(fact_id, stake) != number:
+        raise RowDamaged(f"the row of {fact_id} among the facts from outside is damaged")
+
+
+def note_seal(n: int, path: str, place: int, day: str | None, owner: str, text: str) -> int:
+    """Return the seal of a note line's row."""
+    return checksum(n, path, place, day, owner, text)
+
+
+def check_note(n: int, path: str, place: int, day: str | None, owner: str, text: str, number: int) -> None:
+    """Raise RowDamaged if the row of a note line does not match its seal."""
+    if note_seal(n, path, place, day, owner, text) != number:
+        raise RowDamaged(f"row {n} of the notes in the index is damaged")
+
+
+def check_entity(name: str, title: str, kind: str, aliases: str, number: int) -> None:
+    """Raise RowDamaged if the row of an entity does not match its seal."""
+    if checksum(name, title, kind, aliases) != number:
+        raise RowDamaged(f"the row of {name} in the index is damaged")
+
+
+def check_alias(alias: str, name: str, number: int) -> None:
+    """Raise RowDamaged if the row of an alias does not match its seal."""
+    if checksum(alias, name) != number:
+        raise RowDamaged(f"a row with an alias of {name} in the index is damaged")
+
+
+def check_dispute(path: str, target: str, says: str, number: int) -> None:
+    """Raise RowDamaged if the row of a disputed fact does not match its seal."""
+    if checksum(path, target, says) != number:
+        raise RowDamaged(f"a row about {path} in the index is damaged")
+
+
+def check_broken(path: str, problem: str, number: int) -> None:
+    """Raise RowDamaged if the row of an unreadable file does not match its seal."""
+    if checksum(path, problem) != number:
+        raise RowDamaged(f"a row about {path} in the index is damaged")
+
+
+def is_intact(index: Index) -> bool:
+    """Return whether SQLite finds its file valid and every row matches its seal. Reads everything."""
+    try:
+        for row in index.database.execute("SELECT n, entity, line, seal FROM fact"):
+            check_row(*row)
+        check_total(index)
+        check_passages(index)
+        return bool(index.database.execute("PRAGMA integrity_check(1)").fetchone() == ("ok",))
+    except Exception:  # noqa: BLE001 - any error means that it is not intact
+        return False
+
+
+def check_total(index: Index) -> None:
+    """Raise RowDamaged if rows of facts are missing or superfluous."""
+    found = index.database.execute("SELECT count(*), coalesce(sum(seal), 0) FROM fact").fetchone()
+    if found != index.database.execute("SELECT facts, seals FROM total").fetchone():
+        raise RowDamaged("rows of the index are missing")
+
+
+def check_passages(index: Index) -> None:
+    """Raise RowDamaged if a row of any table other than `fact` does not match its seal."""
+    for row in index.database.execute("SELECT n, id, day, line, seal FROM event"):
+        check_event(*row)
+    for row in index.database.execute("SELECT n, path, place, day, owner, text, seal FROM note"):
+        check_note(*row)
+    for row in index.database.execute("SELECT name, title, kind, aliases, seal FROM entity"):
+        check_entity(*row)
+    for row in index.database.execute("SELECT alias, name, seal FROM alias"):
+        check_alias(*row)
+    for row in index.database.execute("SELECT path, target, says, seal FROM dispute"):
+        check_dispute(*row)
+    for row in index.database.execute("SELECT path, problem, seal FROM broken"):
+        check_broken(*row)
+
+
+class SqliteStore:
+    """An open SQLite file. A subclass can keep parts of its data elsewhere, and store them with each transaction."""
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self.database = database
+
+    def meta(self, key: str) -> str | None:
+        """Return a value that the store keeps about itself."""
+        row = self.database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Store such a value."""
+        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Run one transaction: all of it is stored or nothing."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._flush()
+            self.database.execute("COMMIT")
+        except BaseException:
+            self._discard_changes()
+            roll_back(self.database)
+            raise
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Let all reads in this context see the same state. Keep it short, because writers wait."""
+        self.database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            roll_back(self.database)
+
+    def close(self) -> None:
+        """Close the files."""
+        self.database.close()
+
+    def _flush(self) -> None:
+        """Write what is not in the database, before each commit."""
+
+    def _discard_changes(self) -> None:
+        """Forget what `_flush` would write, before each rollback."""
+
+
+def roll_back(database: sqlite3.Connection) -> None:
+    """Roll back the open transaction, unless SQLite did so itself because the disk was full."""
+    if database.in_transaction:
+        database.execute("ROLLBACK")
+
+
+def connect(path: str, mode: str, seconds: float) -> sqlite3.Connection:
+    """Open an existing file with `mode` "rw", or any with "rwc", and wait up to `seconds` for other processes."""
+    quoted = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    return sqlite3.connect(f"file:{quoted}?mode={mode}", timeout=seconds, isolation_level=None, uri=True)

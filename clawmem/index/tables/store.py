@@ -17,8 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from clawmem.index.tables.keyword import EngineMissing, KeywordEngine, open_engine
-from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION
-from clawmem.index.tables.sqlite_store import SqliteStore, connect, roll_back
+from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION, SqliteStore, connect, roll_back
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.search.passage import SPREAD

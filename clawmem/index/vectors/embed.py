@@ -28,7 +28,7 @@ from clawmem.index.vectors.store import (
 )
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.vault import Vault
 

@@ -11,9 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.index.tables.schema import VECTORS_FILE
-from clawmem.index.tables.sqlite_store import SqliteStore, connect
-from clawmem.model.records.seal import checksum
+from clawmem.index.tables.schema import VECTORS_FILE, SqliteStore, connect
+from clawmem.model.records.strict_json import checksum
 from clawmem.vault.vault import Vault
 
 VERSION = "2"

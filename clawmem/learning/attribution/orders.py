@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 
 from clawmem.learning.attribution.quoted import Span, unclear_author_signs
-from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.model.facts.trust import EXTERNAL, is_low_trust, least_trust
+from clawmem.learning.attribution.sentences import THE_USER
+from clawmem.model.facts.fact import EXTERNAL, is_low_trust, least_trust
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection

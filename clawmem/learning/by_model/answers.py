@@ -11,20 +11,19 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
-from clawmem.learning.attribution.speaker import THE_USER
+from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.predicates import predicate_name
-from clawmem.learning.rules.dating import start_day, without_value_as_start
+from clawmem.learning.rules.clauses import start_day, without_value_as_start
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs
 from clawmem.model.language.text import check_statement, normal, one_line
-from clawmem.model.proposals.para import OF_PROJECTS, project_of_event
-from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
+from clawmem.model.proposals.para import OF_PROJECTS, EntityHint, FactChange, Proposition, project_of_event
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, owner_of, title_of
 from clawmem.model.records.event import LONGEST_LINE
 from clawmem.model.safety.injection.find import find_injection

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.by_model.telemetry import model_run
-from clawmem.learning.reconciling.candidate import LearningCandidate
+from clawmem.learning.reconciling.round_state import LearningCandidate
 from clawmem.learning.rules import rules
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.records.event import Event
 from clawmem.vault.state.reading_state import ReadingState
 from clawmem.vault.vault import Vault

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
-from clawmem.llm.tasks import ModelTask
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import counted, normal, one_line
+from clawmem.model.proposals.para import EntityHint
 from clawmem.model.proposals.promotion import PromotionScore, ScoredFact, para_class
-from clawmem.model.proposals.proposition import EntityHint
 from clawmem.model.records.entity import kind_of
 from clawmem.model.safety.secrets.find import find_secret
 

@@ -19,7 +19,7 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.orders import injection_in
-from clawmem.learning.attribution.speaker import said_by_user
+from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.task import (
     MAX_BEFORE,
     MAX_KNOWN,
@@ -30,8 +30,7 @@ from clawmem.learning.by_model.task import (
     shortened,
 )
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import EXTERNAL
+from clawmem.model.facts.fact import EXTERNAL, Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import normal

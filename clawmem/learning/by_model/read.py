@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
@@ -17,24 +17,32 @@ from clawmem.learning.by_model.telemetry import (
     reading_event,
     spent_in,
 )
+from clawmem.learning.by_model.trial import try_model
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
 from clawmem.llm.budget import Account, Spent, amount
-from clawmem.llm.choice import Model
+from clawmem.llm.choice import Model, choose_model
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
+from clawmem.llm.presets import PRESETS
+from clawmem.memory.health.configure import PRESET
+from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.settings.model_names import COMMAND
+from clawmem.model.settings.settings import BY_KEY
+from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.state.reading_state import (
     MOST_SET_ASIDE,
     EventProgress,
     keep_reading_state,
     read_reading_state,
 )
+from clawmem.vault.state.spending import UseMeter
 from clawmem.vault.vault import Vault
 
 _END = "JSON only."
@@ -330,3 +338,37 @@ def _dry_run_notice(vault: Vault, caller: Caller, model: Model) -> str:
     price = f"the first call can cost {amount(most)}" if most is not None else "its price is not known"
     wait = "waits" if task.waiting == 1 else "wait"
     return f"A dry run calls no model: {counted(task.waiting, 'event')} {wait} for {model.name}; {price}."
+
+
+class TriedReader(NamedTuple):
+    """The settings of this machine before, if the program answered and is set now; else why it cannot read."""
+
+    former: Mapping[str, Any] = {}
+    problem: ClawmemError | None = None
+
+
+def preset_of(harness: str) -> str | None:
+    """Return the preset that runs the program of a harness, or None if it has none without tools and sessions."""
+    return next((name for name, preset in PRESETS.items() if preset.harness == harness), None)
+
+
+def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
+    """Ask the program of a preset one short question, and make it the model of this machine if it answers.
+
+    Raise NotPermitted for an agent, and Refused if the vault was not accepted on this machine."""
+    check_person(caller, PRESET)
+    check_accepted(vault)
+    wanted = {PRESET: preset, "llm.model": COMMAND, "llm.command": ""}
+    model = choose_model(vault.settings._replace(values={**vault.settings.values, **wanted}), vault.environment)
+    assert model is not None
+    meter = UseMeter(vault, stamp(caller.now)[:10])
+    problem = try_model(vault, caller, model._replace(meter=meter)).problem
+    if problem is not None:
+        return TriedReader(problem=problem)
+    former = write_values(local_settings_file(vault), wanted, vault.settings.number("lock.wait_seconds"))
+    return TriedReader({key: former.get(key, BY_KEY[key].default) for key in wanted})
+
+
+def restore_reader(vault: Vault, former: Mapping[str, Any]) -> None:
+    """Put the settings of this machine back as they were before `try_reader`."""
+    write_values(local_settings_file(vault), former, vault.settings.number("lock.wait_seconds"))

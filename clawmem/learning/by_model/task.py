@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from clawmem.learning.attribution.orders import injection_in
-from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.learning.reconciling.namesakes import conversation_of
+from clawmem.learning.attribution.sentences import THE_USER
+from clawmem.learning.reconciling.entities import conversation_of
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language.dates import day_of

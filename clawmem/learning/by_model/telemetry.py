@@ -12,9 +12,19 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor, render_cursor
-from clawmem.model.records.event import MODEL_RUN, Event, ledger_path, parse_events, render_events
-from clawmem.model.records.model_run import SOURCE, runs_in, total_cents, unpriced_calls, unpriced_tokens
-from clawmem.model.records.model_run import model_run as model_run
+from clawmem.model.records.event import (
+    MODEL_RUN,
+    SOURCE,
+    Event,
+    ledger_path,
+    parse_events,
+    render_events,
+    runs_in,
+    total_cents,
+    unpriced_calls,
+    unpriced_tokens,
+)
+from clawmem.model.records.event import model_run as model_run
 
 TRIAL = "test"
 APPLYING = "apply"

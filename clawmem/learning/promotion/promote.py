@@ -33,8 +33,8 @@ from clawmem.learning.reconciling.entities import (
     close_people,
     place,
 )
-from clawmem.llm.tasks import ModelTask, checked_answer
-from clawmem.memory.entities.moving import FactMove, move_writes
+from clawmem.llm.presets import ModelTask, checked_answer
+from clawmem.memory.entities.places import FactMove, move_writes
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -42,7 +42,7 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
-from clawmem.model.proposals.para import entity_name, kinds_of_objects, predicates_of_things
+from clawmem.model.proposals.para import Proposition, entity_name, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import (
     MARK,
     PromotionScore,
@@ -70,7 +70,6 @@ from clawmem.model.proposals.proposal import (
     new_proposal_id,
     topic,
 )
-from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH as CURSOR

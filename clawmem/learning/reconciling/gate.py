@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from clawmem.learning.english.words import SMALL
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.irregular import irregular_verbs
-from clawmem.model.language.text import LONGEST_FACT, counted, normal
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.language.text import LONGEST_FACT, counted, irregular_verbs, normal
+from clawmem.model.proposals.para import Proposition
 
 FindSecret = Callable[[str], str | None]
 

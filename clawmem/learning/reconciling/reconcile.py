@@ -18,7 +18,7 @@ from clawmem.learning.reconciling.gate import (
     negations,
     plain,
 )
-from clawmem.learning.reconciling.slots import (
+from clawmem.learning.reconciling.predicates import (
     adds_value,
     denies_only_at_times,
     is_additional,
@@ -27,10 +27,9 @@ from clawmem.learning.reconciling.slots import (
     rivals,
 )
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low_trust, trust_rank
+from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
 from clawmem.model.language.text import normal
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 
 ADD = "add"
 NOOP = "noop"

@@ -8,13 +8,19 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.forgetting import asked_to_forget
-from clawmem.learning.attribution.speaker import THE_USER
-from clawmem.learning.reconciling import candidate as ends
-from clawmem.learning.reconciling.candidate import LearningCandidate
+from clawmem.learning.attribution.sentences import THE_USER
+from clawmem.learning.reconciling import round_state as ends
+from clawmem.learning.reconciling.entities import conversation_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
-from clawmem.learning.reconciling.known_targets import find_changed, resolve_correction
-from clawmem.learning.reconciling.namesakes import conversation_of, session_of
-from clawmem.learning.reconciling.predicates import UnknownPredicates, describe_entry, entry_key, map_predicate
+from clawmem.learning.reconciling.predicates import (
+    UnknownPredicates,
+    as_additional,
+    describe_entry,
+    drop_unfit_predicate,
+    entry_key,
+    map_predicate,
+    mark_change,
+)
 from clawmem.learning.reconciling.reconcile import (
     ADD,
     MERGE,
@@ -33,26 +39,24 @@ from clawmem.learning.reconciling.review import (
     describe_change,
     earlier_outcome,
     earlier_proposal,
+    find_changed,
     proposal_action,
+    resolve_correction,
     review_reason,
 )
-from clawmem.learning.reconciling.round_state import RoundState
-from clawmem.learning.reconciling.slots import as_additional, drop_unfit_predicate, mark_change
-from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, states_change
+from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
+from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
 from clawmem.memory.facts.forget import Named, telling_words
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import trust_rank
+from clawmem.model.facts.fact import Fact, trust_rank
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line
+from clawmem.model.lifecycle.chain import correct, succeed
 from clawmem.model.lifecycle.reinforce import raised_confidence
-from clawmem.model.lifecycle.succession import correct, succeed
 from clawmem.model.proposals import proposal as proposals
-from clawmem.model.proposals.learned_fact import learned_fact
-from clawmem.model.proposals.para import HERE, with_project
+from clawmem.model.proposals.para import HERE, FactChange, Proposition, learned_fact, with_project
 from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
-from clawmem.model.proposals.proposition import FactChange, Proposition
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from clawmem.index.search.lookup import (
     PlacedFact,
@@ -19,25 +20,25 @@ from clawmem.index.search.lookup import (
 from clawmem.learning.reconciling.entities import (
     RELATION_PREDICATES,
     EntityTitles,
+    Namesakes,
     Placement,
+    acquaintances,
     close_people,
     place,
     related_entities,
 )
-from clawmem.learning.reconciling.namesakes import Namesakes, acquaintances
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.facts.forget import Named, plan_forgetting
 from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.fact import Fact, new_fact_id
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.pages.daily import daily_path
 from clawmem.model.pages.summary import generated_part, with_generated
-from clawmem.model.proposals.para import kinds_of_objects, predicates_of_things
+from clawmem.model.proposals.para import Proposition, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import (
     OPEN,
@@ -48,7 +49,6 @@ from clawmem.model.proposals.proposal import (
     proposal_path,
     topic,
 )
-from clawmem.model.proposals.proposition import Proposition
 from clawmem.model.records.change import Change
 from clawmem.model.records.cursor import LearningCursor
 from clawmem.model.records.entity import (
@@ -206,7 +206,7 @@ class RoundState:
 
     def with_premises(self, fact: Fact) -> Fact:
         """Return the fact with links to the premises that its brackets name."""
-        from clawmem.memory.facts.propositional import linked_to_premises  # few statements have brackets
+        from clawmem.memory.facts.gates import linked_to_premises
 
         linked = linked_to_premises(self._work.index, fact, self._work.caller)
         self._said += linked.notices
@@ -386,3 +386,25 @@ def other_spellings(text: str) -> tuple[str, ...]:
     """Return the text in British and American spelling, without its own spelling."""
     ways = (_BRITISH.sub(r"\g<stem>r", text), _AMERICAN.sub(r"\g<stem>ur", text))
     return tuple(way for way in ways if way != text)
+
+
+ADDED, NOOP, UPDATED, MERGED, RETRACTED = "added", "noop", "updated", "merged", "retracted"
+NOTED, PROPOSED, REFUSED = "noted", "proposed", "refused"
+OUTCOMES = (ADDED, UPDATED, MERGED, RETRACTED, NOOP, NOTED, PROPOSED, REFUSED)
+KEPT = frozenset((ADDED, UPDATED, MERGED, RETRACTED))
+
+
+class LearningCandidate(NamedTuple):
+    """The outcome of one proposition.
+
+    `gate` is the step that decided: evidence, statement, limit, secrets, trust, utility, durability, duplication,
+    reconcile, placement or review. `proposal` is the id of the proposal that waits for a person.
+    """
+
+    proposition: Proposition
+    outcome: str
+    gate: str
+    reason: str
+    fact: Fact | None = None
+    entity: str | None = None
+    proposal: str | None = None

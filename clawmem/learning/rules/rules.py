@@ -16,27 +16,29 @@ from collections.abc import Collection, Iterable, Iterator
 from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.learning.attribution.orders import limit_trust
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.learning.attribution.sentences import TextSpan, sub_span
-from clawmem.learning.attribution.speaker import speaker_of
-from clawmem.learning.rules.clauses import LONGEST_CLAUSE, is_question, read_clauses
-from clawmem.learning.rules.dating import said_day
-from clawmem.learning.rules.forms import (
+from clawmem.learning.attribution.sentences import TextSpan, speaker_of, sub_span
+from clawmem.learning.rules.clauses import (
+    CORRECTION,
+    LONGEST_CLAUSE,
+    RETRACTION,
     EventReader,
     in_third_person,
     is_complete,
+    is_question,
+    is_specific,
+    read_clauses,
+    said_day,
     sentence_of,
+    states_change,
     template_filled,
     values_of,
     with_small_initial,
 )
-from clawmem.learning.rules.known_changes import CORRECTION, RETRACTION, is_specific, states_change
 from clawmem.learning.rules.language import language_of
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.fact import DEFAULT_IMPORTANCE
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, is_low_trust
 from clawmem.model.language.date_words import find_dates
-from clawmem.model.proposals.para import thing_in_front
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition, thing_in_front
 from clawmem.model.records.event import SILENT_KINDS, Event, is_from_outside
 
 LONGEST_SENTENCE = 600

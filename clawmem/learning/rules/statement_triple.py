@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from clawmem.learning.rules.forms import matched_form, predicate_of, tail_match, template_filled, values_of
+from clawmem.learning.rules.clauses import matched_form, predicate_of, tail_match, template_filled, values_of
 from clawmem.learning.rules.language import Language, Rule, language_of
 from clawmem.learning.rules.rules import statements
 from clawmem.model.facts.catalog import Catalog, Predicate

@@ -11,7 +11,7 @@ from typing import IO, NamedTuple
 from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
 from clawmem.model.facts.codec import parse_items
-from clawmem.model.history.manifest import Manifest
+from clawmem.model.history.entry import Manifest
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
@@ -19,9 +19,20 @@ from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.exchange.archive import BUNDLE, JOURNAL, measure_file, read_archive, write_archive
-from clawmem.vault.exchange.bundle import check_objects, object_format, refs_by_name, tree_of, unbundle, write_bundle
-from clawmem.vault.exchange.staging import Staging, staging
+from clawmem.vault.exchange.create import (
+    BUNDLE,
+    JOURNAL,
+    check_objects,
+    measure_file,
+    object_format,
+    read_archive,
+    refs_by_name,
+    tree_of,
+    unbundle,
+    write_archive,
+    write_bundle,
+)
+from clawmem.vault.exchange.remote_process import Staging, staging
 from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 

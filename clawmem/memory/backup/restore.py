@@ -9,15 +9,15 @@ from typing import IO, NamedTuple
 
 from clawmem.errors import DamagedBackup, InvalidInput, Refused
 from clawmem.memory.backup.backup import unpack_backup
-from clawmem.memory.health.checks.local_settings import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks.repository import LOCAL_SETTINGS as OWN_CHECK
 from clawmem.memory.health.doctor import doctor
-from clawmem.model.history.manifest import Manifest
+from clawmem.model.history.entry import Manifest
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
-from clawmem.vault.exchange.archive import JOURNAL as JOURNAL_PART
+from clawmem.vault.exchange.create import JOURNAL as JOURNAL_PART
 from clawmem.vault.exchange.create import refuse_nested
-from clawmem.vault.exchange.staging import create_parents, staging
+from clawmem.vault.exchange.remote_process import create_parents, staging
 from clawmem.vault.git.acceptance import accept, acceptance_notices
 from clawmem.vault.git.attributes import install_attributes
 from clawmem.vault.state.journal import JOURNAL

@@ -21,8 +21,8 @@ from clawmem.index.search.lookup import (
     entity_names,
     fact_counts,
     facts_of,
+    unreadable_notices,
 )
-from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import (
+    broken_files,
     entities,
     entities_called,
     entities_ending_in,
@@ -17,10 +19,11 @@ from clawmem.index.search.lookup import (
     entity_in_same_folder,
     entity_names,
 )
-from clawmem.index.search.unreadable import broken_files
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read
+from clawmem.memory.scope import WriteScope, items_write
 from clawmem.model.facts.draft import Draft
+from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
@@ -29,6 +32,7 @@ from clawmem.model.records.entity import (
     Entity,
     check_name,
     check_new_name,
+    is_candidate_place,
     items_path,
     kind_of,
     name_of_path,
@@ -203,3 +207,37 @@ def new_entity_files(
     entity = Entity(name, title or title_of(name), aliases, kind_of(name))
     page = summary_page(entity, day_of(stamp(caller.now)))
     return {summary_path(name): page.encode(), items_path(name): b"[]\n"}
+
+
+class FactMove(NamedTuple):
+    """A changed fact, the entity that it stands in (None for a new fact), its target, and the title of a new target."""
+
+    fact: Fact
+    source: str | None
+    target: str
+    title: str | None = None
+
+
+def move_writes(work: WriteScope, moves: Iterable[FactMove]) -> dict[str, bytes | None]:
+    """Return the files in which each fact stands in its target, and no longer in another entity.
+
+    A target that does not exist is created. A place of candidates without facts is removed.
+    """
+    facts: dict[str, dict[str, Fact]] = {}
+    writes: dict[str, bytes | None] = {}
+
+    def of(entity: str) -> dict[str, Fact]:
+        if entity not in facts:
+            facts[entity] = {fact.id: fact for fact in work.facts(entity)}
+        return facts[entity]
+
+    for move in moves:
+        if move.source and move.source != move.target:
+            of(move.source).pop(move.fact.id, None)
+        if move.target != move.source and not entity_exists(work.index, move.target):
+            writes.update(new_entity_files(move.target, work.caller, move.title))
+        of(move.target)[move.fact.id] = move.fact
+    for entity, left in facts.items():
+        empty = not left and is_candidate_place(entity)
+        writes.update({items_path(entity): None} if empty else items_write(entity, list(left.values())))
+    return writes

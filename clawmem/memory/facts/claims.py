@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import IncompleteAnswer, InvalidInput, Refused
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing, find_fact
-from clawmem.index.search.premises import resting_on
+from clawmem.index.search.replaced import resting_on
 from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import run_command
 from clawmem.memory.facts.revise import ReviseResult
@@ -26,8 +26,7 @@ from clawmem.model.facts.claim_check import (
     failure_of,
     with_check,
 )
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import trust_rank
+from clawmem.model.facts.fact import Fact, trust_rank
 from clawmem.model.language.dates import parse_end, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import DEPRECATED, REVIEW_BY, confirmed, deprecation, with_metadata

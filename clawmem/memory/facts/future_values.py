@@ -12,7 +12,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.validity import PENDING_SUCCESSION
 from clawmem.model.language.dates import sortable, stamp
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.succession import announced_successor, ending_later, reopened, succeed
+from clawmem.model.lifecycle.chain import announced_successor, ending_later, reopened, succeed
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.vault.vault import Vault

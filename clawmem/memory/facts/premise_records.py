@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.premises import has_dependents, placed_facts, resting_on
+from clawmem.index.search.replaced import has_dependents, placed_facts, resting_on
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, parse_items, render_items
 from clawmem.model.facts.fact import Fact
@@ -27,6 +27,7 @@ from clawmem.model.records.strict_json import read_json
 
 if TYPE_CHECKING:
     from clawmem.memory.scope import WriteScope
+
 
 MOST_SHOWN = 20
 _LINKED = tuple(f'"type": "{kind}"'.encode() for kind in PREMISES)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, facts_containing
-from clawmem.index.search.premises import facts_with_premises
+from clawmem.index.search.replaced import facts_with_premises
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.premise_records import MOST_SHOWN, PremiseView, described
 from clawmem.memory.scope import items_write

@@ -12,7 +12,7 @@ from clawmem.errors import InvalidInput, NotFound, Refused, Unreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
-from clawmem.memory.history.evidence import find_event
+from clawmem.memory.history.why import find_event
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
 from clawmem.model.facts.fact import RETRACTED
 from clawmem.model.facts.pulled import origin_of

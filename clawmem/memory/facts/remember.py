@@ -27,10 +27,15 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK, NEWEST, is_replaced, is_single
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.fact import (
+    Fact,
+    agent_of_source,
+    is_low_trust,
+    new_fact_id,
+    statement_trust,
+    with_vital_importance,
+)
 from clawmem.model.facts.reach import realm_of
-from clawmem.model.facts.trust import agent_of_source, is_low_trust, statement_trust, with_vital_importance
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -44,9 +49,9 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.memory.history.evidence import Days
+    from clawmem.memory.history.why import Days
     from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
-    from clawmem.model.facts.settling import Settlement
+    from clawmem.model.facts.gates import Settlement
 
 BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
 MAX_NOTICES = 20
@@ -84,7 +89,7 @@ def remember(vault: Vault, drafts: Sequence[Draft], caller: Caller) -> RememberR
     safe = [without_secrets(vault, draft) for draft in drafts]
     with writing(vault, caller, "remember", eager=len(drafts) == 1) as work:
         if caller.agent is not None and any(draft.fact.category == "lesson" for draft in safe):
-            from clawmem.memory.facts.daily_limit import check_daily_limit  # few facts are lessons of an agent
+            from clawmem.memory.facts.gates import check_daily_limit
 
             check_daily_limit(work, sum(draft.fact.category == "lesson" for draft in safe))
         planner = FactPlanner(work)
@@ -274,7 +279,7 @@ class FactPlanner:
         self, change: Change, new: PlacedFact, rivals: Sequence[PlacedFact]
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the strategy settles the conflict, or a person is asked."""
-        from clawmem.model.facts.settling import settle
+        from clawmem.model.facts.gates import settle
 
         relation = self._finder.relation(new.fact)
         strategy, origin = strategy_for(self._work, new.fact, relation, [placed.fact for placed in rivals])
@@ -311,7 +316,7 @@ class FactPlanner:
         relation: str | None,
     ) -> tuple[RememberedFact, Change]:
         """Return the fact and the change in which the winner of a conflict replaces the others."""
-        from clawmem.model.lifecycle.succession import correct, succeed
+        from clawmem.model.lifecycle.chain import correct, succeed
 
         everyone = [*rivals, new]
         winner = next(placed for placed in everyone if found.winner is not None and placed.fact.id == found.winner.id)
@@ -376,7 +381,7 @@ class FactPlanner:
 
     def _with_premises(self, fact: Fact) -> Fact:
         """Return the fact with links to the premises that its brackets name."""
-        from clawmem.memory.facts.propositional import linked_to_premises  # few statements have brackets
+        from clawmem.memory.facts.gates import linked_to_premises
 
         linked = linked_to_premises(self._work.index, fact, self._work.caller)
         self.notices += linked.notices
@@ -480,7 +485,7 @@ def _resolve_references(
     There is one notice for each related entity that does not exist. `known` are entities that the same act creates.
     Raise NotFound if an event or a fact does not exist, InvalidInput if the event does not contain the quote.
     """
-    from clawmem.memory.history.evidence import with_evidence  # reads ledgers
+    from clawmem.memory.history.why import with_evidence
 
     fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact, days))
     links = tuple(link._replace(to=resolve_id(work.index, link.to)) for link in fact.links)

@@ -19,15 +19,13 @@ from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.draft import Draft, check_link_kind
-from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.ids import new_fact_id
+from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink, new_fact_id, trust_rank
+from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
-from clawmem.model.facts.settling import Settlement
-from clawmem.model.facts.trust import trust_rank
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal
+from clawmem.model.lifecycle.chain import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.lifecycle.reinforce import joint_confidence
-from clawmem.model.lifecycle.succession import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval

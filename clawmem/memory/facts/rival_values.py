@@ -8,8 +8,8 @@ from clawmem.errors import ClawmemError
 from clawmem.index.search.rival_values import facts_with_value
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import ASK, NEWEST
-from clawmem.model.facts.claim_signs import may_claim
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.claim_check import may_claim
+from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
 from clawmem.model.facts.reach import is_workflow, realm_of
 from clawmem.model.facts.stated_value import (
     SinglePhrase,
@@ -19,7 +19,6 @@ from clawmem.model.facts.stated_value import (
     single_phrases,
     stated_value,
 )
-from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from clawmem.model.facts.claims import Claim
 
 if TYPE_CHECKING:
-    from clawmem.model.facts.settling import Settlement
+    from clawmem.model.facts.gates import Settlement
     from clawmem.model.proposals.proposal import Proposal
 
 

@@ -15,9 +15,7 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
 from clawmem.memory.health.checks.facts import withdrawn_problems
-from clawmem.memory.health.checks.learning import learning_problems
-from clawmem.memory.health.checks.local_settings import local_settings_problems
-from clawmem.memory.health.checks.merging import merging_problems
+from clawmem.memory.health.checks.ledger import learning_problems
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.reading import (
     SEARCH_SECONDS,
@@ -27,27 +25,35 @@ from clawmem.memory.health.checks.reading import (
     read_vault,
     reading_problems,
 )
-from clawmem.memory.health.checks.repository import fsck_problems, repository_problems, state_problems, waiting_problems
-from clawmem.memory.health.checks.storage import (
+from clawmem.memory.health.checks.repository import (
+    fsck_problems,
+    local_settings_problems,
+    repository_problems,
+    state_problems,
+    waiting_problems,
+)
+from clawmem.memory.health.checks.tree import (
     altered_problems,
     branch_problems,
+    case_problems,
     clock_problems,
     clone_problems,
     committed_name_problems,
     git_index_problems,
     lost_problems,
+    merging_problems,
+    tree_problems,
 )
-from clawmem.memory.health.checks.tree import case_problems, tree_problems
-from clawmem.memory.health.extensions import extension_problems
+from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.history.redaction import RECORD, records_of
 from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault

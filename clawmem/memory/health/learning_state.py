@@ -11,8 +11,15 @@ from clawmem.index.tables.store import Index
 from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
-from clawmem.model.records.event import ledger_path, parse_events
-from clawmem.model.records.model_run import model_run, runs_in, total_cents, total_tokens, unpriced_tokens
+from clawmem.model.records.event import (
+    ledger_path,
+    model_run,
+    parse_events,
+    runs_in,
+    total_cents,
+    total_tokens,
+    unpriced_tokens,
+)
 from clawmem.model.settings.model_names import is_command, model_names
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.reading_state import read_reading_state

@@ -19,9 +19,9 @@ from clawmem.model.settings.local import (
 )
 from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance
 from clawmem.vault.git.config import shown
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.local_settings import (
     SettingsFile,
     delete_parsed_cache,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ModelFailed, Refused, StorageFailed
 from clawmem.index.refresh.refresh import rebuild
-from clawmem.index.search.unreadable import unreadable_notices
+from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.tables.contents import row_counts
 from clawmem.index.tables.store import index_size
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing

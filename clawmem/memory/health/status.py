@@ -7,8 +7,7 @@ from collections.abc import Mapping
 
 from clawmem.errors import StorageFailed
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import entity_names, fact_counts
-from clawmem.index.search.unreadable import broken_files, unreadable_notices
+from clawmem.index.search.lookup import broken_files, entity_names, fact_counts, unreadable_notices
 from clawmem.index.tables.contents import event_rows
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git

@@ -8,19 +8,17 @@ from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import by_ids, entities, resolve_id
-from clawmem.index.search.unreadable import refuse_if_unreadable, unreadable_notices
+from clawmem.index.search.lookup import by_ids, entities, refuse_if_unreadable, resolve_id, unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.codec import parse_items
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.ids import FACT_PREFIX, check_prefix, is_reference
+from clawmem.model.facts.fact import FACT_PREFIX, Fact, check_prefix, is_reference
 from clawmem.model.history.comparison import bare, read_single_fact
 from clawmem.model.history.entry import ACCESS, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS, check_name, items_path, name_of_path, summary_path
-from clawmem.vault.exchange.bundle import is_shallow, shallow_commits
+from clawmem.vault.exchange.create import is_shallow, shallow_commits
 from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.vault import Vault
 

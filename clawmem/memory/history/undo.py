@@ -12,7 +12,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
 from clawmem.memory.history.undo_plan import UndoPlan, plan_undo
 from clawmem.memory.writing import writing
-from clawmem.model.facts.ids import FACT_PREFIX
+from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.history.entry import HOUSEKEEPING, REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -119,8 +119,7 @@ def _check_agent(entry: HistoryEntry, agent: str) -> None:
 
 def _refuse_decisions(read: Callable[[str], bytes | None], plan: UndoPlan, agent: str) -> None:
     """Raise NotPermitted if an agent would take back a decision of review, or bring one back."""
-    from clawmem.model.proposals.proposal import FOLDER, OPEN  # few undos touch a proposal
-    from clawmem.model.proposals.proposal_file import parse_proposal
+    from clawmem.model.proposals.proposal import FOLDER, OPEN, parse_proposal  # few undos touch a proposal
 
     for path in (write for write in plan.writes if write.startswith(f"{FOLDER}/") and write.endswith(".json")):
         found = [parse_proposal(data, path) for data in (read(path), plan.writes[path]) if data is not None]

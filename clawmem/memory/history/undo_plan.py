@@ -14,7 +14,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import points_at
 from clawmem.model.history.entry import HOUSEKEEPING, REDACT, UNDO, HistoryEntry
 from clawmem.model.history.redaction import lacks_record
-from clawmem.model.history.restoration import changed_facts, connected, facts_back, file_back, lines_back
+from clawmem.model.history.revocation import changed_facts, connected, facts_back, file_back, lines_back
 from clawmem.model.kinds import EVENTS, FACTS, FILE, NEVER, NOTE, PAGE, REDACTIONS, SUMMARY, handling
 from clawmem.model.records.entity import items_path, name_of_path
 from clawmem.model.records.event import parse_events

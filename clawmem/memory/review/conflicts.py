@@ -9,8 +9,7 @@ from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ProposalTarget, ReviewDecision
-from clawmem.model.proposals.proposal_file import parse_proposal
+from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ProposalTarget, ReviewDecision, parse_proposal
 from clawmem.model.proposals.routes import RoutedItem, is_named, last_match, read_routes
 from clawmem.model.records.change import Author, Change
 from clawmem.vault.edits.adoption import UNNAMED, user_identity

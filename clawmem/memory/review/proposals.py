@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
-from clawmem.model.facts.ids import check_prefix, check_proposal_reference
+from clawmem.model.facts.fact import check_prefix, check_proposal_reference
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.proposals.proposal import FOLDER, KINDS, OPEN, PREFIX, Proposal, proposal_path
-from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.model.proposals.proposal import (
+    FOLDER,
+    KINDS,
+    OPEN,
+    PREFIX,
+    Proposal,
+    parse_proposal,
+    proposal_path,
+    render_proposal,
+)
 from clawmem.vault.vault import Vault
 
 TRAILER = "Proposal"

@@ -9,8 +9,7 @@ from clawmem.errors import InvalidInput
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
-from clawmem.model.facts.fact import GUARDRAIL, Fact
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.fact import GUARDRAIL, Fact, is_low_trust
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import LONGEST_FACT, each_text, one_line, visible
 from clawmem.model.proposals.proposal import (

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.sync.apply_remote import regenerate_pages
-from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for
+from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for, regenerate_pages
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees, unify_moved_entities

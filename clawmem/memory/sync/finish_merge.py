@@ -7,19 +7,16 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, HistoryRewritten, NeedsDecision, Refused
 from clawmem.index.refresh.refresh import open_index
-from clawmem.memory.sync.apply_remote import regenerate_pages
-from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for
+from clawmem.memory.sync.merge_plan import MergePlan, plan_merge, policy_for, regenerate_pages
 from clawmem.memory.sync.relation import MAX_SUBJECTS, merge_change
 from clawmem.memory.writing import writing
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.vault.edits.hand_edits import check_file
-from clawmem.vault.git.driver import install_driver
+from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.history.git_merges import history_distance
-from clawmem.vault.history.merge_commit import Entries, write_merge
-from clawmem.vault.history.rescue_refs import create_rescue_ref
-from clawmem.vault.history.stopped_merge import StoppedMerge, complete_merge, stopped_merge
-from clawmem.vault.history.versions import is_ancestor
+from clawmem.vault.history.merge_commit import Entries, StoppedMerge, complete_merge, stopped_merge, write_merge
+from clawmem.vault.history.points import create_rescue_ref, is_ancestor
 from clawmem.vault.rewriting.redacted_history import redacted_side
 from clawmem.vault.vault import Vault
 

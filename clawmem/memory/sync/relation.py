@@ -13,7 +13,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.exchange.remote import tracking_ref
 from clawmem.vault.history.git_merges import HistoryDistance, IncomingCommits, history_distance
-from clawmem.vault.history.versions import common_ancestors
+from clawmem.vault.history.points import common_ancestors
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -23,15 +23,15 @@ from clawmem.memory.sync.relation import OP, HistoryRelation, RemoteBranch, comp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import slug
 from clawmem.vault.commit.transaction import Transaction, repeat_if_changed, transaction
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote import REMOTE_SETTINGS as ABOUT_REMOTES
 from clawmem.vault.exchange.remote import fetch, find_remote, ignored_settings_notice, push, set_remote_head
-from clawmem.vault.git.driver import DRIVER_SETTINGS as ABOUT_DRIVER
-from clawmem.vault.git.driver import install_driver
+from clawmem.vault.git.merge_driver import DRIVER_SETTINGS as ABOUT_DRIVER
+from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.git.refs import Head, read_ref
 from clawmem.vault.git.stale_locks import clear_ref_locks, ref_locks
 from clawmem.vault.history.git_merges import GitMerge, has_new_merges, has_unfinished_merges
-from clawmem.vault.history.versions import count_between
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.history.points import count_between
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class _SyncRun:
             relation = compare_histories(self.vault, head, tip, self.remote_branch)
         taken = _received(relation, tip)
         if taken.how == "merge":
-            from clawmem.memory.sync.apply_remote import plan_with_policy  # only where both sides have new commits
+            from clawmem.memory.sync.merge_plan import plan_with_policy
 
             taken = taken._replace(plan=plan_with_policy(self.vault, (head, tip), self.policy, relation))
         return self._result([taken], relation.own)
@@ -289,11 +289,11 @@ class _SyncRun:
             taken = taken._replace(notices=tuple(txn.notices))
         notices = self._complete(taken, relation.news.merges)
         if taken.received:
-            from clawmem.memory.facts.premises import refresh_premises  # what was received may change a premise
+            from clawmem.memory.facts.premises import refresh_premises
 
             notices = (*notices, *refresh_premises(self.vault, self.caller).notices)
         if taken.plan is not None and taken.plan.merged.stale:
-            from clawmem.memory.sync.apply_remote import regenerate_pages  # loaded already: a merge was made
+            from clawmem.memory.sync.merge_plan import regenerate_pages
             from clawmem.memory.writing import writing
 
             with writing(self.vault, self.caller, "summaries") as work:
@@ -314,11 +314,7 @@ class _SyncRun:
     def _apply(
         self, txn: Transaction, head: str, tip: str, relation: HistoryRelation, taken: ReceivedCommits
     ) -> ReceivedCommits:
-        from clawmem.memory.sync.apply_remote import (  # 20 ms: only where commits were received
-            apply_fast_forward,
-            commit_merge,
-            plan_with_policy,
-        )
+        from clawmem.memory.sync.merge_plan import apply_fast_forward, commit_merge, plan_with_policy
 
         if self.on_progress:
             from clawmem.model.progress import Progress

@@ -7,7 +7,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle.premises import with_metadata
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
+from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
 
 CHECK, FAILED = "check", "check_failed"
 """The keys of a fact's metadata with its check, and with the day and the reason of a failure."""
@@ -71,3 +71,15 @@ def failure_of(fact: Fact) -> str | None:
     """Return why the check of a fact failed when it was last run, or None."""
     record = (fact.metadata or {}).get(FAILED)
     return record["why"] if isinstance(record, Mapping) and isinstance(record.get("why"), str) else None
+
+
+def may_claim(statement: str) -> bool:
+    """Return whether a statement denies something, or may state a number, time or day that something is."""
+    # Written out, because hundreds of statements are read for a context.
+    return (
+        "no longer" in statement
+        or " not " in statement
+        or "n't " in statement
+        or "n’t " in statement
+        or (" is " in statement and any(letter.isdigit() for letter in statement))
+    )

@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from clawmem.errors import ConflictMarkers, InvalidInput, Unreadable
-from clawmem.model.facts.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, FactLink
-from clawmem.model.facts.trust import source_name
-from clawmem.model.records.bounds import LARGEST_NUMBER, refuse_unread
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.facts.fact import ACTIVE, ALWAYS_WRITTEN, CANONICAL_KEYS, STATUSES, Fact, FactLink, source_name
+from clawmem.model.records.strict_json import LARGEST_NUMBER, read_json, refuse_unread
 
 OTHER_NAMES = {
     "supersededBy": "superseded_by",

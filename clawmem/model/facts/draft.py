@@ -6,8 +6,7 @@ from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, stated_in
-from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, Fact, FactLink
-from clawmem.model.facts.ids import check_reference
+from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, Fact, FactLink, check_reference
 from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp

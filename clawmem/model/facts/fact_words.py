@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.model.facts.codec import fact_to_record
-from clawmem.model.facts.fact import Fact, since_or_from
-from clawmem.model.facts.ids import PROPOSAL_PREFIX
+from clawmem.model.facts.fact import PROPOSAL_PREFIX, Fact, since_or_from
 from clawmem.model.facts.labels import UNREVIEWED, because, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
 from clawmem.model.lifecycle.premises import doubt_words

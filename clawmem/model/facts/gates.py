@@ -15,12 +15,14 @@ A missing key of the evidence never lets a fact pass: no event counts as cited, 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from clawmem.model.facts.fact import ACTIVE, Fact, is_given_by_person
-from clawmem.model.facts.further_evidence import further_events
+from clawmem.model.facts.catalog import CONFIDENCE, NEWEST
+from clawmem.model.facts.fact import ACTIVE, Fact, further_events, is_given_by_person, trust_rank
 from clawmem.model.facts.validity import untrue_reason
+from clawmem.model.language.question import search_words
+from clawmem.model.language.text import forms_of
 from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 from clawmem.model.records.event import Event
@@ -179,3 +181,160 @@ def _confirmed(fact: Fact, others: Collection[str], sources: int) -> tuple[bool,
     found = 1 + len(others)
     named = f", with {', '.join(sorted(others))}" if others else ""
     return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}; it needs at least {sources}"
+
+
+# The propositional form: "Since [[premise]], conclusion" names in brackets what a statement rests on.
+#
+# Brackets count after `since`, `because`, `given` or `as`, one or several joined by commas and `and`. Other brackets,
+# such as links of a note, stay as they are, and so does a bracket after a backslash.
+
+MOST_PREMISES = 8
+LONGEST_PREMISE = 300
+_BRACKET = rf"\[\[[^\[\]\n]{{1,{LONGEST_PREMISE}}}\]\]"
+_FORM = re.compile(
+    rf"\b(?:since|because|given|as)(?:\s+that)?\s+({_BRACKET}(?:(?:\s*,\s*{_BRACKET}){{0,{4 * MOST_PREMISES}}}"
+    rf"\s*,?\s+and\s+{_BRACKET}){{0,{MOST_PREMISES}}})",
+    re.IGNORECASE,
+)
+_ONE = re.compile(_BRACKET)
+
+
+class NamedPremise(NamedTuple):
+    """The words in a bracket, and the half-open range of the bracket in the statement."""
+
+    words: str
+    start: int
+    end: int
+
+
+def named_premises(statement: str) -> tuple[NamedPremise, ...]:
+    """Return the premises that a statement names, in order."""
+    found = []
+    for form in _FORM.finditer(statement):
+        for match in _ONE.finditer(statement, *form.span(1)):
+            words = match.group()[2:-2].strip()
+            found += [NamedPremise(words, *match.span())] if words else []
+    return tuple(found)
+
+
+def with_references(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
+    """Return the statement with `[[reference(premise)]]` for each premise; None keeps the bracket as it is."""
+    pieces, at = [], 0
+    for named_premise in named_premises(statement):
+        found = reference(named_premise)
+        pieces += [
+            statement[at : named_premise.start],
+            statement[named_premise.start : named_premise.end] if found is None else f"[[{found}]]",
+        ]
+        at = named_premise.end
+    return "".join([*pieces, statement[at:]])
+
+
+def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
+    """Return what a statement concludes: without each clause whose premises are all known, with references elsewhere.
+
+    The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
+    bracket is removed."""
+    names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
+    kept = statement
+    for form in reversed(list(_FORM.finditer(statement))):
+        if all(names.get(match.start()) for match in _ONE.finditer(statement, *form.span(1))):
+            before, after = kept[: form.start()].rstrip(" ,("), kept[form.end() :].lstrip(" ,)")
+            joined = f"{before}{'' if not before or after[:1] in ('', '.', '!', '?', ';', ':') else ' '}{after}"
+            kept = joined[:1].upper() + joined[1:] if not before else joined
+    kept = kept if any(map(str.isalnum, kept)) else statement
+    return with_references(kept, reference).replace("\\[[", "[[")
+
+
+class Settlement(NamedTuple):
+    """The fact that wins a conflict (None if a person must decide), the strategy, and the reason as a clause."""
+
+    winner: Fact | None
+    strategy: str
+    why: str
+
+
+def settle(strategy: str, origin: str, facts: Sequence[Fact]) -> Settlement:
+    """Return which fact wins by a strategy. `origin` says what sets the strategy, such as `lives_in`.
+
+    A fact never wins against one of higher trust."""
+    if strategy == NEWEST:
+        winner, why = _newest(facts), f"it is the newest, and {origin} settles conflicts by `newest`"
+        if winner is None:
+            return Settlement(None, strategy, "no single fact is the newest")
+    elif strategy == CONFIDENCE:
+        winner = confident_winner(facts)
+        if winner is None:
+            return Settlement(None, strategy, "no single fact has the highest confidence")
+        why = f"it has the highest confidence, {winner.confidence:g}, and {origin} settles conflicts by `confidence`"
+    else:
+        return Settlement(None, strategy, f"{origin} settles conflicts by `ask`")
+    best = max(facts, key=lambda fact: trust_rank(fact.trust))
+    if trust_rank(winner.trust) < trust_rank(best.trust):
+        text = f"{winner.id} has the trust {winner.trust}, which is less than that of {best.id}"
+        return Settlement(None, strategy, text)
+    return Settlement(winner, strategy, why)
+
+
+def confident_winner(facts: Sequence[Fact]) -> Fact | None:
+    """Return the fact with the highest confidence, or None if a confidence is not known or two are equal."""
+    sure = sorted(((fact.confidence, place) for place, fact in enumerate(facts) if fact.confidence is not None))
+    if len(sure) < len(facts) or not sure or (len(sure) > 1 and sure[-1][0] == sure[-2][0]):
+        return None
+    return facts[sure[-1][1]]
+
+
+def _newest(facts: Sequence[Fact]) -> Fact | None:
+    """Return the fact that is true from the latest moment: the day it names, else when it was recorded.
+
+    Of two with the same moment, the later one in `facts` is the newer."""
+    moments = [(fact.valid_from or fact.timestamp, place) for place, fact in enumerate(facts)]
+    return facts[max(moments)[1]] if moments else None
+
+
+DECISION = "decision"
+DECISION_MAKERS = "decision_makers"
+WORKED, FAILED, REVERTED = DECISION_OUTCOMES = ("worked", "failed", "reverted")
+# The part of an option's words that must be in a decision for it to be that option.
+_SAME = 0.75
+
+
+def outcomes_of(fact: Fact) -> list[Mapping[str, Any]]:
+    """Return the outcomes of a decision, oldest first, each with `outcome`, `at`, and maybe `note` and `by`."""
+    items = (fact.details or {}).get("outcomes")
+    return [record for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
+
+
+def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
+    """Return the decision with one more outcome; nothing else of it changes."""
+    details = dict(fact.details or {})
+    return fact._replace(details={**details, "outcomes": [*outcomes_of(fact), dict(outcome)]})
+
+
+def goes_against(decision: Fact, precedent: Fact) -> str | None:
+    """Return why a decision goes against an earlier one, or None.
+
+    It does if it chooses what the earlier one rejected, or rejects what the earlier one chose."""
+    for option in _rejected(precedent):
+        if _names(option, decision.fact) and not _names(option, precedent.fact):
+            return f"it chooses what was rejected then: {option}"
+    for option in _rejected(decision):
+        if _names(option, precedent.fact) and not _names(option, decision.fact):
+            return f"it rejects what was chosen then: {option}"
+    return None
+
+
+def _rejected(fact: Fact) -> list[str]:
+    items = (fact.details or {}).get("alternatives")
+    options = (
+        [record.get("option") for record in items if isinstance(record, Mapping)] if isinstance(items, list) else []
+    )
+    return [option for option in options if isinstance(option, str)]
+
+
+def _names(option: str, statement: str) -> bool:
+    """Return whether a statement has enough of the words of an option, in any form."""
+    words = search_words(option)
+    there = {form for word in search_words(statement) for form in forms_of(word)}
+    shared = sum(not there.isdisjoint(forms_of(word)) for word in words)
+    return bool(words) and shared >= _SAME * len(words)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from clawmem.model.facts.claim_check import failure_of
-from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
+from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, RETRACTED, Fact, is_revoked
 from clawmem.model.lifecycle.premises import REVIEW_BY, deprecation, doubt_words, review_words
 from clawmem.model.proposals.quarantine import is_approved
 

@@ -4,8 +4,7 @@ what a published line says of itself."""
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.facts.fact import DEFAULT_CATEGORY, GUARDRAIL, Fact
-from clawmem.model.facts.trust import EXTERNAL
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, EXTERNAL, GUARDRAIL, Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import slug
 

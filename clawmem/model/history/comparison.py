@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import fact_from_record
-from clawmem.model.facts.fact import ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.language.text import counted
+from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.lifecycle.premises import without_record
 from clawmem.model.records.strict_json import read_json
 
@@ -142,3 +144,156 @@ def told_changes(changes: Iterable[FactDifference]) -> tuple[FactDifference, ...
 def count_kinds(changes: Iterable[FactDifference]) -> Counter[str]:
     """Return how many changes there are of each kind."""
     return Counter(change.kind for change in changes)
+
+
+FORGOTTEN = "forgotten"
+GROUPS = (LEARNED, CORRECTED, FORGOTTEN, CHANGED)
+_NAMES = {"fact": "statement", "valid_from": "beginning", "valid_to": "end", "superseded_by": "successor"}
+_NOT_SHOWN = frozenset(("id", "superseded_by", "links", "metadata"))
+
+
+class ChangeSentence(NamedTuple):
+    """One change: its group, the sentence, the fact it is about and that fact's entity."""
+
+    group: str
+    sentence: str
+    fact: Fact
+    entity: str
+
+
+class _ReplacedFacts(NamedTuple):
+    """The facts that a current fact replaced: those known before, and those that were only current in between."""
+
+    known: tuple[Fact, ...]
+    passing: tuple[Fact, ...]
+
+
+def change_sentences(changes: Sequence[FactDifference]) -> tuple[ChangeSentence, ...]:
+    """Return the changes as sentences, by group.
+
+    A chain of corrections is one sentence about its ends. A fact that was both learned and replaced between the two
+    states appears in the sentence about its successor.
+    """
+    roots = _roots(changes)
+    firsts: dict[str, FactDifference] = {}
+    for change in changes:
+        if change.kind == CORRECTED:
+            firsts.setdefault(change.fact.id, change)
+    passing = {fact.id for each in roots.values() for fact in each.passing}
+    sentences: list[ChangeSentence] = []
+    for change in changes:
+        if change.kind == CORRECTED:
+            if change.fact.id in roots and firsts[change.fact.id] is change:
+                sentences.append(_correction(change, roots[change.fact.id]))
+        elif change.kind != LEARNED or change.fact.id not in passing:
+            sentences.append(_plain(change))
+    return tuple(sorted(sentences, key=lambda sentence: GROUPS.index(sentence.group)))
+
+
+def summary(sentences: Iterable[ChangeSentence]) -> str:
+    """Return the changes as one clause: `learned 2 facts, corrected 1 and forgot 1`."""
+    groups = [sentence.group for sentence in sentences]
+    verbs = {LEARNED: "learned", CORRECTED: "corrected", FORGOTTEN: "forgot", CHANGED: "changed"}
+    parts = [f"{verbs[group]} {groups.count(group)}" for group in GROUPS if group in groups]
+    if not parts:
+        return "learned, corrected and forgot nothing"
+    verb, number = parts[0].split(" ")
+    parts[0] = f"{verb} {counted(int(number), 'fact')}"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def _roots(changes: Sequence[FactDifference]) -> dict[str, _ReplacedFacts]:
+    """Return all that led to each fact at the end of a chain of corrections."""
+    into: dict[str, list[FactDifference]] = {}
+    for change in changes:
+        if change.kind == CORRECTED and change.before:
+            into.setdefault(change.fact.id, []).append(change)
+    fresh = {change.fact.id for change in changes if change.kind == LEARNED}
+    replaced = {difference.before.id for each in into.values() for difference in each if difference.before}
+    return {end: _gathered(end, into, fresh) for end in into if end not in replaced}
+
+
+def _gathered(end: str, into: Mapping[str, Sequence[FactDifference]], fresh: set[str]) -> _ReplacedFacts:
+    known, passing, queue, seen = list[Fact](), list[Fact](), [end], {end}
+    for current in queue:
+        for difference in into.get(current, ()):
+            if difference.before is None or difference.before.id in seen:
+                continue
+            seen.add(difference.before.id)
+            queue.append(difference.before.id)
+            new = difference.before.id in fresh or difference.before.id in into
+            (passing if new else known).append(difference.before)
+    return _ReplacedFacts(tuple(known), tuple(reversed(passing)))
+
+
+def _plain(change: FactDifference) -> ChangeSentence:
+    fact = change.fact
+    if change.kind == LEARNED:
+        return _sentence(LEARNED, _quoted(fact) + _fate(fact), change)
+    if change.kind in (RETRACTED, ARCHIVED, REMOVED):
+        return _sentence(FORGOTTEN, _quoted(fact) + _loss(change.kind, fact), change)
+    return _sentence(CHANGED, _quoted(fact) + _alteration(change.before or fact, fact), change)
+
+
+def _sentence(group: str, words: str, change: FactDifference) -> ChangeSentence:
+    ended = words if words.endswith(('."', '!"', '?"', ".", "!", "?")) else f"{words}."
+    return ChangeSentence(group, f"{group.capitalize()}: {ended}", change.fact, change.entity)
+
+
+def _correction(change: FactDifference, roots: _ReplacedFacts) -> ChangeSentence:
+    fact = change.fact
+    if not roots.known:
+        return _sentence(LEARNED, f"{_quoted(fact)}, at first as {_listed(roots.passing)}{_fate(fact)}", change)
+    meanwhile = f", by way of {_listed(roots.passing)}" if roots.passing else ""
+    verb = "were joined into" if len(roots.known) > 1 else "was replaced by"
+    words = f"{_listed(roots.known)} {verb} {_quoted(fact)}{meanwhile}{_because(_reason(fact))}{_fate(fact)}"
+    return _sentence(CORRECTED, words, change)
+
+
+def _loss(kind: str, fact: Fact, again: str = "") -> str:
+    if kind == RETRACTED:
+        remark = (fact.metadata or {}).get("retracted")
+        return f" was withdrawn{again}" + _because(remark.get("reason") if isinstance(remark, dict) else None)
+    return f" was archived{again} because it was not used" if kind == ARCHIVED else " was removed from the vault"
+
+
+def _fate(fact: Fact) -> str:
+    """Return what happened to a fact by the later state, if it was retracted or archived."""
+    return f", and it{_loss(fact.status, fact, ' again')}" if fact.status in (RETRACTED, ARCHIVED) else ""
+
+
+def _alteration(old: Fact, new: Fact) -> str:
+    before, after = bare(old)._asdict(), bare(new)._asdict()
+    if old.status != ACTIVE and new.status == ACTIVE:
+        return f" is active again; it was {old.status}"
+    keys = [key for key in before if before[key] != after[key]]
+    parts = [_part(key, before[key], after[key]) for key in keys if key not in _NOT_SHOWN]
+    if not parts:
+        return " has other links" if "links" in keys else " has other metadata"
+    return " changed: " + ", ".join(parts)
+
+
+def _part(key: str, old: object, new: object) -> str:
+    name = _NAMES.get(key, key.replace("_", " "))
+    if not all(value is None or isinstance(value, str | float | int) for value in (old, new)):
+        return f"its {name}"
+    if old is None:
+        return f"its {name} is {new}"
+    return f"its {name} was {old}" + ("" if key == "fact" else f" and is {'none' if new is None else new}")
+
+
+def _reason(fact: Fact) -> str | None:
+    return next((link.reason for link in reversed(fact.links) if link.type in REPLACING_LINKS and link.reason), None)
+
+
+def _because(reason: object) -> str:
+    return f", because: {reason}" if isinstance(reason, str) and reason else ""
+
+
+def _listed(facts: Sequence[Fact]) -> str:
+    names = [_quoted(fact) for fact in facts]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+
+
+def _quoted(fact: Fact) -> str:
+    return f'"{fact.fact}"'

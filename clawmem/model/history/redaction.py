@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from clawmem.model.facts.fact import RETRACTED, Fact
+from clawmem.model.facts.fact import REDACTED, RETRACTED, Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import read_json
@@ -15,7 +15,6 @@ from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.safety.secrets.looks import entropy
 from clawmem.model.safety.written_forms import Needle, replace_needles
 
-MARK = "[redacted]"
 RECORD = "ledger/redactions.json"
 SHORTEST_REDACTION = 6
 # With this many bits, the text cannot be guessed from the hash of a commit that contained it.
@@ -58,7 +57,7 @@ def redacted(
     stand elsewhere for something else."""
     for ids, key in (({*quoting, *stated}, _QUOTE), (stated, _TRIPLE)):
         data = _without(data, ids, key) if ids else data
-    return replace_needles(data, wanted, MARK.encode())
+    return replace_needles(data, wanted, REDACTED.encode())
 
 
 def _without(data: bytes, ids: Collection[str], key: re.Pattern[bytes]) -> bytes:
@@ -80,7 +79,7 @@ def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], cont
         return fact
     metadata = {**(fact.metadata or {}), "redacted": dict(remark)}
     # A fact that is redacted as a whole has nothing left to serve.
-    status = RETRACTED if fact.is_current and fact.fact.strip(" .") == MARK else fact.status
+    status = RETRACTED if fact.is_current and fact.fact.strip(" .") == REDACTED else fact.status
     return fact._replace(status=status, metadata=metadata)
 
 

@@ -121,8 +121,6 @@ def kind_of_answer(question: str) -> re.Pattern[str] | None:
     colour is the van?". None for any other question."""
     if _OF_KIND.isdisjoint(word.lower() for word in _WORD.findall(question)):
         return None
-    from clawmem.model.language.answer_kinds import answer_pattern  # its patterns take a millisecond to compile
-
     return answer_pattern(question)
 
 
@@ -183,3 +181,76 @@ def days_listed(question: str, now: datetime) -> DaySpan | None:
 def asks_for_notes(question: str) -> bool:
     """Return whether a question asks for what was written down."""
     return _NOTED.search(question) is not None
+
+
+_NUMBER = (
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|twenty|thirty|fou?rty|fifty|sixty|"
+    r"seventy|eighty|ninety|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+zig)\b"
+)
+_AMOUNT = (
+    r"\b(?:no|none|nobody|nothing|an?|dozens?|hundreds?|thousands?|millions?|half|once|twice|both|couple|few|several|"
+    r"many|most|all|some|free|kein\w*|ein(?:e[nrs]?)?|beide|alle|viele|paar)\b"
+)
+_COLOURS = (
+    r"\b(?:dark|light|pale|bright)?(?:white|black|gr[ae]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|"
+    r"silver|gold(?:en)?|turquoise|navy|cream|ivory|maroon|wei(?:ß|ss)|schwarz|grau|rot|blau|grün|gelb|lila|rosa|braun)"
+    r"(?:ish|e[mnrs]?)?\b"
+)
+_AGE = (
+    rf"(?:{_NUMBER})\W+(?:\w+\W+)?(?:years?|months?|weeks?|days?|old|Jahren?|Monaten?|alt)\b|\d[\s-]?jährig|"
+    r"\b(?:born|birthday|Geburtstag|geboren|baby|newborn)\b|"
+    rf"(?:\b(?:I am|are|is|was|were|bin|ist|wird|be|aged?|turn\w*)|['’](?:m|s|re))\W+(?:\w+\W+)?(?:{_NUMBER})"
+)
+_KINDS = tuple(
+    (re.compile(asked, re.IGNORECASE), answer)
+    for asked, answer in (
+        (r"\b(?:phone|telephone|mobile) number\b|\bTelefonnummer\b", r"(?:\d[\s/()-]*){5}"),
+        (r"^\W*(?:what|which) colou?r\b|^\W*welche Farbe\b", _COLOURS),
+        (r"^\W*how old\b|^\W*wie alt\b", _AGE),
+        (r"^\W*how (?:much|many)\b|^\W*wie ?viele?\b", rf"{_NUMBER}|{_AMOUNT}"),
+    )
+)
+
+
+def answer_pattern(question: str) -> re.Pattern[str] | None:
+    """Return the pattern of what an answer to a question has; None where its kind says nothing of that."""
+    answer = next((answer for asked, answer in _KINDS if asked.search(question)), None)
+    return None if answer is None else re.compile(answer, re.IGNORECASE)
+
+
+_FILE = (
+    r"(?<![\w/-])[\w/-]++\."
+    r"(?:py|js|jsx|ts|tsx|go|rs|java|kt|rb|php|c|h|cc|cpp|cs|swift|sh|sql|html|css|json|toml|ya?ml|md|ipynb)\b"
+)
+_CODE = re.compile(rf"`[^`]+`|{_FILE}|\w\(\)|\b[a-z]+_[a-z_]+\b|\b[a-z]+[A-Z]\w*")
+_TOPIC_WORD = re.compile(r"[^\W_]+")
+_TECHNICAL = frozenset(
+    "api apis backend bug bugs bugfix cli code codebase coding commit commits compile compiler compiles config "
+    "configuration database databases debug debugging deploy deploys deployed deployment docker dockerfile endpoint "
+    "endpoints exception exceptions frontend function functions git github gitlab implement implemented implementing "
+    "javascript kubernetes lint linter linting logging migration migrations module modules mypy npm parse parser "
+    "parsers parsing pip pytest python refactor refactored refactoring regex repo repos repository repositories rust "
+    "schema schemas script scripts server servers software sql sqlite stacktrace traceback typescript".split()
+)
+_PRIVATE = frozenset(
+    "wife husband spouse fiance fiancé fiancée girlfriend boyfriend son sons daughter daughters stepson stepdaughter "
+    "baby babies kid kids toddler mother mothers father fathers mum mom mommy dad daddy parents sister sisters brother "
+    "brothers siblings twins grandma grandpa grandmother grandfather grandson granddaughter grandchild grandchildren "
+    "grandparents aunt aunts uncle uncles niece nieces nephew nephews cousin cousins family families birthday "
+    "birthdays wedding weddings anniversary pregnant pregnancy divorce divorced allergic allergy allergies asthma "
+    "diabetes diabetic medication medications therapy therapist kindergarten daycare".split()
+)
+
+
+def is_technical(task: str) -> bool:
+    """Return whether a task is about software: it contains code, a file name or a word of that field."""
+    return not _TECHNICAL.isdisjoint(_words_of(task)) or _CODE.search(task) is not None
+
+
+def is_private(text: str) -> bool:
+    """Return whether a text is about somebody's family or health."""
+    return not _PRIVATE.isdisjoint(_words_of(text))
+
+
+def _words_of(text: str) -> list[str]:
+    return _TOPIC_WORD.findall(text.lower())

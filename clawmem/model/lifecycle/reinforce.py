@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_given_by_person
-from clawmem.model.facts.further_evidence import with_evidence_of
+from clawmem.model.facts.fact import DEFAULT_CATEGORY, Fact, is_given_by_person, with_evidence_of
 
 HIGHEST_CONFIDENCE = 0.99
 STEP = 0.2

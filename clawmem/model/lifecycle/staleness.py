@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from clawmem.model.facts.claim_check import failure_of
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import REDACTED, Fact
 from clawmem.model.facts.reach import scope_of
-from clawmem.model.history.redaction import MARK
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.lifecycle.premises import doubt_reason, is_due_for_review, review_words
 from clawmem.model.records.event import Event
@@ -51,6 +50,6 @@ def _source_change(fact: Fact, event: Event | None) -> str | None:
         return "is no longer in the ledger"
     if (event.metadata or {}).get("revoked"):
         return "was revoked"
-    if MARK in event.text:
+    if REDACTED in event.text:
         return "was redacted"
     return "no longer contains the quote" if fact.source_text and fact.source_text not in event.text else None

@@ -4,6 +4,7 @@ import math
 from datetime import datetime
 from typing import Any
 
+from clawmem.errors import InvalidInput
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of, is_given_by_person
 from clawmem.model.facts.validity import is_over, shown_end
 from clawmem.model.language.dates import days_between, stamp
@@ -18,7 +19,7 @@ TIERS = (HOT, WARM, COLD)
 RECENCY = ((20, 14, 60), (10, 10, 45), (-1, 7, 30))
 
 ALWAYS_HOT = 0.8
-# From this importance on, as health and standing orders have it (`clawmem.model.facts.trust`), a fact is told beside
+# From this importance on, as health and standing orders have it (`clawmem.model.facts.fact`), a fact is told beside
 # every question.
 ALWAYS_TOLD = 0.85
 WARM_IMPORTANCE = 0.4
@@ -214,3 +215,36 @@ def explain(
             "days": archive_days,
         },
     }
+
+
+GREEN, TARGET, ROTATE, COMPACT = ZONES = ("green", "target", "rotate", "compact")
+ADVICE = {
+    GREEN: "there is room",
+    TARGET: "a good size; go on",
+    ROTATE: "make a checkpoint and start a new session soon",
+    COMPACT: "make a checkpoint now, and continue from its restart text",
+}
+
+
+class ZoneLimits(NamedTuple):
+    """The parts of the window from which on the zone is `target`, `rotate` and `compact`."""
+
+    target: float = 0.4
+    rotate: float = 0.6
+    compact: float = 0.8
+
+
+def zone(used: int, window: int, limits: ZoneLimits = ZoneLimits()) -> str:  # noqa: B008
+    """Return the zone of a context window of `window` tokens of which `used` are filled.
+
+    Raise InvalidInput if the window is not positive."""
+    if window <= 0 or used < 0:
+        raise InvalidInput(
+            "--window must be above 0, and --used not below it.", "Example: --used 90000 --window 200000"
+        )
+    part = used / window
+    if part > limits.compact:
+        return COMPACT
+    if part > limits.rotate:
+        return ROTATE
+    return TARGET if part >= limits.target else GREEN

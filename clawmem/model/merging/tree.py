@@ -12,16 +12,20 @@ from clawmem.errors import ClawmemError, NeedsDecision
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, LOG, PROPOSAL_FILE, file_kind, handling
-from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
-from clawmem.model.merging.facts.doubles import front_matters, join_duplicate_ids
+from clawmem.model.merging.facts.collisions import (
+    RenamedId,
+    collisions,
+    front_matters,
+    join_duplicate_ids,
+    with_new_names,
+)
+from clawmem.model.merging.facts.fields import three_way
 from clawmem.model.merging.facts.merge import DuplicateFact, MergedFacts, merge_facts
 from clawmem.model.merging.facts.rivals import proposal_id
-from clawmem.model.merging.facts.values import three_way
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
 from clawmem.model.pages.summary import split_front_matter
-from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, proposal_path
-from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, parse_proposal, proposal_path, render_proposal
 from clawmem.model.records.entity import ITEMS, SUMMARY, folder_of, name_of_path
 
 Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes | None]]

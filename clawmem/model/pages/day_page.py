@@ -14,7 +14,7 @@ from clawmem.model.facts.labels import labels
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.event import Event
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 
 MENTIONS = "Mentioned, and kept as notes only:"
 NARRATIVE = "## Narrative"

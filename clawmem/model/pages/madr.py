@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
-from clawmem.model.facts.precedents import DECISION_MAKERS, FAILED, REVERTED, outcomes_of
+from clawmem.model.facts.gates import DECISION_MAKERS, FAILED, REVERTED, outcomes_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import yaml_scalar

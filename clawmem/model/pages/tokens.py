@@ -13,13 +13,12 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from clawmem.model.facts.fact import Fact, since_or_from
+from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, Fact, since_or_from
 from clawmem.model.facts.labels import labels
-from clawmem.model.facts.trust import EXTERNAL, OUTSIDE_WARNING
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
-from clawmem.model.search.excerpt import excerpt_place
+from clawmem.model.search.passage import excerpt_place
 
 LONELY = frozenset(
     "bq fj fz gj gk gq hj jg jv jw jx jy jz kq kx kz lq mz nq oq qf qg qj qk qo qy qz rj tj tq uq vq vz wq wv wz xg xh "

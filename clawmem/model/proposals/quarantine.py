@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clawmem.model.facts.draft import texts_in
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.fact import Fact, is_low_trust
 from clawmem.model.records.event import is_from_outside, trust_limit
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 
 if TYPE_CHECKING:
     from clawmem.model.records.event import Event

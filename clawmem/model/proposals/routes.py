@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.proposals.kinds import BY_KIND, KINDS
+from clawmem.model.proposals.proposal import BY_KIND, KINDS
 from clawmem.model.records.entity import CANDIDATES, ROOTS
 
 _KIND, _WORKFLOW = "kind:", "workflow:"

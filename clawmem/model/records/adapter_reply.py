@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, key_name
-from clawmem.model.facts.precedents import DECISION_OUTCOMES
+from clawmem.model.facts.gates import DECISION_OUTCOMES
 from clawmem.model.forms import Before, FilledText, TimeText, WrongValue, no_other_keys, read_record
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import one_line

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from clawmem.model.facts.ids import Entropy
+from clawmem.model.facts.fact import Entropy
 from clawmem.model.named_tuple import NamedTuple
 
 AGENT_SHELLS = {

@@ -10,11 +10,11 @@ from io import BytesIO
 from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
+from clawmem.model.facts.fact import is_low_trust, least_trust, trust_of_source
 from clawmem.model.facts.reach import Reach
-from clawmem.model.facts.trust import is_low_trust, least_trust, trust_of_source
+from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.bounds import LEDGER_LINE_BYTES, refuse_unread
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import LEDGER_LINE_BYTES, read_json, refuse_unread
 
 _MAY_BE_TEXT = ("speaker", "session", "agent", "source", "external_id", "kind")
 _TEXT_OR_NONE, _FLAG_OR_NONE, _OBJECT_OR_NONE = (str, type(None)), (bool, type(None)), (dict, type(None))
@@ -242,3 +242,53 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+SOURCE = "clawmem"
+
+
+def model_run(event: Event) -> Mapping[str, Any] | None:
+    """Return the record of the model run in an event, or None for other events."""
+    run = (event.metadata or {}).get(MODEL_RUN)
+    return run if event.kind == "app" and event.source == SOURCE and isinstance(run, dict) else None
+
+
+def runs_in(data: bytes, path: str) -> list[Mapping[str, Any]]:
+    """Return the recorded runs of a ledger file, oldest first. Only the lines that may contain one are parsed."""
+    mark = f'"{MODEL_RUN}"'.encode()
+    lines = b"\n".join(line for line in data.split(b"\n") if mark in line)
+    return [run for event in parse_events(lines, path) if (run := model_run(event)) is not None] if lines else []
+
+
+def total_cents(runs: Iterable[Mapping[str, Any]]) -> float:
+    """Return the total cost of the runs in cents. A manually edited invalid amount counts as 0."""
+    return sum(max(0.0, _number(run, "cents")) for run in runs)
+
+
+def unpriced_calls(runs: Iterable[Mapping[str, Any]]) -> int:
+    """Return the calls whose price is not known."""
+    return sum(int(_number(run, "calls")) for run in runs if run.get("priced") is False)
+
+
+def unpriced_tokens(runs: Iterable[Mapping[str, Any]]) -> int:
+    """Return the tokens of the calls whose price is not known."""
+    return total_tokens(run for run in runs if run.get("priced") is False)
+
+
+def total_tokens(runs: Iterable[Mapping[str, Any]]) -> int:
+    """Return the tokens of prompts and answers of the runs."""
+    return sum(int(_number(run, "prompt_tokens") + _number(run, "answer_tokens")) for run in runs)
+
+
+def cost_line(run: Mapping[str, Any]) -> str:
+    """Return what a run cost, on one line."""
+    cents, cached = _number(run, "cents"), int(_number(run, "cached"))
+    money = f"{cents:.4g} cents" if run.get("priced", True) else "price not known"
+    kept = f", {counted(cached, 'kept answer')}" if cached else ""
+    calls = counted(int(_number(run, "calls")), "call")
+    return f"cost of {run.get('model')}: {money}, {calls}{kept}, {total_tokens([run]):,} tokens"
+
+
+def _number(run: Mapping[str, Any], key: str) -> float:
+    value = run.get(key, 0)
+    return float(value) if isinstance(value, int | float) else 0.0

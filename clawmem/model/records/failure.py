@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.model.forms import FilledText, TimeText, WrongValue, no_other_keys, read_record
-from clawmem.model.records.keyed_entries import keyed_records
-from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.parsing import Yaml, keyed_records, read_log
 
 MODES_PATH = "governance/failures.yaml"
 LOG_PATH = "governance/failures.jsonl"

@@ -5,17 +5,17 @@ Each raises Unreadable or ConflictMarkers with the line where the file cannot be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from clawmem.errors import InvalidInput, Unreadable
+from clawmem.errors import InvalidInput, Unreadable, UnreadableKey
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
-from clawmem.model.forms import read_in_file
-from clawmem.model.records.bounds import LEDGER_LINE_BYTES
+from clawmem.model.forms import WrongValue, read_in_file
 from clawmem.model.records.event import Event, parse_events
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import LEDGER_LINE_BYTES, read_json
 
 Yaml = Callable[[str, str], Any]
 _Record = TypeVar("_Record")
@@ -117,7 +117,7 @@ def events(data: bytes, path: str, yaml: Yaml) -> tuple[Event, ...]:
 
 def proposal(data: bytes, path: str, yaml: Yaml) -> Any:
     """A proposal."""
-    from clawmem.model.proposals.proposal_file import parse_proposal
+    from clawmem.model.proposals.proposal import parse_proposal
 
     return parse_proposal(data, path)
 
@@ -140,7 +140,7 @@ def accesses(data: bytes, path: str, yaml: Yaml) -> Any:
 
 def adaptation(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
     """What became of promoted facts."""
-    from clawmem.model.proposals.adaptation import outcomes_from_record
+    from clawmem.model.proposals.promotion import outcomes_from_record
 
     record = json_object(data, path, yaml)
     try:
@@ -159,3 +159,42 @@ def redactions(data: bytes, path: str, yaml: Yaml) -> tuple[dict[str, Any], ...]
         return records_of(data)
     except (ValueError, InvalidInput) as problem:
         raise Unreadable(path, getattr(problem, "lineno", None), str(problem)) from None
+
+
+_ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+
+
+def keyed_records(
+    read: Callable[[str, Any], _Record], what: str, data: bytes, path: str, yaml: Yaml
+) -> dict[str, _Record]:
+    """Return the records by id, in file order. Raise Unreadable, with the line and the key.
+
+    `read` makes a record of an id and its entry, or raises WrongValue. `what` is the word for such a record."""
+    entries = yaml_value(data, path, yaml)
+    if not isinstance(entries, Mapping | None):
+        raise Unreadable(path, None, f"it does not map each {what} to its keys")
+    found = {}
+    for name, entry in (entries or {}).items():
+        try:
+            if not _ID.fullmatch(str(name)):
+                raise WrongValue(f"is no id of a {what}: use lower-case letters, digits and -")
+            found[str(name)] = read(str(name), entry)
+        except WrongValue as problem:
+            keys = (str(name), *problem.keys)
+            written = text(data, path, yaml)
+            line = line_of_key(written, ".".join(map(str, keys[:2]))) or line_of_key(written, str(name))
+            raise UnreadableKey(path, keys, problem.problem, line) from None
+    return found
+
+
+def line_of_key(text: str, key: str) -> int | None:
+    """Return the line on which the last part of a dotted key stands below the parts before it, or None."""
+    line: int | None = None
+    lines = text.split("\n")
+    for part in key.split("."):
+        start = line or 0
+        wanted = re.compile(rf"""\s*['"]?{re.escape(part)}['"]?\s*:""")
+        line = next((number for number in range(start + 1, len(lines) + 1) if wanted.match(lines[number - 1])), None)
+        if line is None:
+            return None
+    return line

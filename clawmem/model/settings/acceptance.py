@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.trust import EXTERNAL, is_low_trust
+from clawmem.model.facts.fact import EXTERNAL, Fact, is_low_trust
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import (
     RULES,
@@ -14,7 +13,7 @@ from clawmem.model.proposals.quarantine import (
     with_approval,
     without_approval,
 )
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 
 APPROVAL, ORDER = "approval", "order"
 

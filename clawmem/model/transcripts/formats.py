@@ -14,8 +14,15 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.records.bounds import MESSAGE_CHARACTERS, RECORD_BYTES, beyond_limit
-from clawmem.model.records.strict_json import NUMBERS, json_problem, read_json, refuse_deep
+from clawmem.model.records.strict_json import (
+    MESSAGE_CHARACTERS,
+    NUMBERS,
+    RECORD_BYTES,
+    beyond_limit,
+    json_problem,
+    read_json,
+    refuse_deep,
+)
 from clawmem.model.transcripts import (
     chat,
     chatgpt,

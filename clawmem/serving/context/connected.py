@@ -16,15 +16,13 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import scope_of
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import STOPWORDS, search_words
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import forms_of, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.search.ranking import BACKGROUND, meaning_share, word_weight
 from clawmem.serving.context.hits import ContextRequest
-from clawmem.serving.context.tiers import TierCounts, tiers_of
-from clawmem.serving.context.units import ItemReason
+from clawmem.serving.context.units import ItemReason, TierCounts, tiers_of
 from clawmem.vault.vault import Vault
 
 # The first pass and two further ones. A pass starts from so many facts, follows so many of the things that they name,

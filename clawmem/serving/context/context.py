@@ -7,8 +7,8 @@ from clawmem.extension import foreign, named
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
+from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.search.scoped import all_guardrails, guardrail_rows
-from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
@@ -22,27 +22,30 @@ from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.serving.context.commands import follow_up_commands
 from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, find_hits, given, public_facts
 from clawmem.serving.context.pages import (
     event_units,
+    follow_up_commands,
     line_units,
     noted_units,
     page_units,
     recent_units,
     summary_units,
 )
-from clawmem.serving.context.tiers import (
+from clawmem.serving.context.units import (
     TITLES,
+    ContextResult,
     TierCounts,
+    UnitStyle,
+    context_result,
     current_tiers,
+    fact_units,
     first_of_tier,
     tiers_at,
     tiers_by,
     tiers_of,
     without_facts,
 )
-from clawmem.serving.context.units import ContextResult, UnitStyle, context_result, fact_units
 from clawmem.serving.recall.recall import check_question
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault

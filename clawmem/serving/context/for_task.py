@@ -17,7 +17,7 @@ from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of
-from clawmem.model.facts.precedents import DECISION, outcomes_of
+from clawmem.model.facts.gates import DECISION, outcomes_of
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.question import search_words
@@ -30,11 +30,10 @@ from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
 from clawmem.model.search.ranking import meaning_share, share_of
-from clawmem.serving.context.commands import follow_up_commands
+from clawmem.serving.browse import sources_of
 from clawmem.serving.context.hits import ContextRequest, given
-from clawmem.serving.context.tiers import TierCounts, tiers_of
-from clawmem.serving.context.units import ItemReason, UnitStyle, fact_units
-from clawmem.serving.stale import sources_of
+from clawmem.serving.context.pages import follow_up_commands
+from clawmem.serving.context.units import ItemReason, TierCounts, UnitStyle, fact_units, tiers_of
 from clawmem.vault.vault import Vault
 
 LESSON = "lesson"

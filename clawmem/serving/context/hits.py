@@ -13,10 +13,8 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
 from clawmem.model.facts.fact import SUPERSEDED
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
-from clawmem.model.language.question import asks_former, search_words, topics
-from clawmem.model.language.text import normal
-from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.language.question import asks_former, is_private, is_technical, search_words, topics
+from clawmem.model.language.text import forms_of, normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
@@ -25,10 +23,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, is_speech
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.ranking import close_to_best
-from clawmem.serving.context.commands import follow_up_commands, replaced_remark
-from clawmem.serving.context.pages import orders_remark, said_units
-from clawmem.serving.context.tiers import TierCounts, tiers_of
-from clawmem.serving.context.units import UnitStyle, fact_units
+from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
+from clawmem.serving.context.units import TierCounts, UnitStyle, fact_units, tiers_of
 from clawmem.serving.recall.recall import (
     LEAST_SCORE,
     QuestionWords,

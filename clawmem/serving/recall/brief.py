@@ -1,7 +1,6 @@
 """Recall results as text for a prompt, without reading further: a short form for simple results."""
 
-from clawmem.model.facts.fact import ACTIVE
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.fact import ACTIVE, is_low_trust
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import context_line, lacks_day
 from clawmem.model.safety.recalled_text import CLOSING, OPENING

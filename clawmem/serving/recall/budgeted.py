@@ -11,7 +11,7 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.topics import is_private, is_technical
+from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
@@ -19,11 +19,18 @@ from clawmem.model.pages.tokens import note_line, shorten, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import is_speech
-from clawmem.serving.context.commands import follow_up_commands, replaced_remark
 from clawmem.serving.context.hits import public_facts
-from clawmem.serving.context.pages import orders_remark, said_units
-from clawmem.serving.context.tiers import TierCounts, candidates_of, first_of_tier, tiers_at
-from clawmem.serving.context.units import ContextResult, UnitStyle, context_result, fact_units
+from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
+from clawmem.serving.context.units import (
+    ContextResult,
+    TierCounts,
+    UnitStyle,
+    candidates_of,
+    context_result,
+    fact_units,
+    first_of_tier,
+    tiers_at,
+)
 from clawmem.serving.recall.result import FactHit, NoteHit, RecallResult
 from clawmem.vault.vault import Vault
 

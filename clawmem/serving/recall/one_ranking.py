@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from typing import Any, TypeVar
 
-from clawmem.model.facts.trust import is_low_trust
+from clawmem.model.facts.fact import is_low_trust
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of

@@ -21,10 +21,9 @@ from clawmem.index.search.channels import (
     weigh_words,
     words_had,
 )
-from clawmem.index.search.lookup import PlacedFact, entities_called
-from clawmem.index.search.notes import has_passages
+from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
+from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
-from clawmem.index.search.unreadable import unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
@@ -32,7 +31,6 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.labels import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import (
     DaySpan,
     asks,
@@ -46,14 +44,14 @@ from clawmem.model.language.question import (
     time_asked,
     topics,
 )
-from clawmem.model.language.text import normal
+from clawmem.model.language.text import forms_of, normal
 from clawmem.model.lifecycle.tiers import RECENCY_POLICY, tier_of
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.bounds import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
+from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
 from clawmem.model.search.named import PERSON, belongs_to, name_words, owners_asked
 from clawmem.model.search.ranking import (
     NAME_ONLY,
@@ -67,7 +65,6 @@ from clawmem.model.search.ranking import (
     share_of,
     with_meaning,
 )
-from clawmem.serving.recall.named import facts_asked_of
 from clawmem.serving.recall.result import (
     EVENTS,
     FACTS,
@@ -78,6 +75,7 @@ from clawmem.serving.recall.result import (
     FactHit,
     RecallHit,
     RecallResult,
+    facts_asked_of,
 )
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -217,7 +215,7 @@ def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str
     unknown = [word.word for word in words.asked if not word.known]
     if not 0 < len(unknown) <= _MOST_UNKNOWN:
         return None
-    from clawmem.index.search.slips import with_slips_mended  # most questions have no slip
+    from clawmem.index.search.conflicts import with_slips_mended
 
     mended, meant = with_slips_mended(index, question, unknown)
     text = ", ".join(f"no text has '{word}', read as '{near}'" for word, near in meant.items())
@@ -264,7 +262,7 @@ def recall(
 
     result = run_query(vault, answered)
     if result.earlier:
-        from clawmem.serving.context.commands import replaced_remark  # few questions need it
+        from clawmem.serving.context.pages import replaced_remark
 
         result = result._replace(notices=(*result.notices, replaced_remark(wanted, question, result.earlier)))
     if not result.found or wanted.as_of:
@@ -356,7 +354,6 @@ def _sources(index: Index, result: RecallResult, owners: Collection[str], moment
     ids = {hit.fact.source_event for hit in result.found if hit.fact.source_event} - heard
     if not ids:
         return ()
-    from clawmem.index.search.notes import events_with_ids
     from clawmem.serving.recall.events import with_verdicts
 
     events = events_with_ids(index, sorted(ids)).values()
@@ -395,8 +392,7 @@ def _is_order(hit: RecallHit) -> bool:
 
 def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int) -> RecallResult:
     """Return the result with a notice of messages that were left out since they read as orders."""
-    from clawmem.serving.context.commands import follow_up_commands  # few questions find an order
-    from clawmem.serving.context.pages import orders_remark
+    from clawmem.serving.context.pages import follow_up_commands, orders_remark
 
     remark = orders_remark(left_out, follow_up_commands(asked.wanted, asked.words).recall)
     return result._replace(notices=(*result.notices, remark)) if remark else result

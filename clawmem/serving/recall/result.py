@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 
+from clawmem.index.search.channels import names_in
+from clawmem.index.search.lookup import PlacedFact
+from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import SUMMARY
 from clawmem.model.records.event import Event
+from clawmem.model.search.named import FactPlace, named_and_others
+from clawmem.model.search.ranking import AskedOf
 
 FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"
 RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
@@ -135,3 +140,13 @@ class RecallResult(NamedTuple):
 def page_kind(path: str) -> str:
     """Return where `recall` looks for the lines of a page: summaries or notes."""
     return SUMMARIES if path.endswith(f"/{SUMMARY}") else NOTES
+
+
+def facts_asked_of(index: Index, question: str, called: Mapping[str, str], found: Mapping[int, PlacedFact]) -> AskedOf:
+    """Return which of the found facts are about what the question names, and which about others than a named person.
+
+    `called` are the entities that the question names, each with that name."""
+    names = names_in(question)
+    places = {n: FactPlace(placed.fact.subject, placed.entity) for n, placed in found.items()}
+    named, others = named_and_others(question, names, called, places, index.engine.having)
+    return AskedOf({found[n].fact.id for n in named}, {found[n].fact.id for n in others})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.errors import Refused
 from clawmem.model.language.text import counted
-from clawmem.vault.commit.interrupted import refuse_interrupted
+from clawmem.vault.commit.pending import refuse_interrupted
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.edits.scan import HandEdits, finish_scan, start_scan
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.layout import is_owned
+from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.commit.pending import locked_index
 from clawmem.vault.git.index import replace_index
 from clawmem.vault.git.refs import common_dir_of, lost_branch

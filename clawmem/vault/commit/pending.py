@@ -1,13 +1,15 @@
 """The note of a transaction in progress, with which the next command finishes it after a crash."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from clawmem.errors import InvalidInput, StorageFailed
+from clawmem.errors import InvalidInput, NeedsDecision, Refused, StorageFailed
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.layout import check_inside
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 from clawmem.vault.disk import partial_path
 from clawmem.vault.git.index import (
     ADD_TO_INDEX,
@@ -17,7 +19,7 @@ from clawmem.vault.git.index import (
     replace_index,
     unlock_index,
 )
-from clawmem.vault.git.refs import PENDING_FILE
+from clawmem.vault.git.refs import PENDING_FILE, common_dir_of
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
 
@@ -181,3 +183,35 @@ def _existing(vault: Vault, paths: Sequence[str]) -> set[str]:
 
 def _names(paths: Iterable[str]) -> bytes:
     return "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
+
+
+# Files in the git folder while an operation is unfinished, and the name of the operation.
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+}
+
+
+def refuse_interrupted(vault: Vault) -> None:
+    """Raise NeedsDecision during a merge, rebase or the like, and Refused in a sparse checkout."""
+    if (vault.git_dir / "info" / "sparse-checkout").exists() and _is_sparse(vault):
+        raise Refused(
+            "This vault is a sparse checkout: facts that are not on disk would be committed as deleted.",
+            "Restore them with `git sparse-checkout disable`.",
+        )
+    for name, what in _UNFINISHED.items():
+        if (vault.git_dir / name).exists():
+            ours = "`clawmem sync --continue`" if what == "merge" else f"`git {what} --continue`"
+            raise NeedsDecision(
+                f"A git {what} is unfinished in the vault.",
+                f"Finish it with {ours} or cancel it with `git {what} --abort`.",
+            )
+
+
+def _is_sparse(vault: Vault) -> bool:
+    places = (common_dir_of(vault.git_dir) / "config", vault.git_dir / "config.worktree")
+    asked = ("--bool", "core.sparseCheckout")
+    return any(vault.git.try_run("config", "--file", str(place), *asked) == b"true\n" for place in places)

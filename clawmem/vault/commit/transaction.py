@@ -22,11 +22,10 @@ from clawmem.errors import (
     SecretFound,
     Unreadable,
 )
-from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, beyond_limit
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.vault.commit.fast_import import import_stream
-from clawmem.vault.commit.interrupted import refuse_interrupted
+from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, beyond_limit
+from clawmem.vault.commit.fast_import import UNSIGNED_REF, delete_unsigned_ref, import_stream, sign_commits
 from clawmem.vault.commit.pending import (
     PendingCommit,
     clear_pending,
@@ -34,18 +33,19 @@ from clawmem.vault.commit.pending import (
     finish_pending,
     is_pending,
     locked_index,
+    refuse_interrupted,
     remove_consumed,
     update_git_index,
     write_pending,
 )
 from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
 from clawmem.vault.git.attributes import install_attributes, install_hook
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.made_here import record_commits
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
@@ -202,7 +202,7 @@ class Transaction:
             adopted = plan_adoption(self.vault, committed, edited, agent)
             moved = {pair: number for adoption in adopted for pair, number in adoption.moved.items()}
             if moved:
-                from clawmem.vault.edits.renames import add_old_path_aliases  # few edits move facts
+                from clawmem.vault.edits.hand_edits import add_old_path_aliases
 
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
                 adopted = plan_adoption(self.vault, committed, edited, agent)
@@ -243,12 +243,6 @@ class Transaction:
         return tuple(self.vault.git.finish(importer, _IMPORT[0], stream).decode().split())
 
     def _import_signed(self, changes: Sequence[Change], branch: str, parent: str | None) -> tuple[str, ...]:
-        from clawmem.vault.commit.signing import (  # most vaults do not sign
-            UNSIGNED_REF,
-            delete_unsigned_ref,
-            sign_commits,
-        )
-
         delete_unsigned_ref(self.vault)
         return sign_commits(self.vault, self._import(changes, UNSIGNED_REF, parent), branch, parent)
 

@@ -9,14 +9,11 @@ from typing import NamedTuple
 from clawmem.errors import ChangedMeanwhile, ClawmemError, InvalidInput
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import GUARDRAIL, Fact
-from clawmem.model.facts.ids import check_reference
-from clawmem.model.facts.trust import least_trust, statement_trust, trust_rank
+from clawmem.model.facts.fact import GUARDRAIL, Fact, check_reference, least_trust, statement_trust, trust_rank
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted, one_line, visible
-from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path
-from clawmem.model.proposals.proposal_file import render_proposal
+from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path, render_proposal
 from clawmem.model.proposals.quarantine import is_approved, orders_in_text, without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers

@@ -5,21 +5,28 @@ Copy the committed state of a vault to another folder.
 
 from __future__ import annotations
 
+import io
 import json
+import re
+import tarfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import IO, Any
 
-from clawmem.errors import InvalidInput, Refused
+from clawmem.errors import DamagedBackup, GitFailed, InvalidInput, Refused
+from clawmem.model.history.entry import Manifest, ManifestMember, parse_manifest, render_manifest
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import agent_shell
 from clawmem.model.records.change import Change, trailers
 from clawmem.model.records.layout import SETTINGS
+from clawmem.model.records.strict_json import MANIFEST_BYTES
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import accept, another_was_accepted
 from clawmem.vault.git.git import Git
-from clawmem.vault.git.refs import PENDING_FILE, git_dir_of
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.git.refs import PENDING_FILE, common_dir_of, git_dir_of
 from clawmem.vault.vault import Vault
 
 BRANCH = "main"
@@ -142,3 +149,231 @@ def copy_vault(own: Vault, root: Path, environment: Mapping[str, str]) -> None:
     git.run("remote", "remove", "origin")
     configure_repository(git)
     (root / ".git" / "clawmem").mkdir(mode=0o700, exist_ok=True)
+
+
+# Refs of other clones, and what an interrupted signing left behind.
+_EXCLUDED_REFS = ("--exclude=refs/remotes/*", "--exclude=refs/clawmem/unsigned")
+# How `git fsck` reports objects that are intact but badly formed.
+_STYLE_ERRORS = ("error in ", "warning in ", "notice: ")
+# git itself refuses invalid names. The system limits the length of an argument.
+_BRANCH = re.compile(r"refs/heads/[^\s\x00-\x1f\x7f-][^\s\x00-\x1f\x7f]{0,999}")
+_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+class BundleRefs(NamedTuple):
+    """The refs in a bundle, by name; `head` is the commit of HEAD."""
+
+    refs: dict[str, str]
+    head: str
+
+
+def write_bundle(vault: Vault, target: Path) -> BundleRefs:
+    """Write every ref except those of remotes, with all objects. Raise Refused if the history is incomplete."""
+    if vault.head().commit is None:
+        raise Refused("The vault has no commit yet, so there is nothing to back up.", "Run `clawmem init` on it again.")
+    refuse_shallow(vault)
+    vault.git.run("bundle", "create", "--quiet", str(target), *_EXCLUDED_REFS, "--all", "HEAD")
+    return bundle_refs(vault.git, target)
+
+
+def refuse_shallow(vault: Vault) -> None:
+    """Raise Refused if the clone contains only a part of the history."""
+    if is_shallow(vault):
+        raise Refused(
+            "This vault is a shallow clone: a part of its history is missing here, so a backup would be incomplete.",
+            "Fetch the rest with `git fetch --unshallow`, or back up the clone it was made from.",
+        )
+
+
+def is_shallow(vault: Vault) -> bool:
+    """Return whether this is a shallow clone."""
+    return (common_dir_of(vault.git_dir) / "shallow").exists()
+
+
+def shallow_commits(vault: Vault) -> list[str]:
+    """Return the commits of a shallow clone whose parents are missing."""
+    data = vault.disk.read(common_dir_of(vault.git_dir) / "shallow")
+    return sorted((data or b"").decode().split())
+
+
+def bundle_refs(git: Git, bundle: Path) -> BundleRefs:
+    """Return the refs of a bundle. Raise DamagedBackup if it has no HEAD."""
+    rows = [line.split(" ", 1) for line in git.run("bundle", "list-heads", str(bundle)).decode().splitlines()]
+    refs = {name: commit for commit, name in rows if name != "HEAD"}
+    head = next((commit for commit, name in rows if name == "HEAD"), None)
+    if head is None:
+        raise DamagedBackup("its bundle has no HEAD")
+    return BundleRefs(refs, head)
+
+
+def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str | None, commit: str) -> None:
+    """Create a repository at `root` with the refs of a bundle and HEAD as it was. No work tree is checked out.
+
+    Raise DamagedBackup if the manifest or the bundle is invalid.
+    """
+    # `branch` comes from a file. It must not be read as an option.
+    if branch is not None and not _BRANCH.fullmatch(branch):
+        raise DamagedBackup("its manifest names an invalid branch")
+    if object_format not in ("sha1", "sha256"):
+        raise DamagedBackup("its manifest names an unknown object format")
+    if not _COMMIT.fullmatch(commit):
+        raise DamagedBackup("its manifest names an invalid commit")
+    git.run("init", "--quiet", "--template=", f"--object-format={object_format}", "--initial-branch=main", ".")
+    configure_repository(git)
+    try:
+        git.run("bundle", "verify", "--quiet", str(bundle))
+        # git does not fetch into the branch that HEAD is on, so HEAD names a branch without commits meanwhile.
+        git.run("symbolic-ref", "HEAD", "refs/clawmem/unborn")
+        git.run("fetch", "--quiet", "--no-tags", str(bundle), "+refs/*:refs/*", "HEAD")
+    except GitFailed as problem:
+        raise DamagedBackup(problem.message.rstrip(".")) from problem
+    try:
+        if branch is not None:
+            git.run("symbolic-ref", "HEAD", branch)
+        else:
+            git.run("update-ref", "--no-deref", "HEAD", commit)
+    except GitFailed as problem:
+        raise DamagedBackup(problem.message.rstrip(".")) from problem
+    (root / ".git" / "FETCH_HEAD").unlink(missing_ok=True)
+
+
+def check_objects(git: Git) -> None:
+    """Let git check every object. Raise DamagedBackup with its message. Mere style errors, such as an author without an
+    address, are ignored."""
+    problems = fsck(git)
+    if problems:
+        raise DamagedBackup(f"git fsck says: {problems[0]}")
+
+
+def fsck(git: Git) -> list[str]:
+    """Return what git finds damaged or missing when it reads every object, in its own words."""
+    process = git.start("fsck", "--full", "--no-dangling", "--no-progress")
+    printed, complaint = git.communicate(process)
+    lines = (complaint + printed).decode(errors="replace").splitlines()
+    wrong = [line for line in lines if not line.startswith(_STYLE_ERRORS)]
+    if process.returncode == 0 or (lines and not wrong):
+        return []
+    return wrong or [f"exit code {process.returncode}"]
+
+
+def tree_of(git: Git, commit: str) -> str:
+    """Return the name of a commit's tree."""
+    return git.run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+
+
+def object_format(git: Git) -> str:
+    """Return the hash algorithm of the repository: "sha1" or "sha256"."""
+    return git.run("rev-parse", "--show-object-format").decode().strip()
+
+
+def refs_by_name(git: Git) -> dict[str, str]:
+    """Return the commit of every ref of a repository, by ref name."""
+    rows = git.run("for-each-ref", "--format=%(objectname) %(refname)").decode().splitlines()
+    return {name: commit for commit, name in (row.split(" ", 1) for row in rows)}
+
+
+MANIFEST = "manifest.json"
+CHECKSUM = "manifest.sha256"
+BUNDLE = "vault.bundle"
+JOURNAL = "access.log"
+PARTS = (BUNDLE, JOURNAL)
+_PIECE = 1 << 20
+# tar headers contain only names and sizes, so that equal vaults give equal files.
+_MODE = 0o644
+
+
+def measure_file(path: Path) -> ManifestMember:
+    """Return the size and SHA-256 of a file."""
+    with path.open("rb") as file:
+        return _copied(file, None)
+
+
+def write_archive(target: Path, manifest: Manifest, parts: Mapping[str, Path]) -> None:
+    """Write the backup file and wait until it is on the disk."""
+    import os
+
+    manifest_bytes = render_manifest(manifest)
+    with open(target, "xb", opener=_private) as file:
+        with tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+            for name, data in ((MANIFEST, manifest_bytes), (CHECKSUM, _checksum(manifest_bytes))):
+                archive.addfile(_header(name, len(data)), io.BytesIO(data))
+            for name, path in parts.items():
+                with path.open("rb") as part:
+                    archive.addfile(_header(name, manifest.members[name].size), part)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_archive(file: IO[bytes], folder: Path) -> Manifest:
+    """Unpack the parts into a folder and check each against the manifest. Raise DamagedBackup if one is wrong."""
+    try:
+        with tarfile.open(fileobj=file, mode="r:") as archive:
+            manifest_bytes = _read_small(archive, MANIFEST)
+            if _read_small(archive, CHECKSUM) != _checksum(manifest_bytes):
+                raise DamagedBackup(f"{MANIFEST} does not match its checksum")
+            manifest = parse_manifest(manifest_bytes)
+            if BUNDLE not in manifest.members or not set(manifest.members) <= set(PARTS):
+                raise DamagedBackup("its manifest names parts that a backup does not have")
+            for name, wanted in manifest.members.items():
+                _unpack(archive, name, wanted, folder / name)
+    except (tarfile.TarError, EOFError, KeyError, UnicodeError, ValueError, OverflowError, RecursionError) as problem:
+        raise DamagedBackup(f"it cannot be unpacked ({problem})") from None
+    return manifest
+
+
+def _unpack(archive: tarfile.TarFile, name: str, wanted: ManifestMember, target: Path) -> None:
+    header = archive.getmember(name)
+    if header.size != wanted.size or header.sparse is not None:
+        raise DamagedBackup(f"{name} does not have the size in the manifest")
+    with _member(archive, name) as packed, target.open("xb") as file:
+        found = _copied(packed, file)
+    if found != wanted:
+        raise DamagedBackup(f"{name} does not match the SHA-256 in the manifest")
+
+
+def _copied(source: IO[bytes], target: IO[bytes] | None) -> ManifestMember:
+    import hashlib
+
+    digest, size = hashlib.sha256(), 0
+    while piece := source.read(_PIECE):
+        digest.update(piece)
+        size += len(piece)
+        if target is not None:
+            target.write(piece)
+    return ManifestMember(size, digest.hexdigest())
+
+
+def _read_small(archive: tarfile.TarFile, name: str) -> bytes:
+    with _member(archive, name) as packed:
+        data = packed.read(MANIFEST_BYTES + 1)
+    if len(data) > MANIFEST_BYTES:
+        raise DamagedBackup(f"its {name} is longer than {MANIFEST_BYTES:,} bytes")
+    return data
+
+
+def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    try:
+        found: Any = archive.extractfile(archive.getmember(name))
+    except KeyError:
+        found = None
+    if found is None:
+        raise DamagedBackup(f"it does not contain {name}")
+    return found  # type: ignore[no-any-return]
+
+
+def _private(path: str, flags: int) -> int:
+    import os
+
+    return os.open(path, flags, 0o600)
+
+
+def _header(name: str, size: int) -> tarfile.TarInfo:
+    header = tarfile.TarInfo(name)
+    header.size, header.mode = size, _MODE
+    return header
+
+
+def _checksum(described: bytes) -> bytes:
+    import hashlib
+
+    return f"{hashlib.sha256(described).hexdigest()}  {MANIFEST}\n".encode()

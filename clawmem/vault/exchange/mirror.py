@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.errors import GitFailed, InvalidInput, RemoteFailed
-from clawmem.model.history.steps import CommitInfo
+from clawmem.model.history.entry import CommitInfo
 from clawmem.model.kinds import handling
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.exchange.remote_process import run_remote_git
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import read_ref
-from clawmem.vault.lock import writer_lock
 
 _REF = "refs/clawmem/head"
 _SETTINGS = (

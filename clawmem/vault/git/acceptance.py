@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.errors import Refused
-from clawmem.vault.disk import Disk
+from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.refs import git_dir_of
 
 RECORD = "vaults.json"
@@ -96,8 +96,6 @@ def acceptance_notices(git_dir: Path, environment: Mapping[str, str]) -> tuple[s
 
 
 def _update(environment: Mapping[str, str], changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    from clawmem.vault.lock import writer_lock  # reads need no lock
-
     folder = user_folder(environment)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with writer_lock(folder / "vaults.lock", _WAIT, "accept"):

@@ -43,7 +43,7 @@ def install_attributes(vault: Vault) -> None:
     """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
     path = _attributes_path(vault)
     if vault.disk.read(path) is None:
-        from clawmem.vault.git.driver import install_driver  # only in a new clone
+        from clawmem.vault.git.merge_driver import install_driver
 
         install_driver(vault)
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.errors import GitFailed
-from clawmem.model.records.bounds import LOWEST_FILE_LIMIT, UnreadFile
+from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, UnreadFile
 
 if TYPE_CHECKING:
     import subprocess

@@ -5,6 +5,8 @@ programs, ssh commands, credential helpers, remote helpers. This is a list of wh
 one of a later git version, is left out.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -225,3 +227,11 @@ def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+# A view of the repository for git that hides configuration other than plain data.
+#
+# git cannot ignore a repository's own configuration: no option overrides included files, or settings whose first value
+# counts. But git reads the configuration from the shared folder that `GIT_COMMON_DIR` names (made for linked work
+# trees). So git gets a temporary folder with links to the objects and refs of the repository, and with a configuration
+# and attributes of its own.

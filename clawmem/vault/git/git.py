@@ -172,7 +172,7 @@ class Git:
 
             self._view = None
             if not is_all_plain(place):
-                from clawmem.vault.git.view import RepositoryView  # few vaults need it
+                from clawmem.vault.git.view import RepositoryView
 
                 self._view = RepositoryView(git_dir, self.environment)
             self._mark = mark

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,6 +11,7 @@ from pathlib import Path
 from clawmem.errors import ClawmemError
 from clawmem.model.language.text import visible
 from clawmem.model.records.layout import is_owned
+from clawmem.vault.vault import Vault
 
 _CONFLICT = 1
 
@@ -47,3 +50,57 @@ def _as_git_does(base: str, ours: str, theirs: str, environment: Mapping[str, st
     import subprocess
 
     return subprocess.call(["git", "merge-file", ours, base, theirs], env=environment)
+
+
+# `union` is git's built-in driver for ledgers where clawmem is not configured: it keeps every line. A driver of that
+# name in the configuration overrides it.
+DRIVER_NAMES = ("clawmem", "union")
+DRIVER_SETTINGS = rf"^merge\.({'|'.join(DRIVER_NAMES)})\.driver$"
+_TITLE = "clawmem: facts by id, ledgers by time, prose as text"
+# git runs it in the vault. Without -P Python would import modules from there, such as a json.py that a remote sent.
+_ARGUMENTS = "-P -m clawmem merge-driver %O %A %B %P"
+
+
+def command_line() -> str:
+    """Return the command that git runs to merge one file."""
+    interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - resolving a link would lose the virtual environment
+    return f"{shlex.quote(interpreter)} {_ARGUMENTS}"
+
+
+def install_driver(vault: Vault, settings: Mapping[str, str] | None = None) -> bool:
+    """Configure the merge driver in this clone. Return False if it was configured already.
+
+    `settings` are git's settings if the caller has read them.
+    """
+    if driver_problem(vault, settings) is None:
+        return False
+    for name in DRIVER_NAMES:
+        vault.git.configure({f"merge.{name}.name": _TITLE, f"merge.{name}.driver": command_line()})
+    return True
+
+
+def driver_problem(vault: Vault, settings: Mapping[str, str] | None = None) -> str | None:
+    """Return a sentence that says why git cannot merge facts in this clone, or None."""
+    commands = vault.git.config_values(DRIVER_SETTINGS) if settings is None else settings
+    for name in DRIVER_NAMES:
+        command = commands.get(f"merge.{name}.driver")
+        if command is None:
+            return (
+                "the merge driver for facts is not configured here,"
+                " so git's own merges stop where both sides changed a file."
+            )
+        if "clawmem" not in command:
+            return None  # the user's own choice
+        program = _program(command)
+        if program.is_absolute() and not program.exists():
+            return f"git would merge facts with {program}, which no longer exists."
+        if " -m clawmem " in command and " -P " not in command:
+            return "git would merge facts with a command of an older version, which imports Python files of the vault."
+    return None
+
+
+def _program(command: str) -> Path:
+    try:
+        return Path(shlex.split(command)[0])
+    except (ValueError, IndexError):
+        return Path("clawmem")

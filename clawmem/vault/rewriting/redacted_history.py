@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from clawmem.model.facts.fact import REDACTED
 from clawmem.model.history.entry import REDACT, trailer_pattern
-from clawmem.model.history.redaction import MARK, RECORD
+from clawmem.model.history.redaction import RECORD
 from clawmem.vault.history.git_merges import HistoryDistance
 from clawmem.vault.vault import Vault
 
@@ -66,7 +67,7 @@ def _alike(text: str, other: str) -> bool:
 
 def _fits(redacted: str, words: str) -> bool:
     """Return whether a subject is another one with parts redacted."""
-    begin, *between = redacted.split(MARK)
+    begin, *between = redacted.split(REDACTED)
     if not between or not words.startswith(begin):
         return False
     *between, end = between

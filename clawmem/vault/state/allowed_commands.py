@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 from clawmem.errors import Refused, StorageFailed, Unreadable
 from clawmem.model.records.allowed_command import AllowedCommand, parse_allowed, render_allowed
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import is_accepted
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 
 FILE = "allowed-commands.json"

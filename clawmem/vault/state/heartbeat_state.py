@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.vault import Vault
 
 LOCK = "heartbeat.lock"

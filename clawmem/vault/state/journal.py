@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.seal import checksum
+from clawmem.model.records.strict_json import checksum
 from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.vault import Vault
 

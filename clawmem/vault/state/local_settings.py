@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.vault.disk import Disk
+from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.acceptance import is_accepted, user_folder
 
 if TYPE_CHECKING:
@@ -140,8 +140,6 @@ def delete_parsed_cache(place: SettingsFile) -> None:
 @contextmanager
 def settings_lock(place: SettingsFile, wait: float) -> Iterator[None]:
     """Lock a settings file against other changes. Raise OSError if its folder cannot be written."""
-    from clawmem.vault.lock import writer_lock  # reads need no lock
-
     place.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with writer_lock(place.path.parent / "lock", wait, "config"):
         yield

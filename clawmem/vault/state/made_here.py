@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.bounds import UnreadFile
 from clawmem.model.records.entity import ITEMS
+from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.disk import append_line, complete_lines
 from clawmem.vault.git.attributes import BY_AGENTS
 from clawmem.vault.vault import Vault

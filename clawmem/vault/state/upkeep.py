@@ -6,6 +6,7 @@ wait.
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from typing import NamedTuple
@@ -124,3 +125,21 @@ def _read_number(vault: Vault, name: str) -> int:
 def _write_number(vault: Vault, name: str, number: int) -> None:
     vault.prepare_state()
     vault.disk.replace(vault.state / name, str(number).encode(), vault.state)
+
+
+STATE = "curator.json"
+
+
+def last_curated_week(vault: Vault) -> str | None:
+    """Return the name of the week, or None if the curator has not run or the file is invalid."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / STATE) or b"null")
+        return str(record["week"])
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def write_curated_week(vault: Vault, week: str) -> None:
+    """Store the name of the week."""
+    vault.prepare_state()
+    vault.disk.replace(vault.state / STATE, json.dumps({"week": week}).encode(), vault.state)

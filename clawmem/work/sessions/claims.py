@@ -21,8 +21,7 @@ from clawmem.memory.leases import (
 )
 from clawmem.memory.permission import check_may_write
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.task_changes import claim_on, holder_is_gone, mover, with_move, with_values
-from clawmem.memory.tasks import find_task
+from clawmem.memory.tasks import claim_on, find_task, holder_is_gone, mover, with_move, with_values
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible, one_line

@@ -15,7 +15,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import one_line
-from clawmem.model.lifecycle.zones import COMPACT, ROTATE, zone
+from clawmem.model.lifecycle.tiers import COMPACT, ROTATE, zone
 from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import judged_mark
@@ -37,7 +37,7 @@ from clawmem.work.sessions.records import (
     with_entries,
     zone_limits,
 )
-from clawmem.work.workflows import find_workflow
+from clawmem.work.tasks import find_workflow
 
 
 class EndedSession(NamedTuple):

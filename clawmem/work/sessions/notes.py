@@ -9,7 +9,7 @@ from clawmem.errors import ClawmemError
 from clawmem.memory.permission import check_not_read_only
 from clawmem.memory.review.quarantine import HandoverScreen
 from clawmem.memory.writing import writing
-from clawmem.model.facts.ids import new_id
+from clawmem.model.facts.fact import new_id
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted
 from clawmem.model.proposals.quarantine import order_handed_on

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, Refused
-from clawmem.model.facts.ids import check_prefix
+from clawmem.model.facts.fact import check_prefix
 from clawmem.model.facts.reach import Reach
-from clawmem.model.lifecycle.zones import ZoneLimits
+from clawmem.model.lifecycle.tiers import ZoneLimits
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers

@@ -13,8 +13,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
-from clawmem.memory.facts.access import fold_accesses
-from clawmem.memory.facts.decay import restore
+from clawmem.memory.facts.access import fold_accesses, restore
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.memory.health.doctor import doctor
@@ -24,7 +23,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import approve
-from clawmem.serving.stale import list_stale
+from clawmem.serving.browse import list_stale
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from tests.loopback import says, serving

@@ -10,7 +10,7 @@ from clawmem.extensions.exchange.okf import fits, read, render
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import Entity
-from clawmem.serving.export import Concept
+from clawmem.serving.browse import Concept
 from clawmem.vault.strict_yaml import parse_yaml
 
 NOW = "2026-11-21T09:30:00Z"

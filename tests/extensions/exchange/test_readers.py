@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.extensions.exchange import mem0
+from clawmem.extensions.exchange import foreign_memory as mem0
 from clawmem.extensions.exchange.foreign_memory import Files, ForeignMemory, SkippedMemory
 from clawmem.extensions.exchange.formats import MEMORY_FORMATS, format_of
 from clawmem.vault.strict_yaml import parse_yaml

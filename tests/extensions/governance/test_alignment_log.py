@@ -14,8 +14,7 @@ from clawmem.extensions.governance.alignment_log import (
     parse_alignment,
     report_of,
 )
-from clawmem.extensions.governance.criterion import CriterionResult, verdict_of
-from clawmem.extensions.governance.evaluation import Evaluation, parse_evaluations
+from clawmem.extensions.governance.criterion import CriterionResult, Evaluation, parse_evaluations, verdict_of
 from clawmem.model.forms import render_lines
 from clawmem.model.merging.files.merge import merge_file
 from clawmem.vault.strict_yaml import parse_yaml

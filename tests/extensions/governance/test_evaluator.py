@@ -12,17 +12,15 @@ import pytest
 
 from clawmem.errors import NotFound, Refused
 from clawmem.extensions.governance.alignment import record_decisions, recorded_alignment, report_alignment
-from clawmem.extensions.governance.criterion import CriterionResult
-from clawmem.extensions.governance.evaluation import EVALUATIONS
+from clawmem.extensions.governance.criterion import EVALUATIONS, CriterionResult
 from clawmem.extensions.governance.evaluator import EvaluateResult, evaluate
 from clawmem.extensions.governance.evaluator_model import shown_work
-from clawmem.extensions.governance.evaluator_work import Work
+from clawmem.extensions.governance.evaluator_rules import Work
 from clawmem.llm.choice import Model
 from clawmem.memory.allowed_commands import allow_command, plan_command
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.task_changes import move_task
-from clawmem.memory.tasks import find_task
+from clawmem.memory.tasks import find_task, move_task
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.task import new_page

@@ -10,8 +10,8 @@ import pytest
 
 from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.extensions.hub.contract import Line
+from clawmem.extensions.hub.contract_export import RefusedLine
 from clawmem.extensions.hub.contract_mapping import mapped_lines, read_mapping
-from clawmem.extensions.hub.contract_publish import RefusedLine
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.conftest import Command
 

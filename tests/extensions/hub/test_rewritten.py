@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.extensions.hub.postgres.connect import ask
-from clawmem.extensions.hub.postgres.verify import find_text, vacuum_fully
+from clawmem.extensions.hub.postgres.rows import find_text, vacuum_fully
 from tests.conftest import Command
 from tests.extensions.hub.postgres.hubs import (
     PATH,

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from clawmem.errors import ClawmemError
 from clawmem.extensions.wiki.compile import build_wiki, changed_names, counted_writes
 from clawmem.extensions.wiki.curator import check_pages, curate
-from clawmem.extensions.wiki.gather import titles_of
-from clawmem.extensions.wiki.state import STATE, read_wiki_state
+from clawmem.extensions.wiki.gather import STATE, read_wiki_state, titles_of
 from clawmem.index.search.lookup import entities
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import rename_entity

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.extensions.hub.contract_publish import BATCH_LINES
+from clawmem.extensions.hub.contract_export import BATCH_LINES
 from clawmem.faces.verbs.table import FIRST_TOPICS, FORMER_VERBS, OTHER_NAMES, TOPICS, VERBS
 from tests.conftest import Command
 from tests.extensions.hub.test_contract import CLAIM

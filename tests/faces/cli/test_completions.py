@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.extension import extensions
-from clawmem.faces.cli.complete import split_line
-from clawmem.faces.cli.complete_values import SOURCES
+from clawmem.faces.cli.complete import SOURCES, split_line
 from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.verbs.completions import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS

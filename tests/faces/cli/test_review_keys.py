@@ -18,8 +18,7 @@ import pytest
 from clawmem.faces.cli.review_keys import _wrapped
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposal import ADD, Proposal, proposal_path
-from clawmem.model.proposals.proposal_file import render_proposal
+from clawmem.model.proposals.proposal import ADD, Proposal, proposal_path, render_proposal
 from clawmem.vault.vault import Vault
 from tests.at_terminal import AtTerminal, at_terminal
 from tests.conftest import PINNED_NOW, Command

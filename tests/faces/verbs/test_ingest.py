@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
 from tests.waiting import wait_until
 

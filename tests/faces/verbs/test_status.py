@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from tests.conftest import Command
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from clawmem.faces.parts.words import event_warning
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import OUTSIDE_WARNING, Fact
 from clawmem.model.facts.fact_words import fact_line, origin_warnings
-from clawmem.model.facts.trust import OUTSIDE_WARNING
 from clawmem.model.pages.tokens import context_line, event_line
 from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.records.event import Event

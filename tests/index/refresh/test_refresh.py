@@ -12,8 +12,7 @@ import pytest
 
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import HeadChange, apply_change, open_index
-from clawmem.index.search.lookup import entity_names, facts_of
-from clawmem.index.search.unreadable import broken_files
+from clawmem.index.search.lookup import broken_files, entity_names, facts_of
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede

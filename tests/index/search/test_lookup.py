@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import IncompleteAnswer, InvalidInput, PossiblyUnreadable
 from clawmem.index.refresh.refresh import open_index, run_query
 from clawmem.index.search.channels import facts_in_rows
-from clawmem.index.search.lookup import all_facts, context_fact_from_row, fact_from_row, resolve_id, standing_facts_with
-from clawmem.index.tables.seals import RowDamaged
+from clawmem.index.search.lookup import (
+    all_facts,
+    context_fact_from_row,
+    fact_from_row,
+    refuse_if_unreadable,
+    resolve_id,
+    standing_facts_with,
+    unreadable_fact_files,
+    unreadable_notices,
+)
+from clawmem.index.tables.schema import RowDamaged
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import Fact
 from clawmem.model.pages.tokens import context_line, fact_dates
 from clawmem.vault.vault import Vault
+from tests.faults.checks import git
 from tests.index.search.test_channels import HOME, fact, index_of
 from tests.serving.invented import indexed, invent
 
@@ -93,4 +103,28 @@ def test_a_prefix_of_an_id_needs_four_characters_behind_its_kind(vault: Vault) -
 def test_a_complete_id_may_be_short(vault: Vault) -> None:
     index = index_of(vault, {HOME: [fact(1, "Jane likes tea")._replace(id="fact_1")]})
     assert resolve_id(index, "fact_1") == resolve_id(index, "1") == "fact_1"
+    index.close()
+
+
+def test_only_files_of_facts_hide_facts(vault: Vault, environment: dict[str, str]) -> None:
+    def broken(path: str) -> None:
+        (vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (vault.root / path).write_text("{broken")
+        git(vault.root, environment, "add", path)
+        git(vault.root, environment, "commit", "-qm", "broken")
+
+    broken("ledger/2026-11-20.jsonl")
+    index = open_index(vault)
+    assert unreadable_fact_files(index) == []
+    refuse_if_unreadable(index, "fact_x")
+    assert [isinstance(notice, IncompleteAnswer) for notice in unreadable_notices(index)] == [False]
+    assert [isinstance(notice, IncompleteAnswer) for notice in unreadable_notices(index, facts=False)] == [True]
+    index.close()
+    broken("life/areas/boat/items.json")
+    index = open_index(vault)
+    assert unreadable_fact_files(index) == ["life/areas/boat/items.json"]
+    assert unreadable_fact_files(index, "areas/boat") == ["life/areas/boat/items.json"]
+    assert unreadable_fact_files(index, "areas/other") == []
+    with pytest.raises(PossiblyUnreadable):
+        refuse_if_unreadable(index, "fact_x")
     index.close()

@@ -25,7 +25,7 @@ from clawmem.learning.by_model.task import (
     task_data,
 )
 from clawmem.model.facts.catalog import catalog_from_mapping
-from clawmem.model.proposals.proposition import EntityHint, FactChange, Proposition
+from clawmem.model.proposals.para import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event
 from tests.loopback import fact

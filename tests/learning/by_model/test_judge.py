@@ -25,7 +25,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.model_run import total_cents
+from clawmem.model.records.event import total_cents
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.command_server import CommandServer

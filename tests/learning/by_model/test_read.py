@@ -23,8 +23,7 @@ from clawmem.memory.health.status import status
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.event import parse_events
-from clawmem.model.records.model_run import total_cents
+from clawmem.model.records.event import parse_events, total_cents
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.vault import Vault

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clawmem.learning.reconciling.entities import EntityTitles, place
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.para import EntityHint, Proposition
 from tests.conftest import Command
 
 pytestmark = pytest.mark.usefixtures("without_vectors")

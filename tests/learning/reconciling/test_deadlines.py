@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from clawmem.learning.reconciling.predicates import mark_change
 from clawmem.learning.reconciling.reconcile import ADD, UPDATE, reconcile
-from clawmem.learning.reconciling.slots import mark_change
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.learned_fact import learned_fact
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition, learned_fact
 from clawmem.model.records.event import Event
 from clawmem.vault.vault import Vault
 

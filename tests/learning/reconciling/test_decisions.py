@@ -10,7 +10,7 @@ from pathlib import Path
 
 from clawmem.learning.reconciling.reconcile import ReconcileDecision, only_named_changes, reconcile
 from clawmem.model.facts.fact import RETRACTED, Fact
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from tests.learning.reconciling.test_reconcile import CATALOG
 
 TABLE = Path(__file__).with_name("decisions.txt")

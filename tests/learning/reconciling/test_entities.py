@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.learning.reconciling.entities import EntityTitles, close_people, place
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.para import EntityHint, Proposition
 
 KNOWN = {"areas/people/ana": ["Ana", "Annie"], "projects/atlas": ["Atlas"]}
 

@@ -7,7 +7,7 @@ import pytest
 from clawmem.learning.reconciling.gate import ACCEPTED, GateLimits, content_words, is_vague, judge
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.language.text import LONGEST_FACT
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 
 KNOWN = Fact(
     "fact_00000001", "Dana loves long walks in the old forest.", "preference", "2024-01-01T00:00:00Z", "events",

@@ -7,8 +7,16 @@ import pytest
 from clawmem.learning.reconciling.entities import EntityTitles, place, related_entities
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.para import HERE, kinds_of_objects, named_thing, names_in, project_name, with_project
-from clawmem.model.proposals.proposition import EntityHint, Proposition
+from clawmem.model.proposals.para import (
+    HERE,
+    EntityHint,
+    Proposition,
+    kinds_of_objects,
+    named_thing,
+    names_in,
+    project_name,
+    with_project,
+)
 from clawmem.model.records.event import Event
 
 SPEAKER = EntityHint("person", "Dana", "speaker")

@@ -21,7 +21,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 

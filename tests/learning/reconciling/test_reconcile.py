@@ -10,7 +10,7 @@ import yaml
 from clawmem.learning.reconciling.reconcile import ADD, MERGE, NOOP, RETRACT, UPDATE, reconcile, reconcile_named
 from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.facts.fact import SUPERSEDED, Fact
-from clawmem.model.proposals.proposition import FactChange, Proposition
+from clawmem.model.proposals.para import FactChange, Proposition
 
 CATALOG = catalog_from_mapping(
     yaml.safe_load((Path(__file__).parents[3] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8"))

@@ -14,6 +14,7 @@ from clawmem.learning.reconciling.review import (
     review_reason,
 )
 from clawmem.model.facts.fact import Fact
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.proposals.proposal import ADD as KEEP
 from clawmem.model.proposals.proposal import (
     APPROVED,
@@ -26,7 +27,6 @@ from clawmem.model.proposals.proposal import (
     ReviewDecision,
 )
 from clawmem.model.proposals.proposal import MERGE as JOIN
-from clawmem.model.proposals.proposition import Proposition
 
 AT = "2026-11-21T09:30:00Z"
 HOME = Fact(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks.quality import shipped_catalog
 from clawmem.learning.rules.language import CODES, language, language_of
 from clawmem.learning.rules.rules import statements as extract
-from clawmem.model.proposals.proposition import Proposition
+from clawmem.model.proposals.para import Proposition
 from clawmem.model.records.event import Event
 
 CATALOG = shipped_catalog()

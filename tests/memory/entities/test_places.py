@@ -11,7 +11,7 @@ from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.entities.entities import archive_entity, create_entity, move_entity, rename_entity, show_entity
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.history.past import open_past
+from clawmem.memory.history.compare import open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

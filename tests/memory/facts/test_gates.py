@@ -1,5 +1,7 @@
 """What the gates need to know of the vault: the sources that confirm a fact."""
 
+from __future__ import annotations
+
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import facts_of
 from clawmem.memory.facts.gates import gate_context, judge
@@ -7,10 +9,13 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
+from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event, event_to_line
 from clawmem.vault.vault import Vault
+from tests.conftest import Command
+from tests.memory.facts.test_premises import facts, keep
 
 JANE = "areas/people/jane"
 
@@ -60,3 +65,78 @@ def test_what_is_said_again_in_another_session_is_confirmed(vault: Vault, caller
         ids.add(result.facts[0].fact.id)
     (fact,) = ids
     assert confirmed(vault, caller) == {fact: f"it has 2 sources, with {events[1]}; it needs at least 2"}
+
+
+def test_each_bracket_becomes_a_link_with_ids_in_its_reason(vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow on large files.")
+    cheap = keep(vault, caller, "Memory is cheap.")
+    sentence = f"Since [[the parser is slow]] and [[{cheap.id}]], we cache."
+    fact = keep(vault, caller, sentence)
+    assert fact.fact == "We cache."
+    reason = f"Since [[{slow.id}]] and [[{cheap.id}]], we cache."
+    assert [(link.type, link.to, link.reason) for link in fact.links] == [
+        ("depends_on", slow.id, reason),
+        ("depends_on", cheap.id, reason),
+    ]
+    retract(vault, slow.id, caller)
+    assert in_doubt(facts(vault)[fact.id])
+
+
+def test_a_bracket_without_a_single_meaning_stays_as_text_and_is_said(vault: Vault, caller: Caller) -> None:
+    keep(vault, caller, "Jane likes tea.", entity="areas/people/jane")
+    keep(vault, caller, "Jane likes milk.", entity="areas/people/jane")
+    tom = keep(vault, caller, "Tom is tall.", entity="areas/people/tom")
+    text = "Since [[Jane likes]] and [[Tom]] and [[nobody]] and [[fact_0000ffff]], we wait."
+    result = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert result.facts[0].fact.fact == text.replace("[[Tom]]", f"[[{tom.id}]]")
+    assert len(result.facts[0].fact.links) == 1
+    assert [notice.split(": ")[0] for notice in result.notices] == [
+        "[[Jane likes]] names no premise",
+        "[[nobody]] names no premise",
+        "[[fact_0000ffff]] names no premise",
+    ]
+
+
+def test_the_facts_of_other_agents_are_no_premises(vault: Vault, caller: Caller) -> None:
+    own = keep(vault, caller, "Scout hides the key.", entity="@scout/projects/plan")
+    for words in (own.id, "Scout hides the key"):
+        fact = keep(vault, caller._replace(agent="writer"), f"Since [[{words}]], we search.")
+        assert fact.links == () and "[[" in fact.fact
+
+
+def test_only_eight_premises_are_linked(vault: Vault, caller: Caller) -> None:
+    names = [keep(vault, caller, f"Part {name} is broken.") for name in "abcdefghij"]
+    text = "Since " + " and ".join(f"[[{name.id}]]" for name in names) + ", we stop."
+    result = remember(vault, [draft_from_record({"fact": text}, caller.now)], caller)
+    assert len(result.facts[0].fact.links) == 8
+    assert any("only the first 8" in notice for notice in result.notices)
+
+
+def test_knowledge_at_the_end_of_a_session_is_linked(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.")
+    session = clawmem("session", "start", "--agent", "scout", "--json").data["session"]
+    session = session if isinstance(session, str) else session["id"]
+    document = (
+        '{"summary": "s", "reflection": {"learned": [], "watch_for": []}, "knowledge":'
+        ' [{"entity": "projects/site", "claim": "Since [[the parser is slow]], the site caches."}]}'
+    )
+    result = clawmem("session", "end", "--session", session, "--agent", "scout", "--from", "-", given=document)
+    assert result.code == 0, result.err
+    fact = next(other_fact for other_fact in facts(vault).values() if "caches" in other_fact.fact)
+    assert [(link.type, link.to) for link in fact.links] == [("depends_on", slow.id)]
+
+
+def test_the_words_of_a_revoked_premise_are_not_served(clawmem: Command, vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.", agent="ann")
+    first = keep(vault, caller, "We cache because [[the parser is slow]].")
+    second = keep(vault, caller, f"Since [[{first.id}]], memory grows.")
+    assert (first.fact, second.fact) == ("We cache.", "Memory grows.")
+    clawmem("revoke", "--agent", "ann")
+    for result in (clawmem("context"), clawmem("recall", "parser cache memory"), clawmem("show", first.id)):
+        assert "slow" not in result.out.lower(), result.out
+    assert slow.id in clawmem("show", first.id).out
+
+
+def test_a_statement_that_is_only_a_premise_keeps_the_reference(vault: Vault, caller: Caller) -> None:
+    slow = keep(vault, caller, "The parser is slow.")
+    assert keep(vault, caller, "Because [[the parser is slow]].").fact == f"Because [[{slow.id}]]."

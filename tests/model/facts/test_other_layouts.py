@@ -11,8 +11,7 @@ from clawmem.errors import InvalidInput
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.model.facts.codec import fact_from_record, fact_to_line
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.fact import FactLink
-from clawmem.model.facts.trust import agent_of_source, statement_trust, trust_of_source
+from clawmem.model.facts.fact import FactLink, agent_of_source, statement_trust, trust_of_source
 from tests.conftest import Command
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.facts.validity import ended_at, is_over, last_moment_within, true_at
-from clawmem.model.lifecycle.succession import superseded
+from clawmem.model.lifecycle.chain import superseded
 
 _DAYS = [(date(2024, 2, 26) + timedelta(days=n)).isoformat() for n in range(8)]
 _TIMES = st.sampled_from([None, *_DAYS, *(f"{day}T{hour}:30:00Z" for day in _DAYS for hour in ("00", "12"))])

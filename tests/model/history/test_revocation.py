@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.history.revocation import Revocation, plan_revocation
-from clawmem.model.lifecycle.chain import chain_problems
-from clawmem.model.lifecycle.succession import succeed
+from clawmem.model.lifecycle.chain import chain_problems, succeed
 
 AT = "2026-11-21T09:30:00Z"
 

@@ -15,6 +15,9 @@ from clawmem.model.language.question import (
     DaySpan,
     asks,
     asks_former,
+    is_private,
+    is_technical,
+    kind_of_answer,
     names_subject,
     proper_names,
     search_words,
@@ -181,3 +184,76 @@ def test_the_first_of_something_asks_for_what_held_before() -> None:
     assert asks_former("What was the first deadline?")
     assert asks_former("What was the date initially?")
     assert not asks_former("What is Ann's first name?")
+
+
+@pytest.mark.parametrize(
+    ("question", "answers", "others"),
+    [
+        ("What colour is the van?", ("The van is dark green.", "A grey van"), ("The van is in the yard.",)),
+        ("Which color did Ann choose?", ("Ann chose navy.",), ("Ann had a drawing.",)),
+        ("What is Ann's phone number?", ("Call 0341 55 012.",), ("Ann called at 8.", "Ann's number is on the list.")),
+        (
+            "How old is Ann?",
+            ("Ann is 34.", "I turned forty", "Ann was born in May.", "an 8 years old girl"),
+            ("24th is fine",),
+        ),
+        ("How many boats are there?", ("Three boats.", "There are 12.", "A few, no more"), ("Boats lie here.",)),
+        ("Wie alt ist Ann?", ("Ann ist 34.", "die 5-jährige Ann"), ("Ann kommt am 5. Mai",)),
+    ],
+)
+def test_an_answer_has_what_the_question_asks_for(
+    question: str, answers: tuple[str, ...], others: tuple[str, ...]
+) -> None:
+    kind = kind_of_answer(question)
+    assert kind is not None
+    assert all(kind.search(text) for text in answers)
+    assert not any(kind.search(text) for text in others)
+
+
+@pytest.mark.parametrize("question", ["Who is Ann?", "How does Ann bake?", "Where is my phone?", "", "blue?"])
+def test_other_questions_ask_for_no_kind(question: str) -> None:
+    assert kind_of_answer(question) is None
+
+
+@given(st.integers(0, 10**6))
+def test_any_number_answers_how_many(number: int) -> None:
+    kind = kind_of_answer("How many are there?")
+    assert kind is not None
+    assert kind.search(f"There were {number} of them.")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "fix the failing test of the parser",
+        "why does load_items() raise?",
+        "look at src/app.ts",
+        "the pipeline fails, debug it",
+        "rename getName in the API",
+        "write a migration for the database",
+    ],
+)
+def test_a_task_about_software_is_technical(task: str) -> None:
+    assert is_technical(task)
+
+
+@pytest.mark.parametrize(
+    "task", ["plan the dinner", "When did Melanie paint a sunrise?", "book a table for Leo's birthday", "go on", ""]
+)
+def test_other_tasks_are_not(task: str) -> None:
+    assert not is_technical(task)
+
+
+@pytest.mark.parametrize(
+    ("text", "private"),
+    [
+        ("My wife Anna likes tea", True),
+        ("Leo is allergic to peanuts", True),
+        ("Grandma lives in Graz", True),
+        ("Run the linter before each commit", False),
+        ("The parent class is in base.py", False),
+        ("The son-in-law visits", True),
+    ],
+)
+def test_family_and_health_are_private(text: str, private: bool) -> None:
+    assert is_private(text) is private

@@ -16,6 +16,7 @@ from clawmem.model.language.text import (
     check_visible,
     common_start,
     counted,
+    forms_of,
     visible,
     with_article,
 )
@@ -67,3 +68,30 @@ def test_the_common_start_is_the_longest(start: bytes, data: bytes, other: bytes
     both = common_start(start + data, start + other)
     assert both >= len(start) and (start + data)[:both] == (start + other)[:both]
     assert both == min(len(start + data), len(start + other)) or (start + data)[both] != (start + other)[both]
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [
+        ("go", ("go", "went", "gone")),
+        ("went", ("went", "go", "gone")),
+        ("goes", ("goes", "go", "went", "gone")),
+        ("going", ("going", "go", "went", "gone")),
+        ("taking", ("taking", "take", "took", "taken")),
+        ("children", ("children", "child")),
+        ("bought", ("bought", "buy")),
+        ("wing", ("wing",)),
+        ("paint", ("paint",)),
+        ("s", ("s",)),
+        ("", ("",)),
+    ],
+)
+def test_the_forms_of_a_word(word: str, forms: tuple[str, ...]) -> None:
+    assert forms_of(word) == forms
+
+
+@given(st.text(max_size=12))
+def test_a_word_comes_first_and_each_form_once(word: str) -> None:
+    forms = forms_of(word)
+    assert forms[0] == word
+    assert len(set(forms)) == len(forms)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from clawmem.model.facts.codec import fact_to_record, parse_items, render_items
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
 from clawmem.model.language.text import normal
+from clawmem.model.lifecycle.chain import succeed
 from clawmem.model.lifecycle.reinforce import reinforce
-from clawmem.model.lifecycle.succession import succeed
 from clawmem.model.merging.facts.merge import DUPLICATE_REASON
 from clawmem.model.merging.tree import Files
 from clawmem.model.pages.daily import with_line

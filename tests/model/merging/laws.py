@@ -10,7 +10,7 @@ from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.lifecycle import chain
 from clawmem.model.merging.policy import MergePolicy
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees
-from clawmem.model.proposals.proposal_file import parse_proposal
+from clawmem.model.proposals.proposal import parse_proposal
 from clawmem.model.records.event import parse_events
 from clawmem.model.records.layout import is_owned
 from tests.model.merging.histories import ANYTHING, LEDGER, NOTE, ORDERLY, Life, Step, first_vault, record_of

@@ -10,8 +10,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.merging.policy import POLICIES, MergePolicy
 from clawmem.model.merging.tree import Files
-from clawmem.model.proposals.proposal import ReviewDecision, proposal_path
-from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.model.proposals.proposal import ReviewDecision, parse_proposal, proposal_path, render_proposal
 from tests.model.merging import laws
 
 SEEDS = st.integers(0, 2**32)

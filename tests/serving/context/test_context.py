@@ -18,7 +18,7 @@ from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.caller import Caller

@@ -10,7 +10,7 @@ from benchmarks.task_context import QUESTIONS, drafts, measure
 from clawmem.errors import InvalidInput
 from clawmem.index.tables.exact_tokens import exact_counter
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.token_counts import count_tokens
+from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach

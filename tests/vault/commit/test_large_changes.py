@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import Refused
-from clawmem.model.records.bounds import JSON_BYTES, TEXT_BYTES, YAML_BYTES
 from clawmem.model.records.change import Change, trailers
+from clawmem.model.records.strict_json import JSON_BYTES, TEXT_BYTES, YAML_BYTES
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW

@@ -14,8 +14,8 @@ from clawmem.model.history.redaction import RECORD, RedactionRecord, with_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.vault.commit.transaction import Transaction, transaction
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.refs import Head
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole, commits, facts, git

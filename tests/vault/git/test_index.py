@@ -22,7 +22,7 @@ from clawmem.memory.sync.sync import SyncOptions, sync
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.disk import Disk
+from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import (
     IndexUpdate,
@@ -34,7 +34,6 @@ from clawmem.vault.git.index import (
     unlock_index,
 )
 from clawmem.vault.git.refs import read_head
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole, commits, facts, git

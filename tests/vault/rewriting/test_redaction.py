@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.model.history.redaction import MARK, redacted
+from clawmem.model.facts.fact import REDACTED
+from clawmem.model.history.redaction import redacted
 from clawmem.model.safety.written_forms import compile_needles, contains
 from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
@@ -56,7 +57,7 @@ def test_each_phase_is_finished_or_dropped(
     if phase == "rewriting":
         assert statements(clawmem) == sorted([*old, "The next command."])
     else:
-        assert statements(clawmem) == sorted([*(text.replace(SECRET, MARK) for text in old), "The next command."])
+        assert statements(clawmem) == sorted([*(text.replace(SECRET, REDACTED) for text in old), "The next command."])
         assert left(vault_root, environment) == []
     assert clawmem("doctor").code == 0
 

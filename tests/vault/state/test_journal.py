@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.model.records.seal import checksum
-from clawmem.vault.lock import writer_lock
+from clawmem.model.records.strict_json import checksum
+from clawmem.vault.disk import writer_lock
 from clawmem.vault.state.journal import (
     FOLDING,
     JOURNAL,

@@ -16,7 +16,7 @@ from clawmem.faces.parts.parameters import OF_ENTITY, Parameter
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
-from clawmem.serving.export import ExportedMemory, export_memory
+from clawmem.serving.browse import ExportedMemory, export_memory
 
 _FORMATS = ("okf", "jsonl")
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput
-from clawmem.extensions.exchange import archives
+from clawmem.extensions.exchange import formats as archives
 from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
 from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
 from clawmem.extensions.exchange.import_memories import ImportResult, import_memories

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, NoVault, Refused
 from clawmem.extension import extensions, named
-from clawmem.extensions.governance.suites.eval_run import FAILED, PASSED, UNJUDGED
+from clawmem.extensions.governance.suites.store import FAILED, PASSED, UNJUDGED
 from clawmem.extensions.governance.suites.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest, filled
 from clawmem.model.language.text import one_line
 from clawmem.vault.vault import Vault

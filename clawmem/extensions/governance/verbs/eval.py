@@ -8,19 +8,26 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, REFUSED, InvalidInput, StorageFailed
-from clawmem.extensions.governance.suites.eval_run import (
+from clawmem.extensions.governance.suites.store import (
     FAILED,
     OUTCOMES,
     PASSED,
     EvalRun,
     EvalScore,
     OutcomeChange,
+    WishedTest,
+    add_test,
     changes_between,
+    eval_runs,
+    find_run,
+    find_suite,
     junit_xml,
+    keep_run,
+    last_run,
+    list_suites,
     regressions,
     score_rows,
 )
-from clawmem.extensions.governance.suites.store import eval_runs, find_run, find_suite, keep_run, last_run, list_suites
 from clawmem.extensions.governance.suites.suite import (
     ARMS,
     MOST_TESTS,
@@ -36,9 +43,9 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted
 
 if TYPE_CHECKING:
-    from clawmem.extensions.governance.suites.eval_run import ScoreRow
     from clawmem.extensions.governance.suites.graders import Judge
     from clawmem.extensions.governance.suites.run import SuiteRunner
+    from clawmem.extensions.governance.suites.store import ScoreRow
     from clawmem.extensions.governance.suites.vaults import InnerCommand
 
 _SHOWN = 20
@@ -60,8 +67,7 @@ def run(
     """Run the tests of a suite, or of all suites, each in a temporary vault with a pinned clock and seed, and append
     the scores to governance/eval-runs.jsonl. The exit code is 1 if a test fails that passed in the run before, or if
     any test of a regression suite fails. A test without a model that it needs is not judged, and did not pass."""
-    from clawmem.extensions.governance.suites.judge import judging
-    from clawmem.extensions.governance.suites.run import run_suite
+    from clawmem.extensions.governance.suites.run import judging, run_suite
 
     wrong = next((word for word in arm or () if word not in ARMS), None)
     if wrong is not None:
@@ -168,8 +174,6 @@ def add(
 ) -> Answer:
     """Add a test to a regression suite that runs on a copy of the vault. A rejected proposal gives a test that its
     statement is not served. A failure gives its note as the question; say what a right answer contains."""
-    from clawmem.extensions.governance.suites.add import WishedTest, add_test
-
     wish = WishedTest(question, tuple(contains or ()), tuple(bars or ()))
     test = add_test(call.runtime.vault(), call.runtime.caller(), suite, source, wish)
     data = {"suite": test.suite.id, "path": test.path, "test": test.test.description, "commit": test.commit}

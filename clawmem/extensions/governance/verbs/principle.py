@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from clawmem import __version__
 from clawmem.errors import DONE, REFUSED, IncompleteAnswer, NoVault
-from clawmem.extensions.governance.principle import PRINCIPLES_PATH, Principle
+from clawmem.extensions.governance.principle import PRINCIPLES_PATH, Finding, Principle, sarif_log
 from clawmem.extensions.governance.principles import check_files, find_principle, read_principles, read_principles_file
-from clawmem.extensions.governance.sarif import Finding, sarif_log
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted

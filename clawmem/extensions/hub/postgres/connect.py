@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, HubVersion, InvalidInput, NotPermitted, Refused
-from clawmem.extensions.hub.postgres.migrations import known_migrations
+from clawmem.extensions.hub.postgres.rows import known_migrations
 from clawmem.model.settings.values import has_password
 
 if TYPE_CHECKING:

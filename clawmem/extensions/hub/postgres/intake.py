@@ -27,7 +27,7 @@ from clawmem.extensions.hub.postgres.rows import (
 from clawmem.extensions.hub.postgres.search import vector_type
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.proposals.quarantine import reviewer_needed
-from clawmem.model.records.stored_json import stored_json
+from clawmem.model.records.strict_json import stored_json
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection

@@ -13,8 +13,8 @@ from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import DaySpan, search_words, time_asked
+from clawmem.model.language.text import forms_of
 from clawmem.model.records.entity import title_of
 from clawmem.model.search.named import FactPlace, named_and_others
 from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, meaning_share, rank

@@ -19,7 +19,7 @@ from clawmem.extensions.hub.postgres.connect import (
     hub_address,
 )
 from clawmem.extensions.hub.postgres.intake import judge_facts
-from clawmem.extensions.hub.postgres.migrations import known_migrations, migrate
+from clawmem.extensions.hub.postgres.rows import find_text, known_migrations, log_of, migrate, scope_of, vacuum_fully
 from clawmem.extensions.hub.postgres.search import enable_vectors
 from clawmem.extensions.hub.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
@@ -369,8 +369,6 @@ def _difference(record: dict[str, Any]) -> str:
 
 
 def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
-    from clawmem.extensions.hub.postgres.verify import find_text, vacuum_fully
-
     if not text.strip():
         raise InvalidInput("The text to search for is empty.", "Give the redacted text, or - for stdin.")
     address = _address(call, hub)
@@ -396,7 +394,6 @@ def state(
     hub: Annotated[str | None, _HUB],
 ) -> Answer:
     """Print the facts of a vault as the hub had them at a time, rebuilt from the log alone."""
-    from clawmem.extensions.hub.postgres.verify import log_of, scope_of
     from clawmem.extensions.hub.verify import folded
 
     until = None if at is None else moment_of(parse_end(at, call.runtime.now()))

@@ -10,13 +10,11 @@ from clawmem.errors import DONE, PARTIAL, IncompleteAnswer, InvalidInput
 from clawmem.extensions.hub.organisation import (
     OrganisationStatus,
     connect_organisation,
+    decide,
     disconnect_organisation,
+    list_promotions,
     organisation_folder,
     organisation_status,
-)
-from clawmem.extensions.hub.organisation_promotion import (
-    decide,
-    list_promotions,
     promote_to_organisation,
     withdraw_from_organisation,
     withdraw_what_ended,
@@ -33,8 +31,7 @@ from clawmem.faces.parts.words import said
 from clawmem.memory.facts.gates import gate_fact
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted
-from clawmem.model.proposals.proposal import OPEN
-from clawmem.model.proposals.proposal_file import proposal_to_record
+from clawmem.model.proposals.proposal import OPEN, proposal_to_record
 from clawmem.model.proposals.quarantine import reviewer_needed
 from clawmem.model.records.caller import Caller
 from clawmem.review.review import ProposalList, ReviewOutcome, list_proposals

@@ -8,9 +8,9 @@ from typing import IO, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, Unreadable, UnreadableKey
 from clawmem.extensions.hub.contract import Line, numbered_lines, read_line
+from clawmem.extensions.hub.contract_export import Published, RefusedLine
+from clawmem.extensions.hub.contract_export import publish as act
 from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED
-from clawmem.extensions.hub.contract_publish import Published, RefusedLine
-from clawmem.extensions.hub.contract_publish import publish as act
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.reading import file_or_stdin, opened

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.extensions.wiki.values.names import FOLDER, INDEX, entity_page, relative_link, topic_page
+from clawmem.extensions.wiki.values.page import FOLDER, INDEX, entity_page, relative_link, topic_page
 from clawmem.model.language.text import normal
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.entity import ROOTS, Entity

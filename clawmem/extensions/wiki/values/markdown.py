@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from clawmem.extensions.wiki.values.names import INDEX, relative_link
 from clawmem.extensions.wiki.values.page import (
+    INDEX,
     EntityPage,
     FactPlace,
     PageEntry,
@@ -15,11 +15,12 @@ from clawmem.extensions.wiki.values.page import (
     TopicPage,
     WikiClaim,
     WikiConflict,
+    relative_link,
 )
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import project_words
+from clawmem.model.facts.gates import named_premises
 from clawmem.model.facts.labels import change_labels, reasons_of, trust_label
-from clawmem.model.facts.propositional import named_premises
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal, one_line, visible
 from clawmem.model.pages.tokens import fact_dates

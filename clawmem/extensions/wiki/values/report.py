@@ -12,8 +12,7 @@ from typing import NamedTuple
 from clawmem.extensions.wiki.values.curation import KIND, StaleClaim, WikiFinding, sentence
 from clawmem.extensions.wiki.values.links import MendedLink
 from clawmem.extensions.wiki.values.markdown import markdown_text
-from clawmem.extensions.wiki.values.names import INDEX, REPORTS, relative_link
-from clawmem.extensions.wiki.values.page import FactPlace, WikiConflict
+from clawmem.extensions.wiki.values.page import INDEX, REPORTS, FactPlace, WikiConflict, relative_link
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.labels import trust_label
 from clawmem.model.history.comparison import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from clawmem.extensions.wiki.values.names import FOLDER, INDEX, file_name
-from clawmem.extensions.wiki.values.page import EntityPage, PageEntry, TopicPage
+from clawmem.extensions.wiki.values.page import FOLDER, INDEX, EntityPage, PageEntry, TopicPage, file_name
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.event import Event
 

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from clawmem.extensions.wiki.values.links import decoded
-from clawmem.extensions.wiki.values.names import FOLDER, relative_link
+from clawmem.extensions.wiki.values.page import FOLDER, relative_link
 from clawmem.model.language.text import visible
 
 _HEADING = re.compile(r"h([1-6])")
@@ -61,7 +61,11 @@ class NoteRenderer:
             if token.type == "image":
                 address = str(token.attrs.get("src", ""))
                 opening = _open(self._address(address, path, page))
-                yield from (opening, _text(token.content or address), Token("link_close", opening.tag, -1))
+                yield from (
+                    opening,
+                    Token("text", "", 0, content=token.content or address),
+                    Token("link_close", opening.tag, -1),
+                )
                 continue
             if token.type == "link_open":
                 address = str(token.attrs.get("href", ""))
@@ -106,7 +110,3 @@ def _open(address: str | None) -> Token:
         return Token("link_open", "span", 1, {"class": "dead", "title": "There is no such page."})
     outside = {"class": "outside", "rel": "noreferrer noopener"} if _OUTSIDE.fullmatch(address) else {}
     return Token("link_open", "a", 1, {"href": address, **outside})
-
-
-def _text(content: str) -> Token:
-    return Token("text", "", 0, content=content)

@@ -14,8 +14,17 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from clawmem.extensions.wiki.values.markdown import grouped_claims, grouped_entries, link_details
-from clawmem.extensions.wiki.values.names import FOLDER, INDEX, file_name, relative_link, topic_page
-from clawmem.extensions.wiki.values.page import EntityPage, FactPlace, PageLink, WikiClaim
+from clawmem.extensions.wiki.values.page import (
+    FOLDER,
+    INDEX,
+    EntityPage,
+    FactPlace,
+    PageLink,
+    WikiClaim,
+    file_name,
+    relative_link,
+    topic_page,
+)
 from clawmem.extensions.wiki.values.site import Site, SitePage, SiteTopic, own_path, site_path, site_paths
 from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, TEMPLATES, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer

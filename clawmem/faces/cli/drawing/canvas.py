@@ -7,8 +7,9 @@ read on both (decision 125).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import StringIO
+from typing import Any
 
 from rich.cells import cell_len
 from rich.color import ColorSystem
@@ -16,6 +17,12 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from clawmem.faces.cli.display import Display
+from clawmem.faces.parts.command import Fields, Table
+from clawmem.faces.parts.past import minute
+from clawmem.model.facts.codec import fact_from_record
+from clawmem.model.facts.fact import ACTIVE, CANONICAL_KEYS, STATUSES, Fact
+from clawmem.model.facts.fact_words import fact_remarks, origin_warnings
+from clawmem.model.facts.labels import UNREVIEWED, change_labels
 from clawmem.model.language.text import one_line, visible
 
 HEAD = "bold"
@@ -165,3 +172,65 @@ def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
         widths[at] += more
         room -= more
     return widths
+
+
+# Names of values that ask for attention.
+_ALERTS = frozenset("failed missing key broken waiting suggests".split())
+
+
+def table(canvas: Canvas, shown: Table) -> Iterator[Text]:
+    """Aligned columns below a heading; on a display that is too narrow for them, the values of each row by name."""
+    if not shown.rows:
+        return
+    heads = [words(name, HEAD) for name in shown.columns]
+    rows = [[words(cell) for cell in row] for row in shown.rows]
+    aligned = canvas.columns([heads, *rows])
+    if aligned is not None:
+        yield from aligned
+        return
+    column = max(head.cell_len for head in heads)
+    for number, row in enumerate(rows):
+        if number:
+            yield Text()
+        for name, cell in zip(shown.columns, row, strict=True):
+            if cell:
+                yield from canvas.block(words(name, FAINT), column, [cell], beside=True)
+
+
+def fields(canvas: Canvas, shown: Fields) -> Iterator[Text]:
+    """The names in one column, the values beside them."""
+    column = max((len(name) for name, _ in shown.pairs), default=0)
+    if shown.head:
+        yield from canvas.wrapped(words(shown.head, HEAD), canvas.width)
+    for name, value in shown.pairs:
+        style = ALERT if name in _ALERTS else ""
+        yield from canvas.block(words(name, style or FAINT), column, [words(value, style)], beside=True)
+
+
+_Record = Mapping[str, Any]
+
+
+def fact_of(record: _Record) -> Fact:
+    """The fact of a record in an answer, which has more keys than one on disk and may be a proposed one."""
+    known = {key: record[key] for key in CANONICAL_KEYS if key in record}
+    return fact_from_record(known if known.get("status") in STATUSES else {**known, "status": ACTIVE})
+
+
+def remarks(record: _Record) -> Iterator[Text]:
+    """The id, the entity, and everything unusual about a fact; what asks for attention is not faint."""
+    fact, against = fact_of(record), record.get("conflicts_with", ())
+    alerts = {*origin_warnings(fact), *change_labels(fact)} - {UNREVIEWED, "agent"}
+    yield words(fact.id, FAINT)
+    yield words(record["entity"], FAINT)
+    for remark in fact_remarks(_with_short_times(fact), record["entity"], against):
+        alert = remark in alerts or remark.startswith("in conflict with") or remark == fact.status
+        yield words(remark, ALERT if alert else FAINT)
+
+
+def _with_short_times(fact: Fact) -> Fact:
+    """The fact with times to the minute, as they are said elsewhere; a day stays one."""
+    return fact._replace(valid_from=_short(fact.valid_from), valid_to=_short(fact.valid_to))
+
+
+def _short(time: str | None) -> str | None:
+    return minute(time) if time and len(time) > len("2026-11-21") else time

@@ -36,7 +36,7 @@ def draw(answer: Answer, verb: str, record: Mapping[str, Any], display: Display)
 
 
 def _of_lines(canvas: Canvas, answer: Answer) -> Iterable[RenderableType] | None:
-    from clawmem.faces.cli.drawing import table
+    from clawmem.faces.cli.drawing import canvas as table
 
     if isinstance(answer.lines, Table):
         return table.table(canvas, answer.lines)

@@ -7,18 +7,16 @@ from typing import Any
 
 from rich.text import Text
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, paragraphs, words
-from clawmem.faces.cli.drawing.facts import fact_of, remarks
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, fact_of, paragraphs, remarks, words
 from clawmem.faces.parts.command import Answer
 from clawmem.faces.parts.words import event_warning
 from clawmem.faces.verbs.recall import LONGEST_LINE, channel_state
-from clawmem.index.search.matched_words import matched_spans
-from clawmem.model.language.irregular import forms_of
+from clawmem.index.search.events import matched_spans
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, forms_of, normal
 from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import Event, event_from_record
-from clawmem.model.search.excerpt import excerpt
+from clawmem.model.search.passage import excerpt
 from clawmem.serving.recall.result import RECALL_KINDS, ChannelReport
 
 _Record = Mapping[str, Any]

@@ -9,8 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, LEVEL, Canvas, words
-from clawmem.faces.cli.drawing.facts import remarks
+from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, LEVEL, Canvas, remarks, words
 from clawmem.faces.parts.command import Answer, Fields
 from clawmem.faces.parts.past import minute
 from clawmem.model.proposals.proposal import OPEN

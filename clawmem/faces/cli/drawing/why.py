@@ -14,8 +14,7 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, words
-from clawmem.faces.cli.drawing.facts import fact_of, remarks
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer
 from clawmem.faces.parts.past import SHORT, minute
 from clawmem.faces.parts.words import event_warning

@@ -17,7 +17,7 @@ from clawmem.index.tables.contents import (
     sqlite_problem,
     summary_names,
 )
-from clawmem.index.tables.seals import check_passages, check_total
+from clawmem.index.tables.schema import check_passages, check_total
 from clawmem.index.tables.store import Index, index_path, open_store
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.ledger import EventIds

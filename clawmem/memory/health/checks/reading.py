@@ -11,20 +11,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems
-from clawmem.memory.health.checks.items import read_items
+from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems, read_items
 from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, read_ledger, repeated_problems
 from clawmem.memory.health.checks.pages import (
+    FiledProposal,
     alias_problems,
     catalog_problems,
     lost_marks,
     parse_problems,
+    read_review,
     read_summary,
+    review_problems,
     settings_problems,
     text_problems,
 )
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
-from clawmem.memory.health.checks.review import FiledProposal, read_review, review_problems
 from clawmem.memory.health.checks.tree import VaultTree, walk
 from clawmem.model.kinds import (
     AT_INGEST,
@@ -42,9 +43,9 @@ from clawmem.model.kinds import (
     handling,
 )
 from clawmem.model.language.text import normal
-from clawmem.model.records.bounds import UnreadFile, beyond_limit
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
+from clawmem.model.records.strict_json import UnreadFile, beyond_limit
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault

@@ -9,13 +9,17 @@ from pathlib import Path
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.language.dates import moment_of
+from clawmem.model.records.layout import SETTINGS
+from clawmem.model.settings.local import open_suggestions
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.edits.scan import HandEdits
-from clawmem.vault.exchange.bundle import fsck
+from clawmem.vault.exchange.create import fsck
+from clawmem.vault.git.config import shown as shown_entry
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.git.stale_locks import abandoned_files, lock_files, ref_locks
 from clawmem.vault.state.journal import parse_access, unfolded_accesses
+from clawmem.vault.state.local_settings import machine_settings
 from clawmem.vault.vault import Vault
 
 UNFINISHED = {
@@ -154,3 +158,32 @@ def _relative_path(vault: Vault, path: Path) -> str:
         if path.is_relative_to(top):
             return name + path.relative_to(top).as_posix()
     return str(path)
+
+
+LOCAL_SETTINGS = "own-settings"
+_TRUST = "`clawmem config trust` shows the effect and accepts it."
+
+
+def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield problems of the local settings files, and suggestions that were not accepted."""
+    for own in machine_settings(vault):
+        if not own.accepted:
+            message = f"The vault was not accepted on this machine, so the file has no effect. {_TRUST}"
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
+            continue
+        for message in dict.fromkeys(f"{error.message} {error.hint}" for error in own.wrong.values()):
+            yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
+        for key in own.no_effect:
+            message = f"'{key}' is not a local setting; it has no effect here."
+            yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
+    try:
+        settings = vault.settings
+    except ClawmemError:
+        return  # a newer format, which is reported with the file
+    for suggestion in open_suggestions(settings):
+        value = str(suggestion.suggested)[:200]
+        message = f"{suggestion.key} is suggested as '{value}', which this machine does not use. {_TRUST}"
+        yield HealthProblem(INFO, LOCAL_SETTINGS, SETTINGS, None, message)
+    for named in dict.fromkeys(shown_entry(ignored_setting) for ignored_setting in vault.git.ignored_settings()):
+        message = f"git's setting {named} is not used, as this vault was not accepted on this machine. {_TRUST}"
+        yield HealthProblem(INFO, LOCAL_SETTINGS, ".git/config", None, message)

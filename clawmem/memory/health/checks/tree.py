@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.kinds import file_kind, is_other_version
-from clawmem.model.language.text import as_one_file
+from clawmem.model.language.text import as_one_file, counted
 from clawmem.model.records.entity import (
     ITEMS,
     ROOTS,
@@ -21,7 +21,17 @@ from clawmem.model.records.entity import (
     name_of_path,
 )
 from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, is_owned, is_text
+from clawmem.vault.commit.integrity import (
+    broken_refs,
+    clock_setbacks,
+    converts_line_endings,
+    has_commit,
+    is_git_index_intact,
+)
 from clawmem.vault.edits.hand_edits import UNCLAIMED, UNCLAIMED_HINT
+from clawmem.vault.exchange.create import is_shallow
+from clawmem.vault.git.merge_driver import driver_problem
+from clawmem.vault.git.refs import lost_branch
 from clawmem.vault.vault import Vault
 
 PAGES = ("README.md", "AGENTS.md", "MEMORY.md")
@@ -174,3 +184,123 @@ def case_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
         for path in paths[1:]:
             message = f"This path differs from {paths[0]} only by case or accents; elsewhere they are one file."
             yield HealthProblem(ERROR, "case", path, None, message)
+
+
+BRANCH = "branch"
+GIT_INDEX = "git-index"
+LINE_ENDS = "line-ends"
+LOST = "lost"
+_DAY = 86_400
+_MAX_SHOWN = 5
+
+
+def clone_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield how this clone differs from a complete one with default settings."""
+    if is_shallow(vault):
+        message = (
+            "This is a shallow clone, which lacks the older commits: `log`, `why` and `undo` see only a part of the"
+            " history, and `backup` refuses. `git fetch --unshallow` gets the rest."
+        )
+        yield HealthProblem(WARNING, "shallow", ".git/shallow", None, message)
+    if converts_line_endings(vault):
+        message = "core.autocrlf is on, so git writes files with other line ends than clawmem."
+        yield HealthProblem(WARNING, LINE_ENDS, ".git/config", None, message, fixable=True)
+    for broken_ref in broken_refs(vault):
+        yield HealthProblem(ERROR, "refs", ".git/refs", None, f"git says: {broken_ref}.")
+
+
+def branch_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield a branch whose ref file is damaged or missing."""
+    found = lost_branch(vault.git_dir)
+    if found is None:
+        return
+    branch, commit = found
+    there = has_commit(vault, commit)
+    cure = (
+        "It can be restored" if there else "That commit is lost too: restore the vault from a backup or another clone"
+    )
+    message = f"The ref file of the branch is lost; the last commit in its reflog is {commit[:12]}. {cure}."
+    yield HealthProblem(ERROR, BRANCH, f".git/{branch}", None, message, fixable=there)
+
+
+def git_index_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield damage of the git index."""
+    if not is_git_index_intact(vault):
+        message = "The git index is damaged: its checksum is wrong. It can be rebuilt from HEAD."
+        yield HealthProblem(ERROR, GIT_INDEX, ".git/index", None, message, fixable=True)
+    elif not (vault.git_dir / "index").exists():
+        message = "The git index is missing; the next change creates it."
+        yield HealthProblem(WARNING, GIT_INDEX, ".git/index", None, message, fixable=True)
+
+
+def lost_problems(lost: Collection[str], whole: Collection[str]) -> Iterator[HealthProblem]:
+    """Yield files of HEAD whose git objects are lost. `whole` are those with an unchanged file in the work tree."""
+    for path in lost:
+        cure = "the file itself is intact, and `clawmem doctor --fix` restores the git object from it"
+        if path not in whole:
+            cure = "restore the vault from a backup, or from another clone"
+        message = f"git has lost the committed content of the file, which many commands need: {cure}."
+        yield HealthProblem(ERROR, LOST, path, None, message, fixable=path in whole)
+
+
+def altered_problems(altered: Collection[str]) -> Iterator[HealthProblem]:
+    """Yield files that differ from HEAD although their times say that nobody wrote to them."""
+    for path in altered:
+        message = (
+            "The file differs from its commit, but its times say that nobody wrote to it: the disk may have changed it."
+            f" `touch {path} && git checkout HEAD -- {path}` restores the committed file."
+        )
+        yield HealthProblem(ERROR, "altered", path, None, message)
+
+
+def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[HealthProblem]:
+    """Yield committed paths that are the same on some file systems, where one of them would be lost."""
+    yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))
+
+
+def clock_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield commits with a date before that of their parent: they make the lookup by date wrong."""
+    found = clock_setbacks(vault, _DAY)
+    for name, seconds in found[:_MAX_SHOWN]:
+        message = (
+            f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before its parent: a clock was wrong."
+            " `--at` and `diff` with a date in between may show later facts; use a commit instead."
+        )
+        yield HealthProblem(INFO, "clock", ".git", None, message)
+
+
+CHECK = "merge-driver"
+ATTRIBUTES = ".gitattributes"
+CONFIGURATION = ".git/config"
+UNFINISHED_MERGE = ".git/MERGE_HEAD"
+
+
+def merging_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield what prevents `git merge` and `git pull` from merging facts."""
+    why = driver_problem(vault)
+    if why is not None:
+        yield HealthProblem(WARNING, CHECK, CONFIGURATION, None, f"{why[0].upper()}{why[1:]}", fixable=True)
+    if missing_attributes(vault.read(ATTRIBUTES)):
+        message = "The file does not set the merge driver of clawmem, so git merges the vault files as plain text."
+        yield HealthProblem(WARNING, CHECK, ATTRIBUTES, None, message, fixable=True)
+
+
+def missing_attributes(data: bytes | None) -> list[str]:
+    """Return the rules that `.gitattributes` lacks."""
+    wanted = {"*.md": "clawmem", "*.json": "clawmem", "*.jsonl": "union", "*.yaml": "clawmem"}
+    lines = (data or b"").decode(errors="replace").splitlines()
+    rules = [line.split() for line in lines if line.strip() and not line.startswith("#")]
+    return [
+        f"{pattern} merge={driver}"
+        for pattern, driver in wanted.items()
+        if not any(
+            rule[0] == pattern and any(text.startswith("merge=") or text == "-merge" for text in rule) for rule in rules
+        )
+    ]
+
+
+def with_attributes(data: bytes | None) -> bytes:
+    """Return the file with the missing rules added at its end."""
+    text = (data or b"").decode(errors="replace")
+    gap = "" if not text or text.endswith("\n") else "\n"
+    return (text + gap + "".join(f"{line}\n" for line in missing_attributes(data))).encode()

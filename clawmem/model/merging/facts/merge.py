@@ -11,14 +11,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
-from clawmem.model.facts.trust import is_low_trust, trust_rank
 from clawmem.model.history.comparison import bare, points_at
 from clawmem.model.language.text import all_of, normal
-from clawmem.model.merging.facts.chains import Facts, break_circles, close_replaced, replace_fact
-from clawmem.model.merging.facts.fields import SuccessorOrder, merge_fact, merge_links
+from clawmem.model.merging.facts.collisions import (
+    Facts,
+    FactsByPath,
+    FiledFact,
+    add_wording,
+    break_circles,
+    close_replaced,
+    facts_by_id,
+    facts_by_path,
+    replace_fact,
+)
+from clawmem.model.merging.facts.fields import MISSING, SuccessorOrder, merge_fact, merge_links, three_way
 from clawmem.model.merging.facts.rivals import (
     SuccessorContest,
     conflict_proposal,
@@ -28,9 +37,6 @@ from clawmem.model.merging.facts.rivals import (
     supersede_all,
     supersede_proposal,
 )
-from clawmem.model.merging.facts.table import FactsByPath, FiledFact, facts_by_id, facts_by_path
-from clawmem.model.merging.facts.values import MISSING, three_way
-from clawmem.model.merging.facts.wordings import add_wording
 from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.entity import name_of_path

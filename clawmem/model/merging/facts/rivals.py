@@ -6,13 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
-from clawmem.model.facts.trust import is_low_trust, trust_rank
+from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank
 from clawmem.model.language.text import all_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
-from clawmem.model.merging.facts.chains import Facts, known_end_of_chain, replace_fact, superseded
+from clawmem.model.merging.facts.collisions import Facts, FiledFact, known_end_of_chain, replace_fact, superseded
 from clawmem.model.merging.facts.fields import merge_links
-from clawmem.model.merging.facts.table import FiledFact
 from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import PREFIX, SUPERSEDE, Proposal, ProposalTarget
 from clawmem.model.records.entity import name_of_path

@@ -14,10 +14,9 @@ from clawmem.model import kinds
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, render_items
 from clawmem.model.history.redaction import merged_records
 from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
+from clawmem.model.merging.facts.fields import MISSING, merged_names, more_complete, three_way
 from clawmem.model.merging.facts.merge import merge_facts
-from clawmem.model.merging.facts.values import MISSING, merged_names, more_complete, three_way
-from clawmem.model.merging.files.keyed import keeping_keys
-from clawmem.model.merging.files.ledger import kept_for_facts, merge_ledger
+from clawmem.model.merging.files.keyed import keeping_keys, merge_task
 from clawmem.model.merging.files.prose import (
     ConflictRule,
     TextMergeReport,
@@ -28,7 +27,9 @@ from clawmem.model.merging.files.prose import (
 )
 from clawmem.model.merging.files.records import (
     MergeRecords,
+    kept_for_facts,
     latest_adaptation,
+    merge_ledger,
     merge_records,
     merged_cursor,
     merged_digestion,
@@ -37,10 +38,9 @@ from clawmem.model.merging.files.records import (
     merged_session,
     summed_accesses,
 )
-from clawmem.model.merging.files.tasks import merge_task
 from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter, with_generated
-from clawmem.model.records.bounds import UnreadFile
+from clawmem.model.records.strict_json import UnreadFile
 
 _RESTS = "a fact was learned from it on the other"
 

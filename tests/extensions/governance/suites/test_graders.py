@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from clawmem.errors import Refused
-from clawmem.extensions.governance.suites.eval_run import FAILED, PASSED, UNJUDGED
 from clawmem.extensions.governance.suites.graders import Grade, all_graders, grade, grade_test
+from clawmem.extensions.governance.suites.store import FAILED, PASSED, UNJUDGED
 from clawmem.extensions.governance.suites.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest
 
 FACTS = {"data": {"facts": [{"fact": "The boat is red.", "rank": 2}], "events": [{"text": "A red hull.", "rank": 1}]}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from clawmem.extensions.governance.suites.files import PlainFiles
+from clawmem.extensions.governance.suites.run import PlainFiles
 from clawmem.extensions.governance.suites.suite import Step, SuiteTest
 from clawmem.extensions.governance.suites.world import CATEGORIES, World, memory_world
 

@@ -26,7 +26,7 @@ import psycopg
 import pytest
 
 from clawmem.extensions.hub.postgres.connect import HubAddress, connect
-from clawmem.extensions.hub.postgres.migrations import migrate
+from clawmem.extensions.hub.postgres.rows import migrate
 
 OWNER = "hub_owner"
 """The role that owns the schema in tests: it may make roles and databases, and is no superuser."""

@@ -13,7 +13,7 @@ import pytest
 
 from clawmem.extensions.hub.postgres import operator, organisation
 from clawmem.extensions.hub.postgres.connect import ask, connect
-from clawmem.extensions.hub.postgres.migrations import migrate
+from clawmem.extensions.hub.postgres.rows import migrate
 from clawmem.extensions.hub.postgres.search import HubQuestion, enable_vectors, fill_vectors, search_facts, vector_type
 from tests.extensions.hub.postgres.hubs import (
     WORKER,

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from clawmem.extensions.hub.postgres.connect import connect
-from clawmem.extensions.hub.postgres.migrations import migrate
+from clawmem.extensions.hub.postgres.rows import migrate
 from clawmem.extensions.hub.postgres.search import (
     HubQuestion,
     enable_vectors,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.extensions.hub.postgres.connect import ask
-from clawmem.extensions.hub.postgres.migrations import known_migrations
+from clawmem.extensions.hub.postgres.rows import known_migrations
 from tests.extensions.hub.postgres.server import Database
 
 

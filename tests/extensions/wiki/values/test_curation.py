@@ -18,8 +18,16 @@ from clawmem.extensions.wiki.values.curation import (
     stale_findings,
 )
 from clawmem.model.facts.fact import Fact
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision, proposal_path
-from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    OPEN,
+    REJECTED,
+    Proposal,
+    ReviewDecision,
+    parse_proposal,
+    proposal_path,
+    render_proposal,
+)
 from clawmem.model.records.entity import Entity
 
 AT = "2026-11-20T08:00:00Z"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from clawmem.extensions.wiki.values.names import entity_page, topic_page
 from clawmem.extensions.wiki.values.page import (
     DoubtfulClaim,
     EntityPage,
@@ -16,6 +15,8 @@ from clawmem.extensions.wiki.values.page import (
     TopicPage,
     WikiClaim,
     WikiConflict,
+    entity_page,
+    topic_page,
 )
 from clawmem.extensions.wiki.values.site import OwnPage, Site, SitePage, SiteTopic
 from clawmem.extensions.wiki.web.render_site import render_site

@@ -25,7 +25,7 @@ from clawmem.extensions.wiki.web.dashboard.messages import HEADERS, POLICY, Acce
 from clawmem.extensions.wiki.web.dashboard.pages import marked
 from clawmem.extensions.wiki.web.dashboard.serve import LONGEST_FORM, MOST_CONNECTIONS
 from clawmem.runtime import Runtime
-from clawmem.vault.lock import writer_lock
+from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.dashboards import Served, fill, run, served

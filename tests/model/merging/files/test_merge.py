@@ -18,9 +18,10 @@ from clawmem.model.proposals.proposal import (
     Proposal,
     ProposalTarget,
     ReviewDecision,
+    parse_proposal,
     proposal_path,
+    render_proposal,
 )
-from clawmem.model.proposals.proposal_file import parse_proposal, render_proposal
 
 
 def both(path: str, base: str | None, ours: str, theirs: str) -> MergedFile:

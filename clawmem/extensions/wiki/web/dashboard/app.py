@@ -32,7 +32,7 @@ from clawmem.vault.state.session_journal import FOLDER
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.extensions.wiki.web.dashboard.metrics import KnownWeeks
+    from clawmem.extensions.wiki.web.dashboard.actions import KnownWeeks
     from clawmem.extensions.wiki.web.dashboard.pages import Page
 
 
@@ -336,7 +336,7 @@ def _signature(vault: Vault) -> _Signature:
 def _changed(runtime: Runtime, signature: _Signature, known: _State | None) -> tuple[_State, dict[str, Any]]:
     from clawmem.extensions.wiki.web.dashboard.pages import session_rows  # with the first page that listens
     from clawmem.work.sessions.records import list_sessions
-    from clawmem.work.sessions.watch import changes
+    from clawmem.work.sessions.start import changes
 
     vault, caller = runtime.vault(), runtime.caller()
     current = {session.id: session for session in list_sessions(vault, caller.now).sessions}

@@ -14,8 +14,8 @@ from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.wiki.values.site import site_path
+from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 from clawmem.extensions.wiki.web.dashboard.app import GraphFiles, View
-from clawmem.extensions.wiki.web.dashboard.metrics import metrics_data
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.past import entry_data
@@ -29,9 +29,8 @@ from clawmem.model.facts.labels import change_labels, trust_label, trust_words
 from clawmem.model.facts.reach import EVERY_SCOPE
 from clawmem.model.history.entry import REDACT
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.irregular import forms_of
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import visible
+from clawmem.model.language.text import forms_of, visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.proposal import SUPERSEDE, Proposal, action_words
@@ -39,7 +38,7 @@ from clawmem.model.records.event import display_speaker
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task
 from clawmem.model.records.workflow import STATES
-from clawmem.model.search.excerpt import excerpt
+from clawmem.model.search.passage import excerpt
 from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
@@ -76,7 +75,8 @@ def overview(view: View) -> Page:
     """Show the metrics."""
     data, notices = metrics_data(view.runtime, view.known)
     tallest = max((week[key] for week in data["weeks"] for key in ("learned", "corrected", "forgotten")), default=0)
-    return _page("overview", "Overview", notices, m=data, tallest=tallest or 1, memory=_vault_name(view))
+    name = view.runtime.vault().settings.words("vault.name")
+    return _page("overview", "Overview", notices, m=data, tallest=tallest or 1, memory=name)
 
 
 def tasks(view: View) -> Page:
@@ -85,13 +85,11 @@ def tasks(view: View) -> Page:
     groups = []
     for state in STATES:
         found = [task for task in listed.tasks if task.state == state]
-        shown = sorted(found, key=_closed, reverse=True)[:_CLOSED_TASKS] if state in CLOSED else found
+        shown = found
+        if state in CLOSED:
+            shown = sorted(found, key=lambda task: task.decided or "", reverse=True)[:_CLOSED_TASKS]
         groups.append((state, [_task(task) for task in shown], len(found)))
     return _page("tasks", "Tasks", listed.notices, groups=groups)
-
-
-def _closed(task: Task) -> str:
-    return task.decided or ""
 
 
 def _task(task: Task) -> dict[str, Any]:
@@ -361,10 +359,6 @@ def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:
 
 def _page(name: str, title: str, notices: Iterable[str], **values: Any) -> Page:
     return Page(f"dashboard/{name}.html", title, {"notices": tuple(notices), **values})
-
-
-def _vault_name(view: View) -> str:
-    return view.runtime.vault().settings.words("vault.name")
 
 
 def _minute(time: str | None) -> str:
