@@ -13,11 +13,10 @@ from clawmem.errors import ChangedMeanwhile, ClawmemError, GitFailed, Locked, Re
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import repeat_if_changed, transaction
-from clawmem.vault.disk import Disk
+from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import index_lock_path
-from clawmem.vault.lock import writer_lock
 from clawmem.vault.state.made_here import unaccepted_commits
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
