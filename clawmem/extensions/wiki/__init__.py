@@ -8,5 +8,5 @@ EXTENSION = Extension(
     name="wiki",
     verbs={verb: f"{_HERE}.verbs.{verb}" for verb in ("wiki", "dashboard")},
     steps=f"{_HERE}.steps:STEPS",
-    answers={"graph": f"{_HERE}.graph:graph_text"},
+    answers={"graph": f"{_HERE}.site:graph_text"},
 )
