@@ -54,7 +54,7 @@ check: $(LINT_STAMP) ## Style, import contracts, and the tests near what changed
 	else echo "no test is near what changed"; fi
 
 test: $(LINT_STAMP) ## Set up and pass the tests.
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m pytest -n 3 --dist worksteal
 
 lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the principles, and the lines of each package.
 	$(BIN)/ruff check .

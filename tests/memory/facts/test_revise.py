@@ -138,7 +138,7 @@ def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
     with pytest.raises(AmbiguousId) as found:
         retract(vault, "fact_", caller)
     assert len(found.value.matches) == 2
-    with pytest.raises(InvalidInput):
+    with pytest.raises(NotFound, match="the words 'no/id'"):
         retract(vault, "no/id", caller)
 
 
