@@ -15,7 +15,6 @@ from clawmem.index.tables.accesses import counted_fact, plain_importances
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.history.why import find_chain
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import last_true, untrue_reason
@@ -86,6 +85,8 @@ def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: st
     reason = untrue_reason(placed.fact, as_of)
     instead = None
     if reason:
+        from clawmem.memory.history.why import find_chain  # few facts are asked about as of a day
+
         chain = {other_placed.fact.id: other_placed for other_placed in find_chain(index, placed.fact.id)}
         then = last_true((other_placed.fact for other_placed in chain.values()), as_of)
         instead = chain[then.id] if then else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command, Fields
@@ -17,8 +17,10 @@ from clawmem.memory.health.status import status as act
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
-from clawmem.serving.browse import Analytics, EntityUse, analytics
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
+
+if TYPE_CHECKING:
+    from clawmem.serving.browse import Analytics, EntityUse
 
 
 def status(
@@ -193,6 +195,8 @@ def _first_paths(paths: tuple[str, ...]) -> str:
 
 
 def _usage(call: Call, limit: int) -> Answer:
+    from clawmem.serving.browse import analytics  # only with --usage
+
     result = analytics(call.runtime.vault(), call.runtime.caller(), limit)
     data = {
         "total": {"facts": result.facts, "asked_for": result.asked_for, "accesses": result.accesses},
