@@ -14,7 +14,6 @@ from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.tables.accesses import counted_fact, plain_importances
 from clawmem.index.tables.outside import served_fact
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import last_true, untrue_reason
@@ -228,6 +227,8 @@ def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> Ex
     """
 
     def act(index: Index) -> ExportedMemory:
+        from clawmem.memory.entities.places import find_entity  # loads what writes; lists of facts need none of it
+
         name = find_entity(index, entity, caller) if entity else None
         chosen = (
             other_entity
