@@ -53,6 +53,7 @@ check: $(LINT_STAMP) ## Style, import contracts, and the tests near what changed
 		echo $$near && $(BIN)/python -m pytest -n 2 --dist worksteal $$near; \
 	else echo "no test is near what changed"; fi
 
+# A worker waits for the commands that it runs: three keep two cores at work.
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 

@@ -72,8 +72,8 @@ def _id_of_words(index: Index, words: str) -> str:
     if found:
         raise AmbiguousId(words, found, "Name one by its id; `clawmem recall` and `clawmem list` show ids.")
     refuse_if_unreadable(index, f"the id '{words}'")
-    which = "the id" if is_reference(words) else "the words"
-    raise NotFound(f"No fact has {which} '{words}'.", "`clawmem list` and `clawmem recall` show ids.")
+    which = "No fact has the id" if is_reference(words) else "No current fact has the words"
+    raise NotFound(f"{which} '{words}'.", "`clawmem list` and `clawmem recall` show ids.")
 
 
 def find_fact(index: Index, reference: str) -> PlacedFact:

@@ -156,7 +156,7 @@ class _Run:
         wanted = list({text.key: text for text in (*first, *secondary.values())}.values())
         self.left = total = len(wanted)
         if self.local:
-            self._forget_former_priors()
+            self._drop_former_priors()
         embeds = self._embeds() if wanted else None
         if embeds:
             self._embed(embeds, wanted, total)
@@ -181,7 +181,7 @@ class _Run:
                 self.vectors.set_meta("named", configured_model(self.vault))
                 self.vectors.set_meta("model", self.model)
 
-    def _forget_former_priors(self) -> None:
+    def _drop_former_priors(self) -> None:
         """Empty the table of pieces of an older version, which had a copy of the model's own vectors."""
         if self.vectors.meta("priors") == PRIORS:
             return

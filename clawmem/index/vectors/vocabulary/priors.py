@@ -44,7 +44,7 @@ class Priors:
         with FILE.open("rb") as file:
             for piece in pieces:
                 scale, numbers = self._read(file, piece)
-                along = [sum_ + scale * n - mean for sum_, n, mean in zip(along, numbers, average, strict=True)]
+                along = [total + scale * n - mean for total, n, mean in zip(along, numbers, average, strict=True)]
             file.seek(0)
             basis = struct.unpack(f"<{DIRECTIONS * NUMBERS}e", file.read(_BASIS_BYTES))
         return [sum(map(mul, along, basis[n::NUMBERS])) for n in range(NUMBERS)]
