@@ -168,8 +168,8 @@ def anchors(text: str) -> set[str]:
 def test_every_page_of_decisions_is_listed_and_every_former_number_leads_to_one() -> None:
     index = page("decisions/README.md")
     for path in (DOCS / "decisions").glob("[a-z]*.md"):
-        heading, *sections = re.findall(r"^##? (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert f"| [{path.stem}]({path.name}) | {heading}: {len(sections)} decisions |" in index
+        heading = path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        assert f"| [{path.stem}]({path.name}) | {heading} |" in index
     numbers = [number for number, _ in rows(index, "## Former numbers")]
     assert numbers == [f"{number:03}" for number in range(1, 145)]
 
