@@ -1,8 +1,9 @@
-"""Run a program of somebody else once: without a shell, within limits of time and output."""
+"""Run a program of somebody else once: without a shell, within limits of time and output, or a person's editor."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -61,6 +62,17 @@ def run_in_folder(
     On Linux, processes that left its process group are killed, too. No thread may start a process meanwhile."""
     with _orphans_killed() as kill_orphans:
         return _run(words, data, seconds, environment, folder, (most, most_errors), kill_orphans, program)
+
+
+def edited_text(text: str, editor: str) -> str | None:
+    """Return a text as a person left it in an editor on this terminal; None if the editor failed.
+
+    `editor` is a command line such as `code --wait`. Raise OSError or ValueError if it cannot be started."""
+    with TemporaryDirectory(prefix="clawmem-") as folder:
+        path = Path(folder, "fact.txt")
+        path.write_text(f"{text}\n", encoding="utf-8")
+        ended = subprocess.run([*shlex.split(editor), str(path)], check=False)
+        return None if ended.returncode else path.read_text(encoding="utf-8", errors="replace")
 
 
 def _run(

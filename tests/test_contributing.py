@@ -79,7 +79,7 @@ def copy(tmp_path: Path, environment: dict[str, str]) -> Copy:
 
 def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
     touched = copy.follow("Add a verb")
-    assert touched == ["clawmem/memory/facts/pin.py", "clawmem/faces/verbs/pin.py", "clawmem/faces/verbs/table.py"]
+    assert touched == ["clawmem/memory/facts/warm.py", "clawmem/faces/verbs/warm.py", "clawmem/faces/verbs/table.py"]
     bin_folder = Path(sys.executable).parent
     for command in (
         ["ruff", "check", "clawmem"],
@@ -90,18 +90,18 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
         assert result.code == 0, result.out + result.err
     kept = copy.clawmem("remember", "Jane lives in Oslo.", "--json", cwd=vault_root).data["facts"][0]["id"]
 
-    pinned = copy.clawmem("pin", kept, "--json", cwd=vault_root)
-    schema = copy.clawmem("schema", "pin", "--json", cwd=vault_root).data["schema"]
-    jsonschema.Draft202012Validator(schema).validate(pinned.json)
-    assert (pinned.data["outcome"], pinned.data["facts"][0]["importance"]) == (["updated"], 1.0)
-    assert copy.clawmem("pin", kept, cwd=vault_root).out.startswith("already known: ")
+    warmed = copy.clawmem("warm", kept, "--json", cwd=vault_root)
+    schema = copy.clawmem("schema", "warm", "--json", cwd=vault_root).data["schema"]
+    jsonschema.Draft202012Validator(schema).validate(warmed.json)
+    assert (warmed.data["outcome"], warmed.data["facts"][0]["importance"]) == (["updated"], 1.0)
+    assert copy.clawmem("warm", kept, cwd=vault_root).out.startswith("already known: ")
     assert copy.clawmem("undo", kept, cwd=vault_root).code == 0
 
-    helped = copy.clawmem("pin", "--help", cwd=vault_root).out
-    assert "Keep a fact hot for good." in helped and "Examples:\n    clawmem pin fact_1a2b\n" in helped
-    assert "  pin " in copy.clawmem("help", "all", cwd=vault_root).out
-    assert "'pin'" in copy.clawmem("pni", cwd=vault_root).err
-    assert "### pin\n\n<!-- begin: pin -->\nKeep a fact hot for good. Its importance becomes 1" in copy.manual()
+    helped = copy.clawmem("warm", "--help", cwd=vault_root).out
+    assert "Keep a fact hot for good." in helped and "Examples:\n    clawmem warm fact_1a2b\n" in helped
+    assert "  warm " in copy.clawmem("help", "all", cwd=vault_root).out
+    assert "'warm'" in copy.clawmem("wram", cwd=vault_root).err
+    assert "### warm\n\n<!-- begin: warm -->\nKeep a fact hot for good. Its importance becomes 1" in copy.manual()
 
 
 def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
@@ -119,8 +119,8 @@ def test_a_verb_that_was_added_is_completed(copy: Copy, vault_root: Path, enviro
     copy.follow("Add a verb")
     kept = copy.clawmem("remember", "Jane lives in Oslo.", "--json", cwd=vault_root).data["facts"][0]["id"]
     for line, offered in (
-        ("clawmem pi", "pin\tKeep a fact hot for good."),
-        ("clawmem pin f", f"{kept}\tJane lives in Oslo."),
+        ("clawmem wa", "warm\tKeep a fact hot for good."),
+        ("clawmem warm f", f"{kept}\tJane lives in Oslo."),
     ):
         result = copy.run("env", "_CLAWMEM_COMPLETE=line", sys.executable, "-P", "-m", "clawmem", line, cwd=vault_root)
         assert result.out == f"{offered}\n"

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 from clawmem.errors import DONE, INTERRUPTED, ClawmemError, Refused
 from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undivided
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.past import minute
 from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.facts.fact_words import fact_line
+from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, visible
 from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal, is_candidate
 from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview

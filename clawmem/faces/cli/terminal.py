@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.model.progress import OnProgress
 
 SCHEMA_VERSION = 1
+_EDITOR_HINT = "Set EDITOR to the command of an editor that ends when the file is closed."
 ExitCode = TypeVar("ExitCode", int, int | None)
 
 
@@ -66,6 +67,21 @@ class Terminal(Call):
             return typer.confirm(question, abort=abort, err=True)
         except typer.Abort:
             raise KeyboardInterrupt from None
+
+    def edited(self, text: str) -> str | None:
+        """Open `$VISUAL` or `$EDITOR`, where stdin is a terminal; None without a terminal, and with --json."""
+        if not sys.stdin.isatty() or self._as_json:
+            return None
+        from clawmem.programs import edited_text  # only where a person edits
+
+        editor = self.runtime.environment.get("VISUAL") or self.runtime.environment.get("EDITOR") or "vi"
+        try:
+            saved = edited_text(text, editor)
+        except (OSError, ValueError) as problem:
+            raise InvalidInput(f"The editor '{editor}' cannot be started: {problem}.", _EDITOR_HINT) from None
+        if saved is None:
+            raise InvalidInput(f"The editor '{editor}' failed, so nothing was changed.", _EDITOR_HINT)
+        return " ".join(saved.split())
 
     def stdin(self) -> IO[bytes] | None:
         """The process's own, unless it is a terminal."""

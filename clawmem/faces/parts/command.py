@@ -119,6 +119,10 @@ class Call:
         """Ask a person who can say no; False where nobody can be asked."""
         return False
 
+    def edited(self, text: str) -> "str | None":
+        """Return a text as a person left it in an editor, on one line; None where no person can be asked."""
+        return None
+
     def serve_tools(self) -> int:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
         raise NotImplementedError

@@ -6,6 +6,7 @@ from typing import Any
 
 from clawmem.faces.parts.words import said
 from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.language.dates import minute
 
 SHORT = 12
 
@@ -18,8 +19,3 @@ def entry_data(entry: HistoryEntry) -> dict[str, Any]:
 def entry_line(entry: HistoryEntry) -> str:
     """An entry on one line: short name, time, author, subject."""
     return f"{entry.commit[:SHORT]}  {minute(entry.time)}  {entry.author}  {entry.subject}"
-
-
-def minute(time: str) -> str:
-    """A written time to the minute, as people read it: in UTC, and saying so."""
-    return f"{time[:10]} {time[11:16]} UTC"

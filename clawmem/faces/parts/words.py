@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.faces.parts.command import Answer
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import trust_limit
 
@@ -25,6 +26,8 @@ REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None), "depe
 
 NARRATED = {"text": str, "sentences": [{"text": str, "facts": [str]}], "problem?": str}
 """The shape of an answer that a model wrote."""
+
+_ECHOED = 72
 
 _DID = {
     "added": "remembered",
@@ -70,10 +73,12 @@ def event_warning(event: Event, is_order: bool | None = None) -> str:
 
 
 def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:
-    """What happened to each fact, then the commit that holds it."""
-    lines = [f"{_did(outcome, fact)}: {fact_line(fact, entity)}" for outcome, fact, entity in rows]
-    lines.append(f"commit {commit[:12]}" if commit else "nothing changed; no commit was made")
-    return lines
+    """What happened to each fact. What a person just typed is not repeated in full."""
+    lines = [
+        f"{_did(outcome, fact)}: {fact_line(fact._replace(fact=shorten(fact.fact, _ECHOED)), entity)}"
+        for outcome, fact, entity in rows
+    ]
+    return lines if commit else [*lines, "nothing changed; no commit was made"]
 
 
 def commits_made(commits: Sequence[str]) -> list[str]:

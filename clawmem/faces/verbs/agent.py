@@ -16,7 +16,6 @@ def create(call: Call, agent_id: Annotated[str, _ID]) -> Answer:
     created = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
     lines = [
         f"created agent {created.id}; the names of its own entities begin with @{created.id}/",
-        f"commit {created.commit[:12]}",
     ]
     return Answer({"agent": created.id, "commit": created.commit}, lines, created.notices)
 

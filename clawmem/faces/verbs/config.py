@@ -184,7 +184,7 @@ def _lines(change: SettingChange) -> list[str]:
         return [f"{change.key}: {text}", *also, f"stored on this machine, {change.file}", *items]
     if change.commit is None:
         return [f"{change.key} is already {shown_value(change.new)}; no commit was made"]
-    lines = [f"{change.key}: {shown_value(change.old)} -> {shown_value(change.new)}", f"commit {change.commit[:12]}"]
+    lines = [f"{change.key}: {shown_value(change.old)} -> {shown_value(change.new)}"]
     if change.suggested:
         lines.append("suggested: it takes effect on a machine after a person accepts it with `clawmem config trust`")
     return lines

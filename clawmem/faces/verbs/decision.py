@@ -171,7 +171,7 @@ def outcome(
     data = {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit}
     return Answer(
         data,
-        [f"{result}: {other_outcome.fact.id}  {other_outcome.fact.fact}", f"commit {other_outcome.commit[:12]}"],
+        [f"{result}: {other_outcome.fact.id}  {other_outcome.fact.fact}"],
         other_outcome.notices,
     )
 

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.past import SHORT, entry_data, minute
+from clawmem.faces.parts.past import SHORT, entry_data
 from clawmem.memory.history.compare import Comparison, OtherChanges, compare
 from clawmem.model.facts.fact_words import fact_data, origin_warnings
 from clawmem.model.history.comparison import GROUPS, ChangeSentence, FactDifference, change_sentences, summary
 from clawmem.model.history.entry import HistoryEntry
-from clawmem.model.language.dates import parse_period, stamp
+from clawmem.model.language.dates import minute, parse_period, stamp
 from clawmem.model.language.text import counted
 
 

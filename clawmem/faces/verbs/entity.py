@@ -53,7 +53,9 @@ def show(call: Call, name: Annotated[str, _NAME]) -> Answer:
         **said({"summary": prose(shown.summary)}),
         "facts": [fact_data(placed.fact, placed.entity) for placed in shown.facts],
     }
-    lines = [shown.summary.rstrip(), "", *(fact_line(placed.fact, placed.entity) for placed in shown.facts)]
+    names = ", ".join((shown.entity.name, *shown.entity.aliases))
+    head = [f"{shown.entity.title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else []), ""]
+    lines = [*head, *(fact_line(placed.fact, placed.entity) for placed in shown.facts)]
     return Answer(data, lines, shown.notices)
 
 
@@ -93,9 +95,8 @@ def rename(
 
 def _changed(change: EntityChange, words: str) -> Answer:
     line = words if change.commit else "nothing changed; no commit was made"
-    lines = [line, f"commit {change.commit[:12]}"] if change.commit else [line]
     data = {"entity": change.name, "former": change.former, "commit": change.commit}
-    return Answer(data, lines, change.notices)
+    return Answer(data, [line], change.notices)
 
 
 _NAME = Parameter("Its name, title or an alias.", completes="entity")

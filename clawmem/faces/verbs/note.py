@@ -13,7 +13,7 @@ def note(call: Call, text: Annotated[str, Parameter("What happened, or - for std
     """The next heartbeat reads the line and learns facts from it."""
     result = act(call.runtime.vault(), text, call.runtime.caller())
     data = {"line": result.line, "path": result.path, "commit": result.commit}
-    return Answer(data, [f"noted in {result.path}: {result.line}", f"commit {result.commit[:12]}"], result.notices)
+    return Answer(data, [f"noted in {result.path}: {result.line}"], result.notices)
 
 
 VERB = Command(

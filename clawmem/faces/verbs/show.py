@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Annotated, Any
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
 from clawmem.faces.parts.words import said
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX
@@ -41,7 +44,8 @@ def show(
 ) -> Answer:
     """Of a fact all keys that are set are printed; with `--format claiv`, the record that CLAIV and its like exchange,
     with the times and links of the fact as temporal edges. Of an entity all that the memory has: its summary, its
-    decisions, lessons and facts, and what other entities, messages and notes say of it."""
+    decisions, lessons and facts, and what other entities, messages and notes say of it. So of a name that no entity
+    has, if several facts state it."""
     if style not in (None, CLAIV):
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
@@ -51,6 +55,11 @@ def show(
             return _entity(here, show_entity(here.vault, fact, here.caller))
     try:
         shown = act(here.vault, fact, here.caller, moment)
+    except AmbiguousId as problem:
+        is_prefix = problem.matches[0].startswith((fact, FACT_PREFIX + fact))
+        if is_prefix or style or as_of:
+            raise
+        return _stating(here, fact, problem.matches)
     except NotFound as problem:
         from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
@@ -78,34 +87,50 @@ def _data(shown: FactDetails) -> dict[str, Any]:
 
 def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
     """What the memory has of an entity: its own page, and what is said of it elsewhere."""
+    entity, title = shown.entity, shown.entity.title
+    names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
+    lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
+    data = {"entity": said(entity._asdict()), **said({"summary": prose(shown.summary)})}
+    return _all_of(here, title, shown.facts, lines, data, shown.notices)
+
+
+def _stating(here: PointInTime, words: str, facts: Sequence[str]) -> Answer:
+    """What the memory has of a name that no entity has and several facts state."""
+    placed = run_query(here.vault, lambda index: by_ids(index, facts)).values()
+    return _all_of(here, words, [*placed], [f"No entity is named '{words}'."], {}, ())
+
+
+def _all_of(
+    here: PointInTime,
+    title: str,
+    facts: Sequence[PlacedFact],
+    lines: list[str],
+    data: dict[str, Any],
+    notices: Sequence[str],
+) -> Answer:
     from clawmem.faces.verbs.recall import hit_lines  # a fact needs no search
     from clawmem.serving.recall.recall import LEAST_SCORE, recall
     from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
 
-    entity, title = shown.entity, shown.entity.title
     wanted, places = filter_of(here.vault, here.caller), (FACTS, EVENTS, NOTES)
     result = recall(here.vault, title, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
-    own = {placed.fact.id for placed in shown.facts}
-    hits = [hit for hit in result.ranking if getattr(hit.hit, "entity", None) != entity.name]
-    current = [placed for placed in shown.facts if placed.fact.is_current]
+    own = {placed.fact.id for placed in facts}
+    hits = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+    current = [placed for placed in facts if placed.fact.is_current]
     groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": []}
     for placed in current:
         group = {"decision": "Decisions", "lesson": "Lessons"}.get(placed.fact.category, "Facts")
         groups[group].append(fact_line(placed.fact, placed.entity))
     groups["Elsewhere"] = hit_lines(result, hits, title, here.vault.settings.words("user.name"), explain=False)
-    names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
-    lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
     for heading, rows in groups.items():
         lines += ["", heading, *rows] if rows else []
     if former := len(own) - len(current):
-        lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {entity.name}"]
-    data = {
-        "entity": said(entity._asdict()),
-        **said({"summary": prose(shown.summary)}),
-        "facts": [fact_data(placed.fact, placed.entity) for placed in shown.facts],
+        lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {data['entity']['name']}"]
+    data |= {
+        "facts": [fact_data(placed.fact, placed.entity) for placed in facts],
         "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in hits],
     }
-    return Answer({**data, **here.data}, lines, (*here.notices, *shown.notices))
+    return Answer({**data, **here.data}, lines, (*here.notices, *notices))
 
 
 def _lines(shown: FactDetails) -> list[str]:

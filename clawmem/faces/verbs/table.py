@@ -14,6 +14,7 @@ VERBS = {
     "show": "Show one fact, or all that is known of an entity.",
     "list": "List facts.",
     "supersede": "Replace a fact with a newer one, now or from a day on.",
+    "edit": "Change the words of a fact in an editor; move, tag or pin it.",
     "retract": "Withdraw what was never true: a fact, or all from one origin.",
     "forget": "Hide what some words name, from all answers.",
     "merge": "Merge two or more facts into one.",
@@ -80,7 +81,7 @@ OF_EXTENSIONS = {
 """The verbs of clawmem's own extensions."""
 
 TOPICS = {
-    "write": "remember note supersede retract forget undo",
+    "write": "remember note supersede edit retract forget undo",
     "ask": "recall context show list why diff log graph",
     "conversations": "ingest learn heartbeat session",
     "look": "dashboard wiki review status",
@@ -112,11 +113,11 @@ USUAL_WORDS = {"evaluate": "task"}
 
 OTHER_NAMES = {
     "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
-    "edit": "supersede", "find": "recall", "get": "show",
-    "history": "log", "info": "status", "ls": "list", "new": "init",
-    "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "remove": "retract", "revert": "undo",
-    "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
-    "store": "remember", "update": "supersede", "verify": "doctor", "version": "--version",
+    "find": "recall", "get": "show", "history": "log", "info": "status", "ls": "list", "move": "edit", "mv": "edit",
+    "new": "init", "open": "show", "people": "entity", "pin": "edit", "prompt": "context", "pull": "sync",
+    "push": "sync", "query": "recall", "remove": "retract", "revert": "undo", "rm": "retract", "save": "remember",
+    "schedule": "cron", "settings": "config", "stats": "status", "store": "remember", "tag": "edit",
+    "update": "supersede", "verify": "doctor", "version": "--version",
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names the verb."""
 

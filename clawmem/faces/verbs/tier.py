@@ -31,7 +31,7 @@ def tier(
     lines.append(_archive_line(data["archive"]))
     if result is None:
         return Answer({"id": placed.fact.id, **data}, lines)
-    lines.append(f"commit {result.commit[:12]}" if result.commit else "nothing changed; no commit was made")
+    lines += [] if result.commit else ["nothing changed; no commit was made"]
     return Answer({"id": placed.fact.id, **data, "commit": result.commit}, lines, result.notices)
 
 

@@ -11,12 +11,13 @@ from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.organisation import HUB_FACT
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.faces.parts.past import SHORT, entry_data, entry_line, minute
+from clawmem.faces.parts.past import SHORT, entry_data, entry_line
 from clawmem.faces.parts.words import event_data, event_warning, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.pulled import origin_of, published_values
+from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES, doubt_words

@@ -1,4 +1,4 @@
-"""Revise: supersede, retract, merge and link facts. Facts are never deleted."""
+"""Revise: supersede, retract, merge, edit and link facts. Facts are never deleted."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import AlreadySuperseded, InvalidInput, Refused
+from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
+from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_scope_right
@@ -18,8 +19,19 @@ from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, q
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
-from clawmem.model.facts.draft import Draft, check_link_kind
-from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink, new_fact_id, trust_rank
+from clawmem.model.facts.draft import Draft, check_link_kind, checked_tags
+from clawmem.model.facts.fact import (
+    GUARDRAIL,
+    PINNED,
+    RETRACTED,
+    SUPERSEDED,
+    Fact,
+    FactLink,
+    is_low_trust,
+    new_fact_id,
+    trust_rank,
+    with_vital_importance,
+)
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
@@ -31,6 +43,7 @@ from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
+from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
 # So many characters of each of two linked facts leave room for the reason.
@@ -182,6 +195,45 @@ def merge(
             work.notices,
             tuple(work.marked),
         )
+
+
+class FactEdit(NamedTuple):
+    """What `edit` changes of a fact beside its words: where it stands, tags, and whether it is pinned (None: as is)."""
+
+    entity: str | None = None
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    pinned: bool | None = None
+
+
+def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> ReviseResult:
+    """Move, tag or pin an active fact. Its words and its history stay.
+
+    Raise NotPermitted if an agent edits what a person stated, or pins what a tool or the web says."""
+    tags = checked_tags(allowed(vault.settings, tag, "The tag") for tag in changes.tags)
+    with writing(vault, caller, "edit") as work:
+        fact, entity = _active_fact(work, reference)
+        if _is_of_person(work, fact):
+            raise NotPermitted(
+                f"A person stated {fact.id}, so an agent may not edit it.", "Tell the person: `clawmem edit` does it."
+            )
+        if changes.pinned and caller.agent and is_low_trust(fact.trust):
+            raise NotPermitted(f"{fact.id} is from outside, so only a person may pin it.", "Tell the person.")
+        target = resolve_entity(work.index, changes.entity, caller) if changes.entity else entity
+        gone = set(checked_tags(changes.without_tags))
+        edited = fact._replace(tags=tuple(tag for tag in dict.fromkeys((*fact.tags, *tags)) if tag not in gone))
+        if changes.pinned is not None:
+            plain = fact.importance if fact.importance != PINNED else None
+            edited = edited._replace(importance=PINNED if changes.pinned else plain)
+            edited = edited if changes.pinned else with_vital_importance(edited)
+        if (edited, target) == (fact, entity):
+            return ReviseResult((PlacedFact(fact, entity),), ("noop",), None, (*work.notices, "nothing is different"))
+        where = f" (from {entity})" if target != entity else ""
+        writes = move_writes(work, [FactMove(edited, entity, target)])
+        others = [entity] if where else []
+        change = fact_change(caller, "edit", target, fact.fact + where, writes, [edited], entities=others)
+        commits = work.commit([change])
+        return ReviseResult((PlacedFact(edited, target),), ("updated",), commits[-1], work.notices, tuple(work.marked))
 
 
 def link(

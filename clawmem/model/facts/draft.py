@@ -1,6 +1,6 @@
 """The draft: a requested fact before it has an id, a time and an entity."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -95,7 +95,7 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
         related_entities=tuple(
             dict.fromkeys(check_statement(related_entity, "related entity") for related_entity in fact.related_entities)
         ),
-        tags=tuple(dict.fromkeys(_tag(tag) for tag in fact.tags if tag.strip())),
+        tags=checked_tags(fact.tags),
         links=tuple(_checked_link(link, now) for link in fact.links),
     )
 
@@ -138,6 +138,11 @@ def texts_in(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from texts_in(inner)
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return tags in lower case, each once. Raise InvalidInput for one that is too long or has hidden characters."""
+    return tuple(dict.fromkeys(_tag(tag) for tag in tags if tag.strip()))
 
 
 def _tag(text: str) -> str:

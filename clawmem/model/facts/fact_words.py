@@ -9,6 +9,7 @@ from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Fact, since_or_from
 from clawmem.model.facts.labels import UNREVIEWED, because, change_labels, trust_label
 from clawmem.model.facts.reach import PROJECT, project_name, scope_of
+from clawmem.model.language.dates import minute
 from clawmem.model.lifecycle.premises import doubt_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
@@ -80,9 +81,9 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
         remarks.append(fact.status)
     remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
     if fact.valid_from:
-        remarks.append(f"{since_or_from(fact)} {fact.valid_from}")
+        remarks.append(f"{since_or_from(fact)} {minute(fact.valid_from)}")
     if fact.valid_to:
-        remarks.append(f"until {fact.valid_to}")
+        remarks.append(f"until {minute(fact.valid_to)}")
     remarks += because(fact)
     if against:
         remarks.append(f"in conflict with {', '.join(against)}, not settled")

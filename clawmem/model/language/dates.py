@@ -32,6 +32,11 @@ def day_of(moment: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def minute(moment: str) -> str:
+    """Return a written time to the minute, as people read it: in UTC, and saying so. A day stays a day."""
+    return f"{moment[:10]} {moment[11:16]} UTC" if len(moment) > len("2026-11-21") else moment
+
+
 def moment_of(text: str) -> datetime:
     """Return a written time, or the first instant of a bare day, as an aware datetime. Raise ValueError if invalid."""
     moment = datetime.fromisoformat(text)

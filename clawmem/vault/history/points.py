@@ -62,7 +62,8 @@ def before_first_commit(vault: Vault, text: str) -> NotFound:
             "Fetch the rest with `git fetch --unshallow`, or name a later date.",
         )
     return NotFound(
-        f"The vault was still empty at {text}: its first commit is from {first}.", "Name a later date, or a commit."
+        f"The vault was still empty at {text}: its first commit is from {first}.",
+        f"Name {first[:10]} or later, or a commit.",
     )
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
+from clawmem.vault.vault import Vault
+from tests.at_terminal import at_terminal
 from tests.conftest import Command
 
 
@@ -53,3 +56,35 @@ def test_a_question_of_several_parts_keeps_an_answer_to_each(clawmem: Command) -
         assert texts[1] in out, verb
         assert texts[2] in out, verb
         assert texts[0] not in out, verb
+
+
+def test_words_of_a_fact_are_changed_in_the_editor_of_the_person(
+    vault: Vault, clawmem: Command, environment: dict[str, str], tmp_path: Path
+) -> None:
+    fact = clawmem("remember", "Jane prefers tea.", "--json").data["facts"][0]["id"]
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i s/tea/coffee/ "$1"\n')
+    editor.chmod(0o755)
+    with at_terminal(("edit", "prefers tea"), vault.root, {**environment, "EDITOR": str(editor)}) as terminal:
+        assert terminal.ended() == 0
+    assert "Jane prefers coffee." in terminal.shown
+    assert clawmem("show", fact, "--json").data["fact"]["status"] == "superseded"
+    for broken in ("false", "no-such-editor-here"):
+        with at_terminal(("edit", "coffee"), vault.root, {**environment, "EDITOR": broken}) as terminal:
+            assert terminal.ended() == 2
+        assert f"The editor '{broken}'" in terminal.shown
+    unchanged = clawmem("edit", "coffee")
+    assert unchanged.code == 2
+    assert "What to change is missing" in unchanged.err
+    assert clawmem("edit", "coffee", "--pin", "--unpin").code == 2
+
+
+def test_a_name_that_several_facts_state_is_one_screen_without_an_entity(clawmem: Command) -> None:
+    clawmem("remember", "Jane prefers tea.")
+    clawmem("remember", "Ann works with Jane.")
+    clawmem("note", "Jane called about the boat")
+    shown = clawmem("show", "Jane")
+    assert shown.code == 0
+    for words in ("No entity is named 'Jane'.", "Jane prefers tea.", "Ann works with Jane.", "called about the boat"):
+        assert words in shown.out
+    assert clawmem("show", "fact_").code == 1, "the prefix of many ids names none of them"

@@ -6,14 +6,15 @@ import random
 
 import pytest
 
-from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, Refused
+from clawmem.errors import AlreadySuperseded, AmbiguousId, InvalidInput, NotFound, NotPermitted, Refused, SecretFound
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.facts.revise import link, merge, retract, supersede
+from clawmem.memory.facts.revise import FactEdit, edit, link, merge, retract, supersede
+from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.draft import Draft, draft_from_record
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import HEALTH, PINNED, Fact
 from clawmem.model.facts.validity import true_at
 from clawmem.model.lifecycle.chain import chain_problems
 from clawmem.model.records.caller import Caller
@@ -187,3 +188,43 @@ def test_a_link_between_facts_that_contradict_each_other_asks_a_person_once(vaul
     assert len(read_proposals(vault).open) == 1
     approve(vault, asked.id, caller, None)
     assert sorted(fact.status for fact in _facts(vault).values()) == ["active", "retracted", "superseded"]
+
+
+def test_a_fact_is_moved_tagged_and_pinned_in_one_commit(vault: Vault, caller: Caller) -> None:
+    fact = _keep(vault, caller, "The launch is in May.", entity="projects/atlas", tags=["old"])
+    changes = FactEdit("projects/borealis", (" Launch ", "launch"), ("OLD",), True)
+    result = edit(vault, fact.id, changes, caller)
+    placed = result.facts[0]
+    assert (placed.entity, placed.fact.tags, placed.fact.importance) == ("projects/borealis", ("launch",), PINNED)
+    assert result.outcome == ("updated",)
+    assert vault.read("life/projects/atlas/items.json") == b"[]\n"
+    assert _facts(vault)[fact.id] == placed.fact
+    again = edit(vault, fact.id, changes, caller)
+    assert (again.outcome, again.commit) == (("noop",), None)
+    undo(vault, result.commit, caller)
+    assert _facts(vault)[fact.id] == fact
+    edit(vault, fact.id, FactEdit(pinned=True), caller)
+    assert edit(vault, fact.id, FactEdit(pinned=False), caller).facts[0].fact.importance is None
+
+
+def test_unpinning_keeps_the_importance_of_what_a_fact_says(vault: Vault, caller: Caller) -> None:
+    fact = _keep(vault, caller, "Jane is allergic to nuts.")
+    edit(vault, fact.id, FactEdit(pinned=True), caller)
+    assert edit(vault, fact.id, FactEdit(pinned=False), caller).facts[0].fact.importance == fact.importance == HEALTH
+
+
+def test_an_agent_edits_neither_what_a_person_stated_nor_pins_the_web(vault: Vault, caller: Caller) -> None:
+    agent = caller._replace(agent="fin")
+    stated = _keep(vault, caller, "The budget is 5000 euros.")
+    web = _keep(vault, agent, "The gateway is blue.", source="web:example.org")
+    with pytest.raises(NotPermitted, match="A person stated"):
+        edit(vault, stated.id, FactEdit(tags=("x",)), agent)
+    with pytest.raises(NotPermitted, match="only a person may pin"):
+        edit(vault, web.id, FactEdit(pinned=True), agent)
+    assert edit(vault, web.id, FactEdit(tags=("x",)), agent).facts[0].fact.tags == ("x",)
+
+
+def test_a_credential_is_no_tag(vault: Vault, caller: Caller) -> None:
+    fact = _keep(vault, caller, "The launch is in May.")
+    with pytest.raises(SecretFound):
+        edit(vault, fact.id, FactEdit(tags=("ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",)), caller)

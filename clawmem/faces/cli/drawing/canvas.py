@@ -18,7 +18,6 @@ from rich.text import Text
 
 from clawmem.faces.cli.display import Display
 from clawmem.faces.parts.command import Fields, Table
-from clawmem.faces.parts.past import minute
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import ACTIVE, CANONICAL_KEYS, STATUSES, Fact
 from clawmem.model.facts.fact_words import fact_remarks, origin_warnings
@@ -222,15 +221,6 @@ def remarks(record: _Record) -> Iterator[Text]:
     alerts = {*origin_warnings(fact), *change_labels(fact)} - {UNREVIEWED, "agent"}
     yield words(fact.id, FAINT)
     yield words(record["entity"], FAINT)
-    for remark in fact_remarks(_with_short_times(fact), record["entity"], against):
+    for remark in fact_remarks(fact, record["entity"], against):
         alert = remark in alerts or remark.startswith("in conflict with") or remark == fact.status
         yield words(remark, ALERT if alert else FAINT)
-
-
-def _with_short_times(fact: Fact) -> Fact:
-    """The fact with times to the minute, as they are said elsewhere; a day stays one."""
-    return fact._replace(valid_from=_short(fact.valid_from), valid_to=_short(fact.valid_to))
-
-
-def _short(time: str | None) -> str | None:
-    return minute(time) if time and len(time) > len("2026-11-21") else time

@@ -11,7 +11,7 @@ from rich.tree import Tree
 
 from clawmem.faces.cli.drawing.canvas import FAINT, HEAD, LEVEL, Canvas, remarks, words
 from clawmem.faces.parts.command import Answer, Fields
-from clawmem.faces.parts.past import minute
+from clawmem.model.language.dates import minute
 from clawmem.model.proposals.proposal import OPEN
 
 _Record = Mapping[str, Any]

@@ -16,10 +16,11 @@ from rich.tree import Tree
 
 from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer
-from clawmem.faces.parts.past import SHORT, minute
+from clawmem.faces.parts.past import SHORT
 from clawmem.faces.parts.words import event_warning
 from clawmem.faces.verbs.why import around_quote
 from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import minute
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.records.event import Event, event_from_record
 
