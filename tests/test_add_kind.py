@@ -25,7 +25,7 @@ def test_two_source_files_add_a_kind(
     module, row, sample = BLOCK.findall(_section())
     copy = tmp_path / "copy"
     shutil.copytree(REPOSITORY / "clawmem", copy / "clawmem", ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "clawmem/model/records/task_moves.py").write_text(module)
+    (copy / "clawmem/model/records/checklist.py").write_text(module)
     registry = copy / "clawmem/model/kinds.py"
     before = "    PROPOSAL_FILE,\n    *_in_each_room(),\n"
     assert before in registry.read_text()
