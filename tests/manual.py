@@ -1,10 +1,12 @@
-"""The generated parts of docs/commands.md, the list of MCP tools, and the plugin for Claude Code, made from tables.
+"""The generated parts of docs/, the list of MCP tools, and the plugin for Claude Code, made from tables and docstrings.
 `make docs` writes them."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,11 +14,14 @@ from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import VERBS, help_of, load
+from clawmem.model.settings.settings import SETTINGS
+from clawmem.model.settings.values import Setting, describe_values
 from clawmem.setup.harnesses import plugin_files
 
-TOOL_LIST = Path(__file__).parent.parent / "clawmem" / "faces" / "mcp" / "tools.json"
-PLUGIN = Path(__file__).parent.parent / "plugins" / "claude-code"
-PAGE = Path(__file__).parent.parent / "docs" / "commands.md"
+ROOT = Path(__file__).parent.parent
+TOOL_LIST = ROOT / "clawmem" / "faces" / "mcp" / "tools.json"
+PLUGIN = ROOT / "plugins" / "claude-code"
+PAGE = ROOT / "docs" / "commands.md"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
 
 
@@ -64,9 +69,61 @@ def with_blocks(page: str) -> str:
     return page
 
 
+def tables() -> dict[str, tuple[str, str]]:
+    """The generated tables of other pages: for each page the name of the part, and its text."""
+    return {
+        "vault-format.md": ("settings", settings_table()),
+        "glossary.md": ("classes", class_tables(ROOT / "clawmem")),
+    }
+
+
+def with_table(page: str, name: str, table: str) -> str:
+    """Return a page with its generated part of that name updated."""
+    before, begin, rest = page.partition(f"<!-- begin: {name} -->\n")
+    _, end, after = rest.partition("<!-- end -->\n")
+    assert begin and end, f"the page has no part {name}"
+    return "".join((before, begin, table, end, after))
+
+
+def settings_table() -> str:
+    """Every setting with its values, its default and its meaning."""
+    rows = (
+        f"| `{setting.key}` | {describe_values(setting)} | {_default(setting)} | {setting.about} |\n"
+        for setting in SETTINGS
+    )
+    return "".join(("| key | takes | default | meaning |\n|---|---|---|---|\n", *rows))
+
+
+def class_tables(root: Path) -> str:
+    """Each public class that at least two top-level packages import, with the first sentence of its docstring."""
+    trees = {path.relative_to(root): ast.parse(path.read_text(encoding="utf-8")) for path in root.rglob("*.py")}
+    importers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for name in node.names:
+                    importers[node.module, name.name].add(path.parts[0])
+    rows: defaultdict[str, set[str]] = defaultdict(set)
+    for path, tree in trees.items():
+        parts = path.with_suffix("").parts
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and len(importers[".".join(("clawmem", *parts)), node.name]) >= 2:
+                sentence = " ".join((ast.get_docstring(node) or "").split()).partition(". ")[0].rstrip(".")
+                rows[parts[0]].add(f"| `{node.name}` | {sentence} |\n")
+    return "\n".join(
+        f"### clawmem.{package}\n\n| class | what it is |\n|---|---|\n{''.join(sorted(rows[package]))}"
+        for package in sorted(rows)
+    )
+
+
 def tool_file() -> str:
     """The list of MCP tools as its file has it."""
     return json.dumps(tool_list(), indent=1) + "\n"
+
+
+def _default(setting: Setting) -> str:
+    text = str(setting.default).lower() if setting.kind == "bool" else str(setting.default)
+    return text and f"`{text}`"
 
 
 def _usage(name: str, command: Command) -> str:
@@ -106,6 +163,9 @@ def _table(head: str, rows: list[str]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for file, table in tables().items():
+        path = ROOT / "docs" / file
+        path.write_text(with_table(path.read_text(encoding="utf-8"), *table), encoding="utf-8")
     for name, text in plugin_files().items():
         (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
         (PLUGIN / name).write_text(text, encoding="utf-8")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,10 +14,8 @@ from clawmem.faces.parts.parameters import COMMON
 from clawmem.faces.verbs.table import ALIASES, VERBS
 from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
 from clawmem.model.records.event import Event
-from clawmem.model.settings.settings import SETTINGS
-from clawmem.model.settings.values import Setting, describe_values
 from tests.command_server import CommandServer
-from tests.manual import blocks, commands, reference, with_blocks
+from tests.manual import blocks, commands, reference, tables, with_blocks, with_table
 from tests.transcripts.transcript import Labels, Stage, Step, read
 
 ROOT = Path(__file__).parent.parent
@@ -100,44 +96,9 @@ def failures() -> Iterator[type[errors.ClawmemError]]:
             yield variable
 
 
-def test_settings() -> None:
-    documented = [tuple(row) for row in rows(page("vault-format.md"), "## Settings")]
-    assert documented == [
-        (setting.key, describe_values(setting), default(setting), setting.about) for setting in SETTINGS
-    ]
-
-
-def test_the_glossary_lists_every_class_that_packages_share() -> None:
-    _, classes = page("glossary.md").split("## Classes\n")
-    sections = re.findall(r"^### clawmem\.(\w+)$(.*?)(?=^### |\Z)", classes, re.MULTILINE | re.DOTALL)
-    listed = {
-        (package, name) for package, text in sections for name in re.findall(r"^\| `(\w+)` \| \S", text, re.MULTILINE)
-    }
-    shared = shared_classes(ROOT / "clawmem")
-    assert len(shared) > 50
-    assert listed == shared
-
-
-def shared_classes(root: Path) -> set[tuple[str, str]]:
-    """Package and name of each public class that at least two top-level packages import."""
-    trees = {path.relative_to(root): ast.parse(path.read_text(encoding="utf-8")) for path in root.rglob("*.py")}
-    importers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for path, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for name in node.names:
-                    importers[node.module, name.name].add(path.parts[0])
-    return {
-        (path.with_suffix("").parts[0], node.name)
-        for path, tree in trees.items()
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-        if len(importers[".".join(("clawmem", *path.with_suffix("").parts)), node.name]) >= 2
-    }
-
-
-def default(setting: Setting) -> str:
-    return str(setting.default).lower() if setting.kind == "bool" else str(setting.default)
+@pytest.mark.parametrize("name", tables())
+def test_the_generated_tables_are_as_the_code_is(name: str) -> None:
+    assert with_table(page(name), *tables()[name]) == page(name), "run `make docs`"
 
 
 def test_keys_of_facts_and_events() -> None:
