@@ -148,7 +148,7 @@ def _hook_rows(vault: Vault, env: dict[str, str]) -> Iterator[Row]:
             record = {"cwd": str(vault.root.parent), "prompt": prompts[number], "source": "startup",
                      "transcript_path": "/nowhere.jsonl"}  # fmt: skip
             command = [_CLAWMEM, "hook", event, "--harness", "claude-code", "--vault", str(vault.root)]
-            return run(command, env, vault.root, json.dumps(record).encode())
+            return run(command, env, vault.root, json.dumps(record).encode(), must_print=event != "SessionEnd")
 
         def typer(_: int) -> float:
             return run(_TYPER, env, vault.root)

@@ -9,7 +9,6 @@ in a tenth of the facts, most in a handful. A twentieth of the facts are superse
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 from pathlib import Path
 
+from benchmarks.measure import environment
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.pages.summary import summary_page
@@ -163,9 +163,10 @@ def invented_events(count: int, seed: int) -> dict[str, bytes | None]:
 
 
 def make_vault(root: Path, facts: int, entities: int = 500, seed: int = 1, events: int = 0) -> Vault:
-    """A vault at `root` (new or empty) with so many invented facts and events, all in one commit after the first."""
-    home = {"PATH": os.environ["PATH"], "HOME": str(root.parent)}
-    vault = create_vault(root, home, NOW)
+    """A vault at `root` (new or empty) with so many invented facts and events, all in one commit after the first.
+
+    It is made by the user of the home beside it, whom measured processes run for: hooks use no vault of another."""
+    vault = create_vault(root, environment(root.parent / "home"), NOW)
     with transaction(vault, NOW, "corpus") as started:
         files = {**invented_files(facts, entities, seed), **invented_events(events, seed)}
         started.commit([Change(f"corpus(vault): {facts} invented facts", files, trailers("corpus"))])

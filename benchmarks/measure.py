@@ -28,13 +28,17 @@ class Timing(NamedTuple):
         return sorted(self.seconds)[int(0.95 * (len(self.seconds) - 1))]
 
 
-def run(command: Sequence[str], environment: Mapping[str, str], folder: Path, given: bytes = b"") -> float:
-    """Run one process to its end and return the seconds it took; raises where it fails."""
+def run(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path, given: bytes = b"", must_print: bool = False
+) -> float:
+    """Run one process to its end and return the seconds it took; raises where it fails, or prints nothing but must."""
     start = time.perf_counter()
     process = subprocess.run(command, env=dict(environment), cwd=folder, input=given, capture_output=True)
     seconds = time.perf_counter() - start
     if process.returncode != 0:
         raise RuntimeError(f"{command} ended with {process.returncode}: {process.stderr.decode()}")
+    if must_print and not process.stdout:
+        raise RuntimeError(f"{command} printed nothing: {process.stderr.decode()}")
     return seconds
 
 
