@@ -7,14 +7,16 @@ import ast
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from clawmem import errors
 from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import VERBS, help_of, load
-from clawmem.model.settings.settings import SETTINGS
+from clawmem.heartbeat.steps import all_steps
+from clawmem.model.settings.settings import OF_AGENTS, SETTINGS
 from clawmem.model.settings.values import Setting, describe_values
 from clawmem.setup.harnesses import plugin_files
 
@@ -69,11 +71,14 @@ def with_blocks(page: str) -> str:
     return page
 
 
-def tables() -> dict[str, tuple[str, str]]:
-    """The generated tables of other pages: for each page the name of the part, and its text."""
+def tables() -> dict[tuple[str, str], str]:
+    """The generated tables of other pages, by the page and the name of the part."""
     return {
-        "vault-format.md": ("settings", settings_table()),
-        "glossary.md": ("classes", class_tables(ROOT / "clawmem")),
+        ("vault-format.md", "settings"): settings_table("", SETTINGS),
+        ("vault-format.md", "settings of agents"): settings_table("agents.ID.", OF_AGENTS),
+        ("glossary.md", "classes"): class_tables(ROOT / "clawmem"),
+        ("internals.md", "steps"): steps_table(),
+        ("exit-codes.md", "error codes"): error_table(),
     }
 
 
@@ -85,13 +90,38 @@ def with_table(page: str, name: str, table: str) -> str:
     return "".join((before, begin, table, end, after))
 
 
-def settings_table() -> str:
-    """Every setting with its values, its default and its meaning."""
+def settings_table(prefix: str, settings: Iterable[Setting]) -> str:
+    """Settings with their values, their defaults and their meaning."""
     rows = (
-        f"| `{setting.key}` | {describe_values(setting)} | {_default(setting)} | {setting.about} |\n"
-        for setting in SETTINGS
+        f"| `{prefix}{setting.key}` | {describe_values(setting)} | {_default(setting)} | {setting.about} |\n"
+        for setting in settings
     )
     return "".join(("| key | takes | default | meaning |\n|---|---|---|---|\n", *rows))
+
+
+def steps_table() -> str:
+    """The steps of the heartbeat in the order in which they run, and when each is due."""
+    rows = (f"| `{step.name}` | {step.description} | {step.due.description} |\n" for step in all_steps())
+    return "".join(("| step | what it does | due |\n|---|---|---|\n", *rows))
+
+
+def error_table() -> str:
+    """Each code of an error with its exit code, and what the docstrings of its classes say."""
+    meanings: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    for failure in vars(errors).values():
+        if isinstance(failure, type) and issubclass(failure, errors.ClawmemError) and "code" in vars(failure):
+            named = errors.Refused if failure is errors.ClawmemError else failure
+            meanings[failure.exit_code, failure.code].append(_first_sentence(named.__doc__))
+    # The three that are no ClawmemError: faces/cli/boundary.py and app.py make them.
+    meanings[errors.USAGE, "usage"] = ["There is no such verb or option, or a value is out of range"]
+    meanings[errors.BUG, "bug"] = ["An error that clawmem did not foresee"]
+    meanings[errors.INTERRUPTED, "interrupted"] = ["Stopped with Ctrl-C"]
+    rows = (f"| `{code}` | {number} | {'. '.join(texts)} |\n" for (number, code), texts in sorted(meanings.items()))
+    return "".join(("| error code | exit code | meaning |\n|---|---|---|\n", *rows))
+
+
+def _first_sentence(docstring: str | None) -> str:
+    return " ".join((docstring or "").split()).partition(". ")[0].rstrip(".")
 
 
 def class_tables(root: Path) -> str:
@@ -108,8 +138,7 @@ def class_tables(root: Path) -> str:
         parts = path.with_suffix("").parts
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and len(importers[".".join(("clawmem", *parts)), node.name]) >= 2:
-                sentence = " ".join((ast.get_docstring(node) or "").split()).partition(". ")[0].rstrip(".")
-                rows[parts[0]].add(f"| `{node.name}` | {sentence} |\n")
+                rows[parts[0]].add(f"| `{node.name}` | {_first_sentence(ast.get_docstring(node))} |\n")
     return "\n".join(
         f"### clawmem.{package}\n\n| class | what it is |\n|---|---|\n{''.join(sorted(rows[package]))}"
         for package in sorted(rows)
@@ -163,9 +192,9 @@ def _table(head: str, rows: list[str]) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(with_blocks(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    for file, table in tables().items():
-        path = ROOT / "docs" / file
-        path.write_text(with_table(path.read_text(encoding="utf-8"), *table), encoding="utf-8")
+    for (page, name), table in tables().items():
+        path = ROOT / "docs" / page
+        path.write_text(with_table(path.read_text(encoding="utf-8"), name, table), encoding="utf-8")
     for name, text in plugin_files().items():
         (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
         (PLUGIN / name).write_text(text, encoding="utf-8")
