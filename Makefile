@@ -57,7 +57,7 @@ check: $(LINT_STAMP) ## Style, import contracts, and the tests near what changed
 test: $(LINT_STAMP) ## Set up and pass the tests.
 	$(BIN)/python -m pytest -n 3 --dist worksteal
 
-lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the principles, and the lines of each package.
+lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the principles, the lines of each package, and the words of docs/.
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -91,7 +91,7 @@ harness: $(LINT_STAMP) ## The real programs of agents, from npm (2.2 GB), and th
 		--ignore-scripts promptfoo@0.121.20
 	$(BIN)/python -m pytest -n0 -m 'harness or not harness' tests/harness tests/faces/mcp/test_official_client.py
 
-docs: $(STAMP) ## Write the generated parts of docs/commands.md anew.
+docs: $(STAMP) ## Write the generated parts of docs/ anew.
 	@$(BIN)/python -m tests.manual
 
 completions: $(STAMP) ## Write the completion scripts anew.
