@@ -13,7 +13,7 @@ from clawmem.errors import InvalidInput
 from clawmem.learning.attribution.quoted import is_by_sender
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
-from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid
+from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid, with_names
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
 from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
@@ -390,7 +390,8 @@ def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affi
     """Drop a statement with names or numbers that were not said, or with nothing in common with its quote."""
     piece = task.shown[number]
     known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
-    missing = unsaid(words, known)
+    later = (shown_piece.text for shown_piece in task.shown[number + 1 :] if shown_piece.role == "user")
+    missing = unsaid(words, with_names(known, later))
     if piece.role == AGENT:
         # Its text is no ground to put words into the mouth of somebody whom it does not name: a first word counts, too.
         known = heard([f"{piece.speaker} {piece.text}"], (), _said(piece), f"{words} {piece.text}")

@@ -43,7 +43,7 @@ _MONTHS = {
     )
     for number, name in enumerate(names.split(), 1)
 }
-_WEEKDAYS = {
+WEEKDAYS = {
     name: number
     for names in (
         "monday tuesday wednesday thursday friday saturday sunday",
@@ -189,7 +189,7 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
     away = (day - message).days
     return (
         day in _read(text, message)
-        or (any(_WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS)
+        or (any(WEEKDAYS.get(word) == day.weekday() for word in words if len(word) > 2) and abs(away) <= _WITHIN_DAYS)
         or any(_NEAR.get(word) == away for word in words)
         or any(_part(match, day) for match in _PARTS.finditer(text))
         or any(_away(match, away) for match in _AWAY.finditer(text))
@@ -281,7 +281,7 @@ def _german(number: int) -> str:
 def is_bare_weekday(text: str, found: DateMatch) -> bool:
     """Return whether a date of a text is a weekday alone, which may come again every week, and not since when."""
     words = _words(text[found.start : found.end])
-    return not found.since and bool(words) and all(word in _WEEKDAYS or word in ("on", "am") for word in words)
+    return not found.since and bool(words) and all(word in WEEKDAYS or word in ("on", "am") for word in words)
 
 
 def day_of_when(text: str | None, last: bool = False) -> date | None:

@@ -9,7 +9,7 @@ from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
-from clawmem.learning.by_model.figures import days_in, names_day, numbers_in, time_spans, times_in
+from clawmem.learning.by_model.figures import WEEKDAYS, days_in, names_day, numbers_in, time_spans, times_in
 from clawmem.learning.english.words import SMALL
 
 # Short forms that everybody in the field uses, each with the full name. Aliases of known entities are added to them.
@@ -87,6 +87,12 @@ def heard(texts: Iterable[str], known: Iterable[str], day: date, language: str =
         text, words | short, _key(text) + "".join(sorted(short)), numbers_in(text), times_in(text), long, day,
         is_german(language or text),
     )  # fmt: skip
+
+
+def with_names(known: Heard, texts: Iterable[str]) -> Heard:
+    """Return what was heard, with the words of further texts that are no numbers: a name may be said later."""
+    words = (_key(word) for text in texts for word in _WORD.findall(text))
+    return known._replace(words=known.words | {word for word in words if word.isalpha()})
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
@@ -178,6 +184,8 @@ def _name_said(word: str, before: str, known: Heard) -> bool:
     if len(key) >= _SHORTEST_STEM and key in known.squeezed:
         return True
     if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, other_word) for other_word in known.words):
+        return True
+    if key in WEEKDAYS and any(WEEKDAYS.get(other_word) == WEEKDAYS[key] for other_word in known.words):
         return True
     if key in known.known and any(_near(key, other_word) for other_word in known.words):
         return True

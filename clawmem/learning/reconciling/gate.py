@@ -160,7 +160,9 @@ def _near(proposition: Proposition, fact: Fact, overlap: float) -> bool:
     if contradicts(proposition.statement, fact.fact):
         return False
     about = proposition.subject or ""
-    if is_contained(proposition.statement, fact.fact, about):
+    # What a plan says beside its day must not end with it.
+    lasts = proposition.valid_to or not fact.valid_to
+    if lasts and is_contained(proposition.statement, fact.fact, about):
         return True
     if proposition.predicate in _LOOSE and is_similar(proposition.statement, fact.fact, about):
         return True

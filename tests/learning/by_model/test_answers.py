@@ -149,6 +149,24 @@ def test_what_was_not_said_is_still_dropped(text: str, statement: str) -> None:
     assert read(fact("e1", text, statement), of=event(text)).dropped == {"names or numbers nobody said": 1}
 
 
+def test_a_name_that_a_person_says_later_is_no_invention() -> None:
+    def dropped(role: str, later: str) -> Mapping[str, int]:
+        first = event("port 8087 is the port for local runs")._replace(id="evt_0")
+        task = ReadingTask(tuple(split_events([first, event(later, role)], ())))
+        record = fact("1", "port 8087 is the port for local runs", "The Ferry API runs on port 8087.")
+        return parse_answer({"facts": [record]}, task, CATALOG).dropped
+
+    assert dropped("user", "the ferry api is slow today") == {}
+    assert dropped("tool", "the ferry api is slow today") == {"names or numbers nobody said": 1}
+
+
+def test_a_short_weekday_is_that_weekday() -> None:
+    message = event("he does nights tue to thu, so nothing before 10 then")
+    said, other = (f"Nothing is to be planned before 10 from {days}." for days in ("Tuesday to Thursday", "Monday on"))
+    assert read(fact("e1", message.text, said), of=message).dropped == {}
+    assert read(fact("e1", message.text, other), of=message).dropped == {"names or numbers nobody said": 1}
+
+
 def test_a_typo_in_a_known_name_is_no_invention() -> None:
     message = event("I work at Brigthpath these days.")
     record = fact("e1", "I work at Brigthpath", "The user works at Brightpath.", object="Brightpath")

@@ -162,6 +162,14 @@ def test_how_many_words_two_statements_share_that_say_the_same(
     assert (judge(proposition, (known,), no_secret, limits).gate == "duplication") is is_known
 
 
+def test_what_a_plan_says_beside_its_day_does_not_end_with_it() -> None:
+    plan = KNOWN._replace(fact="Dana is away, because her brother Arjun marries.", valid_to="2026-12-20")
+    brother = proposed("Dana has a brother, Arjun.")
+    assert judge(brother, (plan,), no_secret).gate != "duplication"
+    for fact, proposition in ((plan._replace(valid_to=None), brother), (plan, brother._replace(valid_to="2026-12-20"))):
+        assert judge(proposition, (fact,), no_secret).gate == "duplication"
+
+
 def test_the_limits_of_a_vault_count() -> None:
     moved = proposed("Dana moved to Porto.", confidence=0.8, trust="tool")
     for limits, gate in (
