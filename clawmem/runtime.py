@@ -284,7 +284,7 @@ class Runtime:
             return None
         caller = self.caller()
         meter = UseMeter(vault, stamp(caller.now)[:10])
-        model = model._replace(answers=KeptAnswers(vault, vault.settings.whole("llm.kept_answers")), meter=meter)
+        model = model._replace(answers=KeptAnswers(vault), meter=meter)
         if caller.agent is None:
             return model
         from clawmem.vault.state.spending import AgentPurse

@@ -227,8 +227,7 @@ def _commits(result: Any) -> Sequence[str]:
 
 
 def _week(vault: Vault, caller: Caller) -> str:
-    settings = vault.settings
-    return stamp(week_began(caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour")))
+    return stamp(week_began(caller.now))
 
 
 def _is_up_to_date(run: StepContext) -> bool:

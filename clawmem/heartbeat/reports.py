@@ -314,8 +314,7 @@ class PromotedNights(NamedTuple):
 
 def nights_due(run: StepContext) -> Sequence[str]:
     """Return the days that are ready for promotion and not yet promoted, as ISO dates, oldest first."""
-    hour = run.vault.settings.whole("promotion.hour")
-    return days_after(run.last.promoted, night_of(run.caller.now, hour), MAX_NIGHTS)
+    return days_after(run.last.promoted, night_of(run.caller.now), MAX_NIGHTS)
 
 
 def promote_nights(run: StepContext, judged: Sequence[PromoteResult]) -> PromotedNights:

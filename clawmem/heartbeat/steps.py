@@ -94,7 +94,7 @@ def _upkeep(run: StepContext) -> UpkeepResult:
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # The lock is released first, because packing a large repository takes long.
-    return pack_repository(run.vault, run.vault.settings.whole("upkeep.loose_objects"))
+    return pack_repository(run.vault)
 
 
 def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
@@ -103,7 +103,7 @@ def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErro
 
 ALWAYS = Due("at every heartbeat", lambda run: True)
 WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
-NIGHTLY = Due("once for each day, after promotion.hour", nights_due)
+NIGHTLY = Due("once for each day, after 03:00 UTC", nights_due)
 _ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
 
 STEPS = (

@@ -223,11 +223,8 @@ def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
 
 
 def _limits(work: WriteScope) -> RoundLimits:
-    settings = work.vault.settings
-    gate = DEFAULT_LIMITS._replace(confidence=current_adaptation(work.read, settings).gate_confidence)
-    return RoundLimits(
-        settings.whole("heartbeat.max_facts_per_event"), settings.number("gate.conflict_confidence"), gate
-    )
+    gate = DEFAULT_LIMITS._replace(confidence=current_adaptation(work.read, work.vault.settings).gate_confidence)
+    return RoundLimits(gate=gate)
 
 
 def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:

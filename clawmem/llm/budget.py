@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from clawmem.model.named_tuple import NamedTuple
 
-# The setting that limits the time of a run, by group of settings.
-_TIME = {"llm": "llm.max_ms", "semantic": "semantic.max_seconds"}
-
 
 class RunLimits(NamedTuple):
     """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question. The defaults are those
@@ -92,7 +89,8 @@ class Account:
         if limits.most_tokens is not None and spent.prompt_tokens + spent.answer_tokens >= limits.most_tokens:
             return f"The run used its {limits.most_tokens:,} tokens."
         if spent.milliseconds >= limits.milliseconds:
-            return f"The model used the {limits.milliseconds / 1000:g} seconds of one run ({_TIME[limits.group]})."
+            setting = " (llm.max_ms)" if limits.group == "llm" else ""
+            return f"The model used the {limits.milliseconds / 1000:g} seconds of one run{setting}."
         return None
 
     def highest_cost(self, prompt_tokens: int) -> float | None:

@@ -13,6 +13,10 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
 from clawmem.model.settings.settings import Settings, parse_value
 
+# How long one heartbeat may embed.
+EMBEDDING_SECONDS = 60
+# How long a model may judge the facts of one day.
+JUDGING_MS = 12_000
 # Values of `semantic.model` that call no model.
 NOT_CALLED = ("local", "none")
 # They run on this machine or on one beside it, and nobody charges for them.
@@ -147,11 +151,12 @@ def choose_model(
 
 def _limits(settings: Settings, environment: Mapping[str, str], task: str) -> RunLimits:
     judges = task == JUDGE
+    most = settings.whole("promotion.max_facts") if judges else None
     return RunLimits(
         retries=int(_limit("llm.max_retries", settings, environment)),
         cents=_limit("llm.budget_cents", settings, environment),
-        milliseconds=int(_limit("llm.max_ms", settings, environment, "llm.judge_max_ms" if judges else None)),
-        facts=int(_limit("llm.max_facts", settings, environment, "promotion.max_facts" if judges else None)),
+        milliseconds=int(_limit("llm.max_ms", settings, environment, JUDGING_MS if judges else None)),
+        facts=int(_limit("llm.max_facts", settings, environment, most)),
         tokens=settings.whole("llm.max_tokens"),
         daily_cents=settings.number("llm.daily_cents"),
         daily_calls=settings.whole("llm.daily_calls"),
@@ -280,10 +285,9 @@ def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model
         api_base=settings.words("semantic.api_base") or None,
         api_key=(environment.get(key_name) or None) if key_name else None,
         key_name=key_name,
-        timeout_seconds=settings.number("semantic.timeout_seconds"),
         limits=RunLimits(
             cents=settings.number("semantic.budget_cents"),
-            milliseconds=int(settings.number("semantic.max_seconds") * 1000),
+            milliseconds=EMBEDDING_SECONDS * 1000,
             tokens=0,
             daily_cents=settings.number("semantic.daily_cents"),
             group="semantic",
@@ -291,8 +295,8 @@ def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model
     )
 
 
-def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: str | None = None) -> float:
-    """Return a limit: from the environment, else from `own`, a setting for one task, else from the setting `key`."""
+def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: float | None = None) -> float:
+    """Return a limit: from the environment, else `own`, that of one task, else from the setting `key`."""
     for prefix in _PREFIXES:
         variable = prefix + _OVERRIDES[key]
         value = environment.get(variable, "")
@@ -301,4 +305,4 @@ def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: st
                 return float(parse_value(key, value))
             except InvalidInput as problem:
                 raise InvalidInput(f"{variable}: {problem.message}", problem.hint) from None
-    return settings.number(own or key)
+    return settings.number(key) if own is None else own

@@ -34,7 +34,8 @@ from clawmem.vault.git.refs import common_dir_of, git_dir_of
 from clawmem.vault.state.allowed_commands import change_allowed, read_allowed
 from clawmem.vault.vault import Vault
 
-SECONDS, OUTPUT = "evaluate.timeout_seconds", "evaluate.output_bytes"
+SECONDS = "evaluate.timeout_seconds"
+_MOST_BYTES = 1_000_000
 # What a command does with clawmem, an agent does: so it cannot allow another command.
 AS_AGENT = "command"
 _MOST_ERRORS = 20_000
@@ -134,7 +135,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
 
     Raise Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
     allowed = find_allowed(vault, text, folder, place)
-    most, seconds = vault.settings.whole(OUTPUT), vault.settings.number(SECONDS)
+    seconds = vault.settings.number(SECONDS)
     with (
         TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as temporary,
         TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as private,
@@ -146,7 +147,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
         }  # fmt: skip
         try:
             run = run_in_folder(
-                start.words, start.folder, seconds, environment, most, _MOST_ERRORS, given, start.program
+                start.words, start.folder, seconds, environment, _MOST_BYTES, _MOST_ERRORS, given, start.program
             )
         except OSError as problem:
             program = allowed.files[0].path
@@ -154,7 +155,7 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
     changed = _changed_file(vault, allowed, folder)
     if changed is not None:
         raise Refused(f"A file of the command changed while it ran, so its result does not count: {changed}", _START)
-    ended = f"it wrote more than {most:,} bytes" if run.too_long else ""
+    ended = f"it wrote more than {_MOST_BYTES:,} bytes" if run.too_long else ""
     if not ended and run.code is None:
         ended = f"it took more than {seconds:g} seconds"
     output, errors = (part.decode(errors="replace") for part in (run.output, run.errors))

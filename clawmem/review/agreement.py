@@ -22,6 +22,8 @@ from clawmem.vault.vault import Vault
 
 # A strategy is proposed if it gives the decision of at least this part of at least so many conflicts.
 LEAST_CONFLICTS, LEAST_SHARE = 10, 0.9
+# So many approvals of one kind in a row propose to delegate it.
+DELEGATE_AFTER = 20
 
 
 class KindAgreement(NamedTuple):
@@ -68,12 +70,11 @@ class AgreementReport(NamedTuple):
 def agreement(vault: Vault) -> AgreementReport:
     """Count the decisions of people. Delegated decisions are not counted."""
     filed = read_proposals(vault)
-    least = vault.settings.whole("review.delegate_after")
     delegations = read_delegations(vault.settings.words(DELEGATIONS))
 
     def counted(index: Index) -> AgreementReport:
         found = conflicts_decided(index, filed.proposals, vault.catalog, _workflow_strategies(vault))
-        kinds = kinds_decided(filed.proposals, least, delegations)
+        kinds = kinds_decided(filed.proposals, delegations)
         return AgreementReport(kinds, found, (*filed.unreadable, *index.notices))
 
     return run_query(vault, counted)
@@ -93,17 +94,15 @@ def _workflow_strategies(vault: Vault) -> dict[str, str]:
     return found
 
 
-def kinds_decided(
-    proposals: Sequence[Proposal], least: int, delegations: Sequence[Delegation] = ()
-) -> tuple[KindAgreement, ...]:
+def kinds_decided(proposals: Sequence[Proposal], delegations: Sequence[Delegation] = ()) -> tuple[KindAgreement, ...]:
     """Return the agreement for each kind that has proposals, in the order of the table of kinds."""
     of_kind: dict[str, list[Proposal]] = defaultdict(list)
     for proposal in proposals:
         of_kind[proposal.kind].append(proposal)
-    return tuple(_of_kind(kind, of_kind[kind], least, delegations) for kind in BY_KIND if kind in of_kind)
+    return tuple(_of_kind(kind, of_kind[kind], delegations) for kind in BY_KIND if kind in of_kind)
 
 
-def _of_kind(kind: str, proposals: Sequence[Proposal], least: int, delegations: Sequence[Delegation]) -> KindAgreement:
+def _of_kind(kind: str, proposals: Sequence[Proposal], delegations: Sequence[Delegation]) -> KindAgreement:
     by_people = sorted(
         _decided_by_people(proposals), key=lambda proposal: proposal.decided.at if proposal.decided else ""
     )
@@ -111,7 +110,7 @@ def _of_kind(kind: str, proposals: Sequence[Proposal], least: int, delegations: 
     in_a_row = next((n for n, flag in enumerate(reversed(approved)) if not flag), len(approved))
     place = last_match(delegations, RoutedItem(kind))
     agent = delegations[place].agent if place is not None else None
-    propose = BY_KIND[kind].delegable and agent is None and in_a_row >= least
+    propose = BY_KIND[kind].delegable and agent is None and in_a_row >= DELEGATE_AFTER
     waiting = sum(proposal.status == OPEN for proposal in proposals)
     return KindAgreement(kind, waiting, sum(approved), len(approved) - sum(approved), in_a_row, agent, propose)
 

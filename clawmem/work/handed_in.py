@@ -27,6 +27,8 @@ from clawmem.work.decisions import contradiction_notice, precedents_against, wit
 LESSON = "lesson"
 # What becomes facts, proposals and counts; every other field of a document is kept as a text.
 _ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")
+# A lesson with so many more reports of harm than of help goes to review.
+_HARMFUL = 3
 OUTCOMES_KEY = "outcomes"
 """The key of a fact's metadata that counts what sessions reported of it, by outcome."""
 
@@ -246,9 +248,8 @@ def _outcomes(
 ) -> tuple[list[Proposal], list[Change]]:
     """Count what the document reports of facts in their metadata, as one change for each fact.
 
-    A lesson that harmed more often than it helped, by `lesson.harmful` reports, becomes a proposal to withdraw it."""
+    A lesson with _HARMFUL more reports of harm than of help becomes a proposal to withdraw it."""
     proposals, changes = [], []
-    least = work.vault.settings.whole("lesson.harmful")
     for reference, outcome in (document.get("outcomes") or {}).items():
         placed = find_fact(work.index, reference)
         metadata = dict(placed.fact.metadata or {})
@@ -257,7 +258,7 @@ def _outcomes(
         writes = planner.amend(placed, metadata={**metadata, OUTCOMES_KEY: dict(sorted(counts.items()))})
         changes.append(Change(f"{outcome}: {placed.fact.fact}", writes, (("Fact", placed.fact.id),)))
         harm = counts["harmful"] - counts["useful"]
-        if outcome == "harmful" and placed.fact.category == LESSON and harm >= least and placed.fact.is_current:
+        if outcome == "harmful" and placed.fact.category == LESSON and harm >= _HARMFUL and placed.fact.is_current:
             filed = _withdrawal(work, placed, counts)
             proposals += [filed] if filed else []
     return proposals, changes + [_filed_change(work, proposal) for proposal in proposals]

@@ -79,7 +79,6 @@ def kill_upkeep(root: Path, environment: Mapping[str, str], count: int) -> Tally
     """Every heartbeat has to pack: many objects are loose before each, and every thirteenth time all packs are made
     one."""
     arena = Arena(root, environment, seed=count)
-    arena.run("config", "set", "upkeep.loose_objects", "100")
 
     def command(number: int) -> tuple[str, ...]:
         subprocess.run(_IMPORT, cwd=root, env=arena.environment, input=_side_branch(number), check=True)
@@ -93,11 +92,11 @@ def kill_upkeep(root: Path, environment: Mapping[str, str], count: int) -> Tally
 
 
 # As loose objects, as they come from many small commits.
-_IMPORT = ("git", "-c", "fastimport.unpackLimit=1000", "fast-import", "--quiet", "--done", "--force")
+_IMPORT = ("git", "-c", "fastimport.unpackLimit=10000", "fast-import", "--quiet", "--done", "--force")
 
 
 def _side_branch(number: int) -> bytes:
     """A branch beside the vault's own with enough objects to make packing due."""
-    files = "".join(f"M 100644 inline side/{at}\ndata <<END\nside {number} {at}\nEND\n" for at in range(120))
+    files = "".join(f"M 100644 inline side/{at}\ndata <<END\nside {number} {at}\nEND\n" for at in range(2000))
     commit = f"commit refs/heads/side-{number % 3}\ncommitter a <a@b> {1700000000 + max(number, 0)} +0000\n"
     return f"feature done\n{commit}data 1\nx\ndeleteall\n{files}\ndone\n".encode()

@@ -14,7 +14,6 @@ from clawmem.learning.reconciling.gate import GateLimits
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.review.proposals import read_proposals
@@ -176,14 +175,6 @@ def test_a_sure_fact_is_not_replaced_by_a_less_sure_one(vault: Vault, caller: Ca
     assert (next(iter(facts_of(vault).values())).confidence or 0) > 0.9
     assert ends(say("I live in Porto.")) == [("proposed", "review")]
     assert ends(say("I moved to Rome on 5 November 2026.")) == [("updated", "reconcile")]
-
-
-def test_the_limit_is_a_setting(vault: Vault, caller: Caller, say: Say) -> None:
-    say("I live in Leeds.", *["I live in Leeds."] * 3)
-    change_setting(vault, caller, "gate.conflict_confidence", "1")
-    again = Vault(vault.root, vault.git.environment)
-    ingest(again, [Message(1, "user", "I live in Porto.", "2026-11-20T10:00:00Z", "Dana")], caller, "chat")
-    assert ends(learn(again, caller)) == [("updated", "reconcile")]
 
 
 def test_a_long_event_gives_more_up_to_four_times() -> None:

@@ -285,9 +285,8 @@ def test_a_command_that_takes_too_long_is_ended_with_its_children(vault: Vault, 
 def test_a_command_that_writes_too_much_is_ended(vault: Vault, work: Path, allow: Allow) -> None:
     _script(work / "check.sh", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxx; done")
     allow("./check.sh")
-    _set(vault, "evaluate.output_bytes", 1000)
     run = run_command(vault, "./check.sh", work)
-    assert (run.code, run.ended, len(run.output)) == (None, "it wrote more than 1,000 bytes", 1000)
+    assert (run.code, run.ended, len(run.output)) == (None, "it wrote more than 1,000,000 bytes", 1_000_000)
 
 
 LEAVES = """

@@ -128,7 +128,7 @@ SETTINGS: dict[str, Files] = {
     "settings: no UTF-8": {"clawmem.yaml": b"vault:\n  name: \xff\n"},
     "settings: date as a key": {"clawmem.yaml": b"? 2020-01-01\n: 1\n"},
     "settings: no day": {"clawmem.yaml": b"vault:\n  name: 2020-13-45\n"},
-    "settings: without end": {"clawmem.yaml": b"heartbeat:\n  max_facts_per_event: .inf\n"},
+    "settings: without end": {"clawmem.yaml": b"heartbeat:\n  candidates: .inf\n"},
     "settings: 5,000 digits": {"clawmem.yaml": b"version: " + b"9" * 5000},
     "settings: base sixty": {"clawmem.yaml": b"version: 1" + b":1" * 100_000},
     "settings: two megabytes": {"clawmem.yaml": b"# " + b"x" * (2 * MEGABYTE)},

@@ -81,10 +81,10 @@ def test_routes_in_a_list_of_the_settings_file(
     assert (refused.code, "Only grace@example.org may decide" in refused.err) == (1, True), refused
 
 
-@pytest.mark.parametrize("key", ["review.routes", "review.delegations", "review.signed", "review.delegate_after"])
+@pytest.mark.parametrize("key", ["review.routes", "review.delegations", "review.signed"])
 def test_an_agent_changes_no_setting_of_review(vault: Vault, caller: Caller, key: str) -> None:
     open_to_all = setting(vault, caller, "agents.bot.write", "all")
-    value = {"review.signed": "true", "review.delegate_after": "2"}.get(key, "")
+    value = "true" if key == "review.signed" else ""
     with pytest.raises(NotPermitted, match="only a person"):
         change_setting(open_to_all, caller._replace(agent="bot"), key, value)
 
@@ -152,8 +152,10 @@ def test_a_vault_delegates_nothing_by_its_own_files(vault: Vault, caller: Caller
         approve(fresh, file(fresh, caller).id, caller._replace(agent="bot"))
 
 
-def test_agreement_proposes_delegation_where_it_is_always(vault: Vault, caller: Caller) -> None:
-    vault = setting(vault, caller, "review.delegate_after", "3")
+def test_agreement_proposes_delegation_where_it_is_always(
+    vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clawmem.review.agreement.DELEGATE_AFTER", 3)
     for number in range(5):
         proposal = file(vault, caller, number)
         if number == 1:

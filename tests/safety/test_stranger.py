@@ -208,7 +208,7 @@ PLANTS: dict[str, Planted] = {
         "plugins.path": ".",
         "evaluate.command": "sh",
     },
-    "beside a value that does not fit": lambda s: {**QUICK, **llm(s.address), "sync.attempts": "banana"},
+    "beside a value that does not fit": lambda s: {**QUICK, **llm(s.address), "sync.timeout_seconds": "banana"},
     "beside a suggestion that does not fit": lambda s: {**QUICK, **llm(s.address), "llm.max_ms": "banana"},
 }
 

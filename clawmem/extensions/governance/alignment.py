@@ -35,7 +35,8 @@ from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 LEAST, BAR, WINDOW = "evaluate.confidence", "evaluate.agreement", "evaluate.decisions"
-LEAST_DECISIONS = "evaluate.least_decisions"
+# Below this number of decisions of people, no task closes by itself.
+LEAST_DECISIONS = 5
 
 
 class NewDecisions(NamedTuple):
@@ -130,7 +131,7 @@ def may_pass(vault: Vault, entries: Iterable[AlignmentEntry]) -> bool:
 def why_not_close(vault: Vault, entries: Iterable[AlignmentEntry]) -> str | None:
     """Return why no task may close by itself yet, or None: too few verdicts were compared with people's decisions."""
     last = last_agreement(entries, vault.settings.whole(WINDOW))
-    count, least = last.agreed + last.false_passes + last.false_fails, vault.settings.whole(LEAST_DECISIONS)
+    count, least = last.agreed + last.false_passes + last.false_fails, LEAST_DECISIONS
     return None if count >= least else f"people decided {count} of the {least} tasks that are needed first"
 
 

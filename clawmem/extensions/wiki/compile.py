@@ -64,7 +64,9 @@ from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.vault.edits.hand_edits import commits_by_hand
 from clawmem.vault.vault import Vault
 
-_SETTINGS = ("wiki.gates.confidence", "wiki.gates.length", "wiki.gates.sources", "wiki.topic_claims", "stale.days")
+_SETTINGS = ("wiki.gates.confidence", "wiki.gates.sources", "stale.days")
+# The least claims with a tag that give the tag a page.
+_TOPIC_CLAIMS = 2
 GONE = "The entity or topic of this page is gone. What people wrote here stays."
 
 
@@ -176,7 +178,6 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     hand_before = last.by_hand if last else {}
     entries = {name: entry for name, entry in before.items() if name in names}
     pages = {}
-    least = work.vault.settings.whole("wiki.topic_claims")
 
     def gather(wanted: Iterable[str]) -> None:
         for name in counting(sorted(wanted), "wiki: reading", "entities", report):
@@ -185,7 +186,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     changed = changed_paths(work, last)
     edited = frozenset(path for path in changed or () if path.startswith(f"{FOLDER}/"))
     gather(changed_names(work, last, names, titles, changed))
-    shown, topics = topic_totals(before, least), topic_totals(entries, least)
+    shown, topics = topic_totals(before), topic_totals(entries)
     written = _texts_by_hand(work, changed if last else None, texts)
     hand = hand_links(written, hand_before, entries, topics)
     # What changed on one page can change the links on others, but not their claims.
@@ -340,13 +341,13 @@ def backlinks_of(
     return {path: tuple(sorted(links.values(), key=_by_title)) for path, links in found.items()}
 
 
-def topic_totals(entries: Mapping[str, PageEntry], least: int) -> dict[str, int]:
+def topic_totals(entries: Mapping[str, PageEntry]) -> dict[str, int]:
     """Return the number of claims of each topic that has enough for a page."""
     found: dict[str, int] = {}
     for entry in entries.values():
         for topic, claims in entry.topics.items():
             found[topic] = found.get(topic, 0) + claims
-    return {topic: claims for topic, claims in found.items() if claims >= least}
+    return {topic: claims for topic, claims in found.items() if claims >= _TOPIC_CLAIMS}
 
 
 def _changed_topics(plan: BuildPlan) -> dict[str, tuple[PageLink, ...]]:
@@ -466,7 +467,7 @@ def _old_pages(work: WriteScope, plan: BuildPlan) -> set[str]:
     """Return the pages that an earlier build may have left."""
     if plan.full:
         return {path for path in _files(work, FOLDER) if not path.startswith(f"{REPORTS}/")}
-    topics = topic_totals(plan.before, work.vault.settings.whole("wiki.topic_claims"))
+    topics = topic_totals(plan.before)
     return {entry.path for entry in plan.before.values()} | set(map(topic_page, topics))
 
 

@@ -75,6 +75,8 @@ from clawmem.model.records.entity import is_entity_name
 from clawmem.vault.state.upkeep import last_curated_week, write_curated_week
 from clawmem.vault.vault import Vault
 
+# The words above which a page is too long, and the most proposals that one run files.
+PAGE_WORDS, MOST_PROPOSALS = 4000, 20
 FILED, WAITS, LEFT = "filed", "waits", "left"
 OUTCOMES = (FILED, WAITS, LEFT, REJECTED, APPROVED)
 _OUTCOMES = {OPEN: WAITS, REJECTED: REJECTED, APPROVED: APPROVED}
@@ -277,18 +279,17 @@ def _written_pages(built: _Built) -> list[WrittenPage]:
 def _long_pages(
     work: WriteScope, context: GateContext, built: _Built, pages: Iterable[WrittenPage]
 ) -> list[WikiFinding]:
-    most = work.vault.settings.whole("wiki.curator.page_words")
     names = {entry.path: name for name, entry in built.plan.entries.items()}
     found = []
     for page in pages:
-        if page.words > most and page.path != INDEX:
+        if page.words > PAGE_WORDS and page.path != INDEX:
             entity = names.get(page.path)
             facts: list[Fact] = []
             if entity is not None:
                 claims = gather_page(work.index, context, built.titles, entity)[0].claims
                 facts = counted_facts(work.index, [claim.fact for claim in claims if claim.fact.category != GUARDRAIL])
                 facts.sort(key=lambda fact: (fact_score(fact, context.caller.now), fact.timestamp, fact.id))
-            found.append(long_page(page, most, entity, facts))
+            found.append(long_page(page, PAGE_WORDS, entity, facts))
     return [finding for finding in found if finding is not None]
 
 
@@ -309,12 +310,11 @@ def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict
 def _filing(
     work: WriteScope, findings: Iterable[WikiFinding], titles: Titles
 ) -> tuple[list[CuratedFinding], list[Proposal]]:
-    """Return what becomes of each finding, and the proposals to file, at most `wiki.curator.proposals`."""
+    """Return what becomes of each finding, and the proposals to file, at most MOST_PROPOSALS."""
     filed = read_proposals(work.vault, work.read).proposals
     names = {alias: entity.name for entity in titles.entities.values() for alias in entity.aliases}
     waiting = {target.id: proposal.id for proposal in filed if proposal.status == OPEN for target in proposal.targets}
     known = filed_findings(filed, names)
-    most = work.vault.settings.whole("wiki.curator.proposals")
     taken = {proposal.id for proposal in filed}
     items: list[CuratedFinding] = []
     fresh: list[Proposal] = []
@@ -325,7 +325,7 @@ def _filing(
             items.append(CuratedFinding(finding, _OUTCOMES[before.status], before.id))
         elif other is not None:
             items.append(CuratedFinding(finding, WAITS, other))
-        elif len(fresh) < most:
+        elif len(fresh) < MOST_PROPOSALS:
             fresh.append(proposal_of(finding, stamp(work.caller.now), work.caller.agent, taken))
             taken.add(fresh[-1].id)
             items.append(CuratedFinding(finding, FILED, fresh[-1].id))

@@ -163,7 +163,6 @@ class _Builder:
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
         self._ground = hashlib.sha256(f"{basis(vault)}\n{design}".encode()).hexdigest()
-        self._least = vault.settings.whole("wiki.topic_claims")
         self._titles = titles_of(entities(index))
         self._names = {name for name in entity_names(index) if is_on_wiki(name)} | set(self._titles.entities)
         self._entries: dict[str, PageEntry] = {}
@@ -182,7 +181,7 @@ class _Builder:
         self._entries = {name: entries[name] for name in sorted(self._names & entries.keys())}
         self._gather(self._changed(last, edited))
         self._gather_beside_renamed(entries)
-        totals = topic_totals(self._entries, self._least)
+        totals = topic_totals(self._entries)
         titles = self._titles_of_files(before.files_of_people, edited, totals)
         was, now = self._paths(entries, before.files_of_people), self._paths(self._entries, titles)
         by_hand = self._links_by_hand(edited if last else None, before.wiki.by_hand, totals)
@@ -221,7 +220,7 @@ class _Builder:
 
     def _paths(self, entries: Mapping[str, PageEntry], titles: Mapping[str, str | None]) -> dict[str, str]:
         """Return the path in the site of every page, by vault path."""
-        return site_paths(entries.values(), map(topic_page, topic_totals(entries, self._least)), _own_titles(titles))
+        return site_paths(entries.values(), map(topic_page, topic_totals(entries)), _own_titles(titles))
 
     def _usable(self, last: SiteState | None) -> SiteState | None:
         """Return the state of the last build, unless something changed on which every page depends, or the clock went
@@ -274,7 +273,7 @@ class _Builder:
         """Gather the pages whose backlinks or topics changed."""
         differ = [name for name, entry in self._entries.items() if old.get(entry.path) != new.get(entry.path)]
         self._gather(name for name in differ if name not in self._spool)
-        moved = topic_totals(before, self._least).keys() ^ totals.keys()
+        moved = topic_totals(before).keys() ^ totals.keys()
         beside = [name for name, entry in self._entries.items() if moved & entry.topics.keys()]
         self._gather(name for name in beside if name not in self._spool)
 

@@ -14,6 +14,8 @@ from clawmem.memory.history.log import log as act
 from clawmem.model.language.dates import end_of, parse_end, parse_period, parse_start
 
 OLDER = "there are older entries"
+# How many entries are shown without --limit.
+_SHOWN = 20
 
 
 def log(
@@ -40,7 +42,7 @@ def log(
     """The newest entries come first; with --json the oldest. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
     bounds = LogBounds(
-        limit or vault.settings.whole("history.limit"),
+        limit or _SHOWN,
         start_of(parse_start(since, caller.now)) if since else None,
         end_of(parse_end(until, caller.now)) if until else None,
         author,

@@ -40,7 +40,7 @@ def list_(
 
 
 def _rates(filed: Sequence[Proposal], kinds: Collection[str]) -> Iterator[str]:
-    for agreement in kinds_decided(filed, 1):
+    for agreement in kinds_decided(filed):
         if agreement.kind in kinds and agreement.decided:
             yield f"{agreement.kind}: people approved {agreement.approved} of {agreement.decided} so far."
 

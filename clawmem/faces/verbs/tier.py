@@ -22,9 +22,8 @@ def tier(
     vault = call.runtime.vault()
     result = restore(vault, fact, call.runtime.caller()) if wake else None
     placed = peek(vault, fact, call.runtime.caller())
-    settings, base = vault.settings, plain_importance(vault, placed.fact.id)
-    limits = settings.number("decay.archive_score"), settings.whole("decay.archive_days")
-    data = explain(placed.fact, call.runtime.now(), *limits, settings.words("tiers.policy"), base)
+    days, policy = vault.settings.whole("decay.archive_days"), vault.settings.words("tiers.policy")
+    data = explain(placed.fact, call.runtime.now(), days, policy, plain_importance(vault, placed.fact.id))
     lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
     pair = ("tier", "reason", "policy", "archive")
     lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in pair]

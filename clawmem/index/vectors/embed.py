@@ -26,6 +26,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     question_model,
 )
+from clawmem.llm.choice import EMBEDDING_SECONDS
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
 from clawmem.vault.disk import writer_lock
@@ -86,14 +87,14 @@ def needs_embedding(vault: Vault) -> bool:
 
 def embed_missing(
     vault: Vault,
-    seconds: float | None = None,
+    seconds: float = EMBEDDING_SECONDS,
     day: str = "",
     anew: bool = False,
     report: OnProgress | None = None,
 ) -> EmbeddingRun:
     """Embed facts, events and notes that have no vector of the configured model, and make them searchable.
 
-    `seconds` defaults to `semantic.max_seconds`. `anew` computes every vector again. `day` (UTC) is the day whose
+    `seconds` is how long it may take. `anew` computes every vector again. `day` (UTC) is the day whose
     budget pays. `report` gets how far it is.
 
     If the model fails, the error is `problem`, and what was embedded before is kept. Raise Locked if another run is
@@ -104,14 +105,13 @@ def embed_missing(
         return EmbeddingRun(why_not="semantic.model is none")
     if name == LOCAL and missing_packages():
         return EmbeddingRun(why_not=f"the local model needs {', '.join(missing_packages())}, not installed here")
-    limit = vault.settings.number("semantic.max_seconds") if seconds is None else seconds
     vault.prepare_state()
     with writer_lock(vault.state / "vectors.lock", vault.settings.number("lock.wait_seconds"), "embedding"):
         index = open_index(vault)
         try:
             vectors = open_or_create_vectors(vault)
             try:
-                return _Run(vault, index, vectors, time.monotonic() + limit, day, report).all(anew)
+                return _Run(vault, index, vectors, time.monotonic() + seconds, day, report).all(anew)
             finally:
                 vectors.close()
         except sqlite3.Error as problem:

@@ -70,8 +70,7 @@ class RemoteEmbedder:
         except ModelTimeout as slow:
             self.account.charge(most, 0, slow.milliseconds)
             raise ModelFailed(
-                f"The model {self.model.name} did not answer within {self.model.timeout_seconds:g} seconds"
-                " (semantic.timeout_seconds).",
+                f"The model {self.model.name} did not answer within {self.model.timeout_seconds:g} seconds.",
                 "Nothing was lost: the next heartbeat tries again.",
             ) from None
         except RequestRejected as problem:

@@ -40,6 +40,8 @@ from clawmem.model.settings.settings import Settings
 from clawmem.vault.vault import Vault
 
 PATH = "ledger/adaptation.json"
+# The score from which a fact is worth thirty days, before outcomes move it.
+PROMOTION_SCORE = 0.6
 Read = Callable[[str], bytes | None]
 
 
@@ -74,9 +76,7 @@ def adapt(vault: Vault, caller: Caller, on: str, dry_run: bool = False) -> Adapt
 
 
 def _base(settings: Settings) -> Adaptation:
-    return Adaptation(
-        settings.whole("promotion.max_facts"), settings.number("promotion.score"), DEFAULT_LIMITS.confidence
-    )
+    return Adaptation(settings.whole("promotion.max_facts"), PROMOTION_SCORE, DEFAULT_LIMITS.confidence)
 
 
 def _stored(read: Read) -> PromotionOutcomes:
@@ -112,6 +112,8 @@ def _render(after: Adaptation, seen: PromotionOutcomes, on: str) -> bytes:
 KIND = "tacit"
 # The key of a pattern in its proposal. It prevents a second proposal, even after a rejection.
 KEY = "pattern"
+# The least corrections or wishes of one kind that make a pattern.
+LEAST_FACTS = 3
 
 
 class TacitResult(NamedTuple):
@@ -126,7 +128,7 @@ def propose_tacit(vault: Vault, caller: Caller, dry_run: bool = False) -> TacitR
     """File a proposal for each new pattern."""
     with writing(vault, caller, "tacit", dry_run=dry_run) as work:
         facts = [placed.fact for placed in facts_containing(work.index, '"agent": ')]
-        found = find_patterns(facts, vault.settings.whole("tacit.repeats"))
+        found = find_patterns(facts)
         fresh = _proposals(work, found) if found else []
         if dry_run or not fresh:
             return TacitResult(tuple(fresh), notices=work.notices)
@@ -191,20 +193,20 @@ class Pattern(NamedTuple):
     facts: tuple[str, ...]
 
 
-def find_patterns(facts: Iterable[Fact], least: int) -> tuple[Pattern, ...]:
-    """Return the patterns in facts of agents, each with at least `least` facts."""
+def find_patterns(facts: Iterable[Fact]) -> tuple[Pattern, ...]:
+    """Return the patterns in facts of agents, each with at least LEAST_FACTS of them."""
     by_agent: dict[str, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda other_fact: (other_fact.timestamp, other_fact.id)):
         if fact.agent:
             by_agent[fact.agent].append(fact)
     found: list[Pattern] = []
     for agent, known in sorted(by_agent.items()):
-        found += _corrections(agent, known, least)
-        found += _wishes(agent, known, least)
+        found += _corrections(agent, known)
+        found += _wishes(agent, known)
     return tuple(found)
 
 
-def _corrections(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
+def _corrections(agent: str, facts: Sequence[Fact]) -> list[Pattern]:
     kinds: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
         if any(link.type == "supersedes" for link in fact.links):
@@ -212,7 +214,7 @@ def _corrections(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]
     return [
         Pattern(agent, f"corrected:{kind}", _corrected(kind, found), _ids(found))
         for kind, found in sorted(kinds.items())
-        if len(found) >= least
+        if len(found) >= LEAST_FACTS
     ]
 
 
@@ -221,7 +223,7 @@ def _corrected(kind: str, found: Sequence[Fact]) -> str:
     return f"Check before relying on what is known of '{kind.replace('_', ' ')}': it was corrected again. {latest}"
 
 
-def _wishes(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
+def _wishes(agent: str, facts: Sequence[Fact]) -> list[Pattern]:
     """Return wishes of one subject that share a word, most common word first; each fact belongs to one pattern."""
     subjects: dict[str, list[Fact]] = defaultdict(list)
     for fact in facts:
@@ -229,7 +231,7 @@ def _wishes(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
             subjects[normal(fact.subject or "")].append(fact)
     found = []
     for subject, wishes in sorted(subjects.items()):
-        while word := _shared(wishes, least):
+        while word := _shared(wishes):
             about = [fact for fact in wishes if word in _words(fact)]
             wish_list = " / ".join(one_line(fact.fact) for fact in about[:_SHOWN])
             found.append(Pattern(agent, f"wished:{subject}:{word}", f"On '{word}': {wish_list}", _ids(about)))
@@ -237,12 +239,12 @@ def _wishes(agent: str, facts: Sequence[Fact], least: int) -> list[Pattern]:
     return found
 
 
-def _shared(wishes: Sequence[Fact], least: int) -> str | None:
+def _shared(wishes: Sequence[Fact]) -> str | None:
     counts: dict[str, int] = defaultdict(int)
     for fact in wishes:
         for word in _words(fact):
             counts[word] += 1
-    often = [(-count, word) for word, count in counts.items() if count >= least]
+    often = [(-count, word) for word, count in counts.items() if count >= LEAST_FACTS]
     return min(often)[1] if often else None
 
 

@@ -210,9 +210,7 @@ def _day(work: WriteScope, on: str) -> _PromotionDay:
         values.score,
         values.max_facts,
         sum(1 for placed in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(placed.fact, on)),
-        settings.number("promotion.margin"),
-        settings.whole("promotion.max_proposals"),
-        pending.count(on),
+        asked_before=pending.count(on),
     )
     scored = (
         pending.scored(candidate, score_fact(counted_fact(work.index, candidate.fact), candidate.entity, on))
@@ -469,7 +467,6 @@ class _KnownPlaces:
     def __init__(self, work: WriteScope) -> None:
         self._titles = EntityTitles({entity.name: (entity.title, *entity.aliases) for entity in entities(work.index)})
         self._mentions = parse_cursor(work.read(CURSOR)).mentions
-        self._enough = work.vault.settings.whole("heartbeat.mentions_for_entity")
         catalog = work.vault.catalog_or_none() or Catalog({})
         self._close = close_people(placed.fact for placed in standing_facts_with(work.index, RELATION_PREDICATES))
         things = standing_facts_with(work.index, predicates_of_things(catalog))
@@ -477,7 +474,7 @@ class _KnownPlaces:
 
     def place(self, proposition: Proposition) -> Placement:
         """Return where the fact of a proposition goes."""
-        return place(proposition, self._titles, self._mentions, self._enough, lambda: self._close, lambda: self._kinds)
+        return place(proposition, self._titles, self._mentions, lambda: self._close, lambda: self._kinds)
 
 
 def _facts(work: WriteScope, on: str) -> list[PlacedFact]:

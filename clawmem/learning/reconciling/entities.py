@@ -101,13 +101,12 @@ def place(
     proposition: Proposition,
     titles: EntityTitles,
     mentions: Mapping[str, int] | None = None,
-    min_mentions: int = MIN_MENTIONS,
     relations: Callable[[], Mapping[str, str]] = dict,
     kinds: Callable[[], Mapping[str, str]] = dict,
 ) -> Placement:
     """Decide where the fact of a proposition goes: to the thing that it is about, else to the person.
 
-    `mentions` counts the mentions of each normalised title so far; with `min_mentions` of them a title becomes an
+    `mentions` counts the mentions of each normalised title so far; with MIN_MENTIONS of them a title becomes an
     entity. `relations` returns the people close to the speaker, as `close_people` does, and `kinds` the kinds of the
     things that known facts name, as `kinds_of_objects` does.
     """
@@ -134,7 +133,7 @@ def place(
         entity = _known(hint, titles)
         if entity:
             return Placement(entity, False, hint.title, f"{hint.title} is known as {entity}.")
-        reason = _reason_to_create(hint, mentions or {}, min_mentions) or _safety_reason(hint, proposition)
+        reason = _reason_to_create(hint, mentions or {}) or _safety_reason(hint, proposition)
         entity = entity_name(hint)
         if reason and entity:
             return Placement(entity, True, hint.title, reason)
@@ -218,13 +217,13 @@ def _safety_reason(hint: EntityHint, proposition: Proposition) -> str:
     return f"An allergy of {hint.title} must not be lost." if vital else ""
 
 
-def _reason_to_create(hint: EntityHint, mentions: Mapping[str, int], min_mentions: int) -> str:
+def _reason_to_create(hint: EntityHint, mentions: Mapping[str, int]) -> str:
     if hint.role in _REASONS:
         return f"{hint.title} {_REASONS[hint.role].format(kind=hint.kind)}."
     if hint.role == "about" and hint.kind != "person":
         return f"It is about {hint.title}, a {hint.kind}."
     count = mentions.get(normal(hint.title), 0)
-    return f"{hint.title} was mentioned {count} times." if count >= min_mentions else ""
+    return f"{hint.title} was mentioned {count} times." if count >= MIN_MENTIONS else ""
 
 
 # An entity keeps the names of at most this many people who know it.

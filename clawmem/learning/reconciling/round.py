@@ -90,8 +90,8 @@ class RoundLimits(NamedTuple):
     less confident one without a person. `gate` has the limits of the gate.
     """
 
-    max_facts: int
-    confident: float
+    max_facts: int = 8
+    confident: float = 0.9
     gate: GateLimits = DEFAULT_LIMITS
 
     def max_facts_of(self, event: Event) -> int:

@@ -110,7 +110,6 @@ class RoundState:
         self._titles = EntityTitles({entity.name: _own_titles(entity) for entity in known})
         self._namesakes = Namesakes(known, work.vault.settings.words("user.name"))
         self._mentions: Counter[str] = Counter(cursor.mentions)
-        self._min_mentions = work.vault.settings.whole("heartbeat.mentions_for_entity")
         self._notes: dict[str, list[str]] = {}
         self._filed: _ProposalIndex | None = None
         self._relations: dict[str, Fact] | None = None
@@ -231,9 +230,7 @@ class RoundState:
 
     def place(self, proposition: Proposition) -> Placement:
         """Return where a fact of the proposition would go. Nothing is created."""
-        return place(
-            proposition, self._titles, self._mentions, self._min_mentions, self._people_close, self._kinds_of_things
-        )
+        return place(proposition, self._titles, self._mentions, self._people_close, self._kinds_of_things)
 
     def waits(self, replaced: Iterable[str]) -> bool:
         """Return whether a learned fact waits for promotion: a setting says so, and it replaces nothing in `life/`."""

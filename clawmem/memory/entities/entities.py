@@ -51,7 +51,6 @@ from clawmem.model.records.entity import (
     title_of,
 )
 from clawmem.model.records.layout import is_owned
-from clawmem.vault.state.journal import record_access
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -122,13 +121,7 @@ def _list(index: Index) -> EntityList:
 
 def show_entity(vault: Vault, name: str, caller: Caller) -> EntityDetails:
     """Return an entity by name, title or alias. Raise NotFound, or NotPermitted for another agent's entity."""
-    shown = run_query(vault, lambda index: _show(vault, index, name, caller))
-    if not shown.facts or not vault.settings.flag("access.entity_show"):
-        return shown
-    problem = record_access(
-        vault, stamp(caller.now), [placed.fact.id for placed in shown.facts if placed.fact.is_current]
-    )
-    return shown._replace(notices=(*shown.notices, problem)) if problem else shown
+    return run_query(vault, lambda index: _show(vault, index, name, caller))
 
 
 def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetails:

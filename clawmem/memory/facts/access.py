@@ -128,12 +128,11 @@ class DecayResult(NamedTuple):
 
 
 def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> DecayResult:
-    """Archive the decayed facts in one commit: by default those with a score under 0.2 and no access for 90 days."""
+    """Archive the decayed facts in one commit: those with a score under 0.2 and no access for `decay.archive_days`."""
     with writing(vault, caller, "decay", dry_run=dry_run) as work:
-        score = vault.settings.number("decay.archive_score")
         days = vault.settings.whole("decay.archive_days")
         unused = unused_since(work.index, stamp(caller.now - timedelta(days=days)))
-        decayed = (placed for placed in unused if should_archive(placed.fact, caller.now, score, days))
+        decayed = (placed for placed in unused if should_archive(placed.fact, caller.now, days))
         due = [placed for placed in decayed if work.is_readable(placed.entity)]
         if dry_run or not due:
             return DecayResult(tuple(due), notices=work.notices)

@@ -64,11 +64,7 @@ class JudgedFacts(NamedTuple):
 
 def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateContext:
     """Return the thresholds of the settings."""
-    limits = GateLimits(
-        settings.number("wiki.gates.confidence"),
-        settings.whole("wiki.gates.length"),
-        settings.whole("wiki.gates.sources"),
-    )
+    limits = GateLimits(settings.number("wiki.gates.confidence"), sources=settings.whole("wiki.gates.sources"))
     return GateContext(limits, settings.whole("stale.days"), catalog, caller)
 
 

@@ -26,6 +26,7 @@ from clawmem.model.settings.settings import (
     BY_KEY,
     DEFAULTS,
     LOCAL,
+    REMOVED,
     SETTINGS,
     Settings,
     parse_value,
@@ -245,7 +246,7 @@ def _find_setting(key: str) -> Setting:
     try:
         return setting_named(key)
     except NotFound as problem:
-        if problem.hint.startswith("Did you mean"):
+        if key in REMOVED or problem.hint.startswith("Did you mean"):
             raise
         from difflib import get_close_matches
 

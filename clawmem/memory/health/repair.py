@@ -170,7 +170,7 @@ def _generated_block(work: WriteScope, name: str) -> str:
         facts = work.facts(name)
     except ClawmemError:
         return ""
-    return facts_block(name, facts, work.caller.now, work.vault.settings.whole("summary.max_facts"))
+    return facts_block(name, facts, work.caller.now)
 
 
 def _change(work: WriteScope, place: str, what: str, path: str, content: bytes, entity: str | None = None) -> Change:

@@ -32,7 +32,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import ITEMS
 from clawmem.model.records.event import Event, ledger_path, parse_events
 from clawmem.vault.history.history import History, open_history
-from clawmem.vault.state.journal import add_accesses, count_accesses, record_access, unfolded_accesses
+from clawmem.vault.state.journal import add_accesses, count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 
@@ -70,11 +70,7 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
     """Explain the fact with this id or unique prefix, also one that was removed.
 
     Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
-    result = run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
-    if caller is None or result.removed or not vault.settings.flag("access.why"):
-        return result
-    problem = record_access(vault, stamp(caller.now), [result.fact.id])
-    return result._replace(notices=(*result.notices, problem)) if problem else result
+    return run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
 
 
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:

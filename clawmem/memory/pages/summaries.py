@@ -43,14 +43,12 @@ class SummariesResult(NamedTuple):
 def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     """Update the generated part of every page whose facts changed. The rest of a page is never changed.
 
-    Tiers are computed for the start of the week (`summary.weekly_day`, `summary.weekly_hour`). Within a week only
+    Tiers are computed for the start of the week. Within a week only
     changed or ended facts change a page; in a new week all pages are updated. The pages of entities with unreadable
     files, and then the index page too, are not changed.
 
     The index of the write scope must be at HEAD.
     """
-    settings = work.vault.settings
-    most = settings.whole("summary.max_facts")
     since = week_of(work)
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for placed in all_facts(work.index):
@@ -62,7 +60,7 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     candidates = {name for name in by_entity if is_candidate_place(name)}
     for name in sorted({*by_entity, *described} - {name_of_path(path) for path in unread} - candidates):
         try:
-            page = summary_after(work, name, by_entity[name], since, most)
+            page = summary_after(work, name, by_entity[name], since)
         except ClawmemError as problem:
             problems.append(problem)
             continue
@@ -81,14 +79,13 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
 
 def week_of(work: WriteScope) -> datetime:
     """Return the start of the week for which tiers are computed."""
-    settings = work.vault.settings
-    return week_began(work.caller.now, settings.words("summary.weekly_day"), settings.whole("summary.weekly_hour"))
+    return week_began(work.caller.now)
 
 
-def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime, most: int) -> bytes | None:
+def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime) -> bytes | None:
     """Return the page of an entity with its generated part made of these facts, or None if it does not change.
 
-    Tiers are those at `since`; at most `most` facts are shown. Raise Unreadable for a page with conflict markers."""
+    Tiers are those at `since`. Raise Unreadable for a page with conflict markers."""
     path = summary_path(name)
     data = work.read(path)
     if data is None:
@@ -98,7 +95,7 @@ def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: dat
         before = data.decode("utf-8-sig", errors="replace")
     text = data.decode("utf-8-sig", errors="replace")
     refuse_conflict_markers(text, path)
-    after = with_generated(text, facts_block(name, facts, since, most, stamp(work.caller.now)))
+    after = with_generated(text, facts_block(name, facts, since, today=stamp(work.caller.now)))
     return after.encode() if after != before else None
 
 
@@ -137,7 +134,7 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
         if work.read(path) is None or not work.is_readable(entity):
             continue
         try:
-            page = summary_after(work, entity, facts, week_of(work), work.vault.settings.whole("summary.max_facts"))
+            page = summary_after(work, entity, facts, week_of(work))
         except ClawmemError:
             continue  # the heartbeat reports the page
         if page is not None:

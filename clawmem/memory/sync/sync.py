@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
 _MIN_DELAY, _MAX_DELAY = 0.02, 1.0
+# How often a sync tries if others push at the same time.
+ATTEMPTS = 30
 
 
 class SyncOptions(NamedTuple):
@@ -116,7 +118,7 @@ class SyncResult(NamedTuple):
 
 
 def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None = None) -> SyncResult:
-    """Fetch, merge and push. Repeat up to `sync.attempts` times if others push at the same time.
+    """Fetch, merge and push. Repeat up to ATTEMPTS times if others push at the same time.
 
     `on_progress` gets how far git is. A failed push is not raised: see `problem` in the result. Raise
     NotFound without a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the
@@ -193,7 +195,6 @@ class _SyncRun:
         self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
         self.policy = options.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
-        self.attempts = settings.whole("sync.attempts")
         self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
         # One git process reads all git settings.
         self.configuration = vault.git.config_values(f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
@@ -238,7 +239,7 @@ class _SyncRun:
         """Merge and push until both sides are equal, or all attempts are used."""
         install_driver(self.vault, self.configuration)
         rounds: list[ReceivedCommits] = []
-        for attempt in range(1, self.attempts + 1):
+        for attempt in range(1, ATTEMPTS + 1):
             began = time.monotonic()
             tip = self.fetch()
             rounds.append(self._take_in(tip))
@@ -256,8 +257,7 @@ class _SyncRun:
                 return result._replace(sent=sent, problem=problem)
             time.sleep(self._delay(attempt, time.monotonic() - began))
         raise Locked(
-            f"Others pushed to {self.remote.name} at the same time, {self.attempts} times. Their commits are merged"
-            " here.",
+            f"Others pushed to {self.remote.name} at the same time, {ATTEMPTS} times. Their commits are merged here.",
             "Run the command again: only the push is missing.",
         )
 

@@ -170,22 +170,19 @@ def never_fades(fact: Fact) -> bool:
     return importance_of(fact) >= ALWAYS_HOT or is_given_by_person(fact)
 
 
-def should_archive(
-    fact: Fact, now: datetime, archive_score: float = ARCHIVE_SCORE, archive_days: float = ARCHIVE_DAYS
-) -> bool:
-    """Return whether an active fact has decayed: score below 0.2 and no access for 90 days.
+def should_archive(fact: Fact, now: datetime, archive_days: float = ARCHIVE_DAYS) -> bool:
+    """Return whether an active fact has decayed: score below 0.2 and no access for `archive_days` days.
 
     One that never fades decays only once it is over.
     """
     if fact.status != ACTIVE or (never_fades(fact) and not is_over(fact, stamp(now))):
         return False
-    return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < archive_score
+    return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < ARCHIVE_SCORE
 
 
 def explain(
     fact: Fact,
     now: datetime,
-    archive_score: float = ARCHIVE_SCORE,
     archive_days: float = ARCHIVE_DAYS,
     policy: str = RECENCY_POLICY,
     base: float | None = None,
@@ -209,9 +206,9 @@ def explain(
         },
         "importance": {"tier": verdict.importance, "value": round(importance_of(fact), 4)},
         "archive": {
-            "due": should_archive(fact, now, archive_score, archive_days),
+            "due": should_archive(fact, now, archive_days),
             "never_fades": never_fades(fact),
-            "below": archive_score,
+            "below": ARCHIVE_SCORE,
             "days": archive_days,
         },
     }

@@ -7,20 +7,20 @@ from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.model.settings.settings import WEEKDAYS
+
+# The hour (UTC) from which on the day before is promoted.
+_NIGHT_HOUR = 3
 
 
-def week_began(now: datetime, day: str, hour: int) -> datetime:
-    """Return the latest moment up to `now` at which a week begins: that weekday at that hour (UTC)."""
-    moment = now.astimezone(UTC)
-    start = moment.replace(hour=hour, minute=0, second=0, microsecond=0)
-    start -= timedelta(days=(moment.weekday() - WEEKDAYS.index(day)) % 7)
-    return start if start <= moment else start - timedelta(days=7)
+def week_began(now: datetime) -> datetime:
+    """Return the start of the Sunday (UTC) with which the week of `now` begins."""
+    start = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return start - timedelta(days=start.isoweekday() % 7)
 
 
-def night_of(now: datetime, hour: int) -> str:
-    """Return the newest day whose following night has reached `hour` (UTC), as `YYYY-MM-DD`."""
-    return (now.astimezone(UTC) - timedelta(days=1, hours=hour)).date().isoformat()
+def night_of(now: datetime) -> str:
+    """Return the newest day whose following night has reached _NIGHT_HOUR (UTC), as `YYYY-MM-DD`."""
+    return (now.astimezone(UTC) - timedelta(days=1, hours=_NIGHT_HOUR)).date().isoformat()
 
 
 def days_after(last: str | None, due: str, most: int) -> tuple[str, ...]:

@@ -77,8 +77,8 @@ class PromotionTerms(NamedTuple):
     worth: float
     most: int
     before: int = 0
-    margin: float = 0.0
-    most_asked: int = 0
+    margin: float = 0.03
+    most_asked: int = 3
     asked_before: int = 0
 
 

@@ -11,8 +11,6 @@ from clawmem.model.settings.values import Setting, Value, check_value, wrong_val
 FILE = "clawmem.yaml"
 FORMAT = 1
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
 SETTINGS = (
     Setting("format", "int", FORMAT, "the layout of this vault; clawmem raises it, people leave it alone", 1, FORMAT),
     Setting("vault.name", "text", "memory", "what this memory is called"),
@@ -48,14 +46,9 @@ SETTINGS = (
     Setting(
         "semantic.api_key_env", "variable", "", "the environment variable that holds its key, never the key itself"
     ),
-    Setting("semantic.timeout_seconds", "float", 10.0, "how long to wait for one call of it, in seconds", 0.1, 3600),
-    Setting(
-        "semantic.max_seconds", "float", 60.0, "how long one heartbeat may embed, in seconds; the rest waits", 0, 86_400
-    ),
     Setting("semantic.budget_cents", "float", 12.0, "the most one heartbeat's embedding may cost, in cents", 0, 1e6),
     Setting("semantic.daily_cents", "float", 100.0, "the most one day's (UTC) embedding may cost, in cents", 0, 1e6),
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
-    Setting("decay.archive_score", "float", 0.2, "the score under which such a fact is archived", 0, 1),
     Setting("stale.days", "int", 180, "days without use after which a fact of work is stale", 1, 36_500),
     Setting(
         "session.abandoned_hours",
@@ -66,14 +59,6 @@ SETTINGS = (
         8760,
     ),
     Setting("session.notes", "int", 5, "notes since the last checkpoint from which on a note asks for one", 1, 1000),
-    Setting(
-        "session.rotate_minutes",
-        "float",
-        60.0,
-        "minutes after which a checkpoint moves older parts of the scratchpad",
-        1,
-        100_000,
-    ),
     Setting(
         "session.target", "float", 0.4, "the part of a context window from which on it is in the zone target", 0, 1
     ),
@@ -105,16 +90,7 @@ SETTINGS = (
     ),
     Setting("failures.guardrail_after", "int", 3, "failures of one mode and agent that propose a guardrail", 1, 1000),
     Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
-    Setting("heartbeat.mentions_for_entity", "int", 3, "mentions that make a name an entity of its own", 1, 1000),
     Setting("heartbeat.candidates", "int", 5, "candidates a day from messages that nobody read; 0: none", 0, 100),
-    Setting(
-        "heartbeat.max_facts_per_event",
-        "int",
-        8,
-        "the most facts learned from one event; up to four times as many from a long one",
-        1,
-        100,
-    ),
     Setting(
         "learning.enter",
         "choice",
@@ -123,9 +99,6 @@ SETTINGS = (
         " candidates of their day",
         choices=("at_once", "promoted"),
     ),
-    Setting("access.context", "bool", True, "whether the facts that answer the question of a context count as used"),
-    Setting("access.why", "bool", False, "whether the fact that `why` explains counts as used"),
-    Setting("access.entity_show", "bool", False, "whether the facts that `entity show` prints count as used"),
     Setting(
         "tiers.policy",
         "choice",
@@ -134,38 +107,9 @@ SETTINGS = (
         choices=("recency", "importance", "score"),
     ),
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
-    Setting("promotion.score", "float", 0.6, "the score from which a fact is worth thirty days", 0, 1),
-    Setting(
-        "promotion.margin", "float", 0.03, "how far under that score a person is asked whether it is promoted", 0, 1
-    ),
-    Setting("promotion.max_proposals", "int", 3, "the most promotions proposed to a person for one day", 0, 100),
-    Setting("promotion.hour", "int", 3, "the hour, UTC, from which the heartbeat promotes the day before", 0, 23),
     Setting("memory.max_tokens", "int", 1500, "the most tokens of the generated part of MEMORY.md", 100, 100_000),
-    Setting("tacit.repeats", "int", 3, "corrections or wishes of one kind that make a pattern", 2, 100),
-    Setting(
-        "gate.conflict_confidence",
-        "float",
-        0.9,
-        "a fact surer than this is not replaced by a less sure one without review",
-        0,
-        1,
-    ),
-    Setting("summary.max_facts", "int", 40, "the most facts shown in a summary", 1, 1000),
-    Setting(
-        "summary.weekly_day",
-        "choice",
-        "sunday",
-        "the day of the week on which all summaries are generated again",
-        choices=WEEKDAYS,
-    ),
-    Setting("summary.weekly_hour", "int", 0, "the hour, UTC, of that day", 0, 23),
     Setting("wiki.gates.confidence", "float", 0.8, "the least confidence of a fact in the wiki", 0, 1),
-    Setting("wiki.gates.length", "int", 300, "the most characters of a statement in the wiki", 40, 10_000),
     Setting("wiki.gates.sources", "int", 2, "the least sources of a fact in the wiki that no person stated", 1, 100),
-    Setting("wiki.topic_claims", "int", 2, "the least claims with a tag that give the tag a page", 1, 1000),
-    Setting("wiki.curator.page_words", "int", 4000, "the words of a wiki page above which it is too long", 100, 10**6),
-    Setting("wiki.curator.proposals", "int", 20, "the most proposals that one run of the curator files", 0, 1000),
-    Setting("history.limit", "int", 20, "how many entries log shows", 1, 100_000),
     Setting(
         "llm.model",
         "optional",
@@ -241,19 +185,10 @@ SETTINGS = (
         86_400_000,
         former=(12_000,),
     ),
-    Setting(
-        "llm.judge_max_ms",
-        "int",
-        12_000,
-        "how long the model may judge the facts of one day, in milliseconds",
-        0,
-        86_400_000,
-    ),
     Setting("llm.max_facts", "int", 200, "the most facts a model may find in one run", 0, 10_000, former=(8,)),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
     Setting("llm.daily_calls", "int", 20, "the most calls of one day (UTC) whose price is not known", 0, 10_000),
     Setting("llm.daily_tokens", "int", 100_000, "the most tokens of prompts and answers in them", 0, 100_000_000),
-    Setting("llm.kept_answers", "int", 500, "how many answers are kept, so that the same question is free", 0, 100_000),
     Setting(
         "review.routes",
         "routes",
@@ -262,20 +197,11 @@ SETTINGS = (
     ),
     Setting("review.signed", "bool", False, "whether a decision in review needs a signed commit"),
     Setting(
-        "review.delegate_after",
-        "int",
-        20,
-        "decisions of one kind, all approved, after which `review agreement` proposes to delegate them",
-        2,
-        10_000,
-    ),
-    Setting(
         "review.delegations",
         "delegations",
         "",
         "which decisions an agent may take on this machine; only a person sets it",
     ),
-    Setting("lesson.harmful", "int", 3, "how many more reports of harm than of help send a lesson to review", 1, 1000),
     Setting("git.sign", "bool", False, "whether commits are signed, with the key git is configured to use"),
     Setting("sync.remote", "text", "origin", "the git remote that sync uses"),
     Setting("sync.branch", "optional", "", "the branch on the remote; empty: the current branch of this vault"),
@@ -286,17 +212,14 @@ SETTINGS = (
         "what sync does if two machines changed the same thing: keep both and ask (review), take one side, or fail",
         choices=("newest", "ours", "theirs", "review", "fail"),
     ),
-    Setting("sync.attempts", "int", 30, "how often sync tries if others push at the same time", 1, 1000),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
     Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
     Setting("evaluate.confidence", "float", 0.7, "below this confidence, a criterion is undecided", 0, 1),
     Setting("evaluate.agreement", "float", 0.8, "below this agreement with people, nothing passes by itself", 0, 1),
     Setting("evaluate.decisions", "int", 20, "the number of last decisions of people that this is of", 1, 10_000),
-    Setting("evaluate.least_decisions", "int", 5, "below this number of them, no task closes by itself", 1, 10_000),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
-    Setting("evaluate.output_bytes", "int", 1_000_000, "how many bytes an allowed command may write", 1, 100_000_000),
     Setting(
         "org.url",
         "address",
@@ -305,8 +228,41 @@ SETTINGS = (
         " the folder of a vault; `org connect` sets it",
     ),
     Setting("org.timeout_seconds", "float", 2.0, "how long anything waits for the organisation, in seconds", 0.1, 3600),
-    Setting("upkeep.loose_objects", "int", 2000, "loose git objects after which the vault is repacked", 100, 1_000_000),
 )
+# Former settings with the values that are constants now. A file that has such a key is read without an error.
+REMOVED: Mapping[str, Value] = {
+    "semantic.timeout_seconds": 10.0,
+    "semantic.max_seconds": 60.0,
+    "decay.archive_score": 0.2,
+    "session.rotate_minutes": 60.0,
+    "heartbeat.mentions_for_entity": 3,
+    "heartbeat.max_facts_per_event": 8,
+    "access.context": True,
+    "access.why": False,
+    "access.entity_show": False,
+    "promotion.score": 0.6,
+    "promotion.margin": 0.03,
+    "promotion.max_proposals": 3,
+    "promotion.hour": 3,
+    "tacit.repeats": 3,
+    "gate.conflict_confidence": 0.9,
+    "summary.max_facts": 40,
+    "summary.weekly_day": "sunday",
+    "summary.weekly_hour": 0,
+    "wiki.gates.length": 300,
+    "wiki.topic_claims": 2,
+    "wiki.curator.page_words": 4000,
+    "wiki.curator.proposals": 20,
+    "llm.judge_max_ms": 12000,
+    "llm.kept_answers": 500,
+    "evaluate.least_decisions": 5,
+    "evaluate.output_bytes": 1000000,
+    "lesson.harmful": 3,
+    "upkeep.loose_objects": 2000,
+    "sync.attempts": 30,
+    "review.delegate_after": 20,
+    "history.limit": 20,
+}
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
@@ -364,12 +320,11 @@ OF_AGENTS = (
 _OF_AGENT: Mapping[str, Setting] = {setting.key: setting for setting in OF_AGENTS}
 BY_KEY: Mapping[str, Setting] = {setting.key: setting for setting in SETTINGS}
 LOCAL = frozenset(setting.key for setting in SETTINGS if reaches_outside(setting))
-GROUPS = frozenset(setting.key.split(".")[0] for setting in SETTINGS if "." in setting.key)
+GROUPS = frozenset(key.split(".")[0] for key in (*BY_KEY, *REMOVED) if "." in key)
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # If one of these is invalid, its default is used: it affects nothing that is stored.
 HARMLESS = frozenset(
-    "vault.name defaults.limit context.budget context.prompt_budget history.limit index.keyword"
-    " lock.wait_seconds".split()
+    "vault.name defaults.limit context.budget context.prompt_budget index.keyword lock.wait_seconds".split()
 )
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
@@ -436,9 +391,16 @@ def setting_named(key: str) -> Setting:
         return BY_KEY[key]
     if key.startswith(f"{AGENTS}."):
         return _of_agent(key)
+    if key in REMOVED:
+        raise NotFound(removed_sentence(key), "List all settings with `clawmem config list`.")
     near = [each for each in BY_KEY if key and (key in each or each.rsplit(".", 1)[-1] in key)]
     hint = f"Did you mean {' or '.join(near[:3])}? " if near else ""
     raise NotFound(f"There is no setting '{key}'.", f"{hint}List all settings with `clawmem config list`.")
+
+
+def removed_sentence(key: str) -> str:
+    """Return the sentence about a key of REMOVED."""
+    return f"{key} is no longer a setting; its value is fixed at {str(REMOVED[key]).lower()}."
 
 
 def _of_agent(key: str) -> Setting:

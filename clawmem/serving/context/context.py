@@ -99,7 +99,7 @@ def context(
     wanted = FactFilter(owners, entity, as_of=as_of, domain=domain, since=since, until=until, reach=reach)
     wish = ContextRequest(caller, budget, question, wanted, evidence)
     result, answering = run_query(vault, lambda index: context_in(vault, index, wish))
-    if not answering or as_of or not vault.settings.flag("access.context"):
+    if not answering or as_of:
         return result
     problem = record_access(vault, stamp(caller.now), answering)
     return result._replace(notices=(*result.notices, problem)) if problem else result

@@ -11,21 +11,20 @@ from clawmem.errors import ClawmemError
 from clawmem.vault.vault import Vault
 
 FOLDER = "answers"
-MAX_BYTES = 8_000_000
+# The most answers, and the most bytes of their texts.
+MAX_ANSWERS, MAX_BYTES = 500, 8_000_000
 
 
 class KeptAnswers:
     """The kept answers of a vault: at most `most`, and at most MAX_BYTES of text."""
 
-    def __init__(self, vault: Vault, most: int) -> None:
+    def __init__(self, vault: Vault, most: int = MAX_ANSWERS) -> None:
         self._vault = vault
         self._folder = vault.state / FOLDER
         self._most = most
 
     def get(self, key: str) -> str | None:
         """Return the text of an answer, or None. `key` is a file name."""
-        if not self._most:
-            return None
         try:
             data = self._vault.disk.read(self._folder / key)
         except (OSError, ClawmemError):
@@ -34,8 +33,6 @@ class KeptAnswers:
 
     def put(self, key: str, text: str) -> None:
         """Keep the text of an answer. A full disk is no failure: the answer is used all the same."""
-        if not self._most:
-            return
         with suppress(OSError, ClawmemError):
             self._vault.prepare_state()
             self._folder.mkdir(mode=0o700, exist_ok=True)

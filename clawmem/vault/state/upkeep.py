@@ -25,6 +25,8 @@ _LOW_MEMORY = (
 )
 # Most objects are trees that differ in one entry. With git's default window of 10, packs are six times as large.
 _DENSE = ("--window=50", "--depth=50", "-q")
+# The number of new loose objects from which on they are packed.
+_LOOSE_OBJECTS = 2000
 _MOST_PACKS = 12
 _GROWN_BYTES = 2_000_000
 _LAST_SIZE = "packed-size"
@@ -54,7 +56,7 @@ class UpkeepResult(NamedTuple):
         return self.done in ("packed", "repacked")
 
 
-def pack_repository(vault: Vault, threshold: int) -> UpkeepResult:
+def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResult:
     """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size.
 
     At a bad moment this is left for later, with a notice that says why.

@@ -124,7 +124,7 @@ def checkpoint_session(
     with writing(vault, caller, "session checkpoint") as work:
         renewed = renewed_claims(work, record, [*read_entries(vault, record.id), {"at": moment}])
         record, consumed = _folded(vault, work, record)
-        why = _why_rotate(record, caller, full, stage, vault.settings.number("session.rotate_minutes"))
+        why = _why_rotate(record, caller, full, stage)
         path = scratchpad_path(record.agent, record.task or record.id)
         before = work.text(path)
         pad, moved = _scratchpad(record, before, scratchpad, rotate=bool(why))
@@ -205,14 +205,13 @@ def _with_learned(record: SessionRecord, result: HandedIn) -> SessionRecord:
     )
 
 
-def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: str | None, minutes: float) -> str:
+def _why_rotate(record: SessionRecord, caller: Caller, full: str | None, stage: str | None) -> str:
     if full in (ROTATE, COMPACT):
         return f"the zone is {full}"
     if stage is not None and stage != record.stage:
         return f"the stage changed to {stage}"
     last = str(record.checkpoints[-1].get("at")) if record.checkpoints else record.started
-    passed = "an hour has" if minutes == 60 else f"{minutes:g} minutes have"
-    return f"{passed} passed" if caller.now - moment_of(last) >= timedelta(minutes=minutes) else ""
+    return "an hour has passed" if caller.now - moment_of(last) >= timedelta(hours=1) else ""
 
 
 def _scratchpad(record: SessionRecord, before: str, text: str | None, rotate: bool) -> tuple[str, dict[str, str]]:

@@ -374,7 +374,7 @@ def test_a_decision_of_an_agent_or_before_the_evaluation_does_not_count(
 
 
 def test_a_pass_closes_what_was_handed_in_if_the_settings_say_so(vault: Vault, caller: Caller, work: Path) -> None:
-    _closes(vault, 1)
+    _closes(vault)
     _agreed(vault, caller, work)
     result = _evaluated(vault, caller, work, "rule: exists README.md", state="review")
     task = find_task(vault, "paint")
@@ -383,36 +383,37 @@ def test_a_pass_closes_what_was_handed_in_if_the_settings_say_so(vault: Vault, c
     later = caller._replace(now=caller.now + timedelta(hours=1))
     move_task(vault, later, "paint", "reject", "It is not blue.")
     record_decisions(vault, later)
-    assert [record["outcome"] for record in _logged(vault, "alignment")] == ["agreed", "false pass"]
+    assert [record["outcome"] for record in _logged(vault, "alignment")] == [*["agreed"] * 5, "false pass"]
     assert _evaluated(vault, caller, work, "rule: exists README.md", slug="open").evaluation.verdict == "escalate"
     assert find_task(vault, "open").state == "open"
 
 
-def _closes(vault: Vault, least: int) -> None:
-    record = {"evaluate.closes": True, "evaluate.least_decisions": least}
+def _closes(vault: Vault) -> None:
+    record = {"evaluate.closes": True, "evaluate.agreement": 0.9}
     vault.settings = vault.settings._replace(values={**vault.settings.values, **record})
 
 
-def _agreed(vault: Vault, caller: Caller, work: Path) -> None:
-    """Let a person agree with one verdict."""
-    _evaluated(vault, caller, work, "rule: exists README.md", slug="first")
-    move_task(vault, caller._replace(now=caller.now + timedelta(minutes=1)), "first", "close")
+def _agreed(vault: Vault, caller: Caller, work: Path, times: int = 5) -> None:
+    """Let a person agree with verdicts."""
+    for number in range(times):
+        _evaluated(vault, caller, work, "rule: exists README.md", slug=f"task-{number}")
+        move_task(vault, caller._replace(now=caller.now + timedelta(minutes=1)), f"task-{number}", "close")
     record_decisions(vault, caller)
 
 
 def test_no_task_closes_by_itself_before_people_decided_enough(vault: Vault, caller: Caller, work: Path) -> None:
-    _closes(vault, 2)
+    _closes(vault)
     result = _evaluated(vault, caller, work, "rule: exists README.md", state="review")
     assert (result.evaluation.verdict, find_task(vault, "paint").state) == ("pass", "review")
-    assert "0 of the 2" in result.notices[-1]
-    _agreed(vault, caller, work)
-    assert "1 of the 2" in _evaluated(vault, caller, work, "rule: exists README.md", state="review").notices[-1]
+    assert "0 of the 5" in result.notices[-1]
+    _agreed(vault, caller, work, 4)
+    assert "4 of the 5" in _evaluated(vault, caller, work, "rule: exists README.md", state="review").notices[-1]
 
 
 def test_an_agent_does_not_pass_its_task_with_a_folder_of_its_own(
     vault: Vault, caller: Caller, work: Path, tmp_path: Path
 ) -> None:
-    _closes(vault, 1)
+    _closes(vault)
     _agreed(vault, caller, work)
     agent, own = caller._replace(agent="ann"), tmp_path / "own"
     own.mkdir()

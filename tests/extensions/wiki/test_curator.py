@@ -14,7 +14,6 @@ from clawmem.memory.entities.entities import create_entity, merge_entities, rena
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
-from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.proposal import OPEN, Proposal, action_words
 from clawmem.model.records.caller import Caller
@@ -300,9 +299,8 @@ def test_a_stale_fact_is_confirmed_or_withdrawn(vault: Vault, caller: Caller) ->
     assert "The boat needs paint." in read(vault, f"wiki/{BOAT}.md")
 
 
-def test_pages_that_are_too_long(vault: Vault, caller: Caller) -> None:
-    change_setting(vault, caller, "wiki.curator.page_words", "100")
-    vault = Vault(vault.root, vault.git.environment)
+def test_pages_that_are_too_long(vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("clawmem.extensions.wiki.curator.PAGE_WORDS", 100)
     for number in range(12):
         add(vault, caller, f"The boat has part number {number} of the list.", BOAT)
     long_text = (
@@ -327,22 +325,20 @@ def test_pages_that_are_too_long(vault: Vault, caller: Caller) -> None:
 
 
 def test_a_run_files_no_more_than_its_limit(vault: Vault, caller: Caller) -> None:
-    change_setting(vault, caller, "wiki.curator.proposals", "2")
-    vault = Vault(vault.root, vault.git.environment)
-    write(vault, "wiki/trip.md", " ".join(f"[[Place {number}]]" for number in range(5)))
+    write(vault, "wiki/trip.md", " ".join(f"[[Place {number}]]" for number in range(50)))
     outcomes = [
         curated_finding.outcome
         for curated_finding in curate(vault, caller).findings
         if curated_finding.finding.rule == "dead-link"
     ]
-    assert outcomes.count(FILED) == 2 and outcomes.count(LEFT) == 3
+    assert outcomes.count(FILED) == 20 and outcomes.count(LEFT) == 30
     outcomes = [
         curated_finding.outcome
         for curated_finding in curate(vault, caller).findings
         if curated_finding.finding.rule == "dead-link"
     ]
-    assert outcomes.count(FILED) == 2 and outcomes.count("waits") == 2
-    assert len([proposal for proposal in list_proposals(vault).proposals if proposal.status == OPEN]) == 4
+    assert outcomes.count(FILED) == 20 and outcomes.count("waits") == 20
+    assert len([proposal for proposal in list_proposals(vault).proposals if proposal.status == OPEN]) == 40
 
 
 def test_a_page_that_cannot_be_read_stays_as_it_is(vault: Vault, caller: Caller) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -163,15 +162,13 @@ def test_a_waiting_fact_is_replaced_among_the_candidates(waiting: Vault, caller:
     assert sorted(placed.fact.status for placed in _placed(waiting).values()) == ["active", "superseded"]
 
 
-def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, environment: dict[str, str]) -> None:
+def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     _says(waiting, caller, "I am allergic to peanuts.")
     fact, _ = next(placed for placed in _placed(waiting).values())
     # Exactly below the score, so that a person is asked.
-    path = waiting.root / "clawmem.yaml"
     score = promote(waiting, caller, DAY, dry_run=True).verdicts[0].candidate.judgement.score
-    path.write_text(re.sub(r"(?m)^  score: .*$", f"  score: {score + 0.01:.2f}", path.read_text()))
-    asked = Vault(waiting.root, environment)
-    result = promote(asked, caller, DAY)
+    monkeypatch.setattr("clawmem.learning.promotion.adapt.PROMOTION_SCORE", round(score + 0.01, 2))
+    result = promote(waiting, caller, DAY)
     assert [proposal.targets[0].id for proposal in result.proposals] == [fact.id]
-    approve(asked, result.proposals[0].id, caller)
-    assert _placed(asked)[fact.fact].entity == "areas/people/user"
+    approve(waiting, result.proposals[0].id, caller)
+    assert _placed(waiting)[fact.fact].entity == "areas/people/user"

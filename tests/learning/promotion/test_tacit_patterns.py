@@ -21,16 +21,16 @@ WISHES = [
 
 
 def test_three_wishes_about_one_thing_are_a_pattern() -> None:
-    (found,) = find_patterns(WISHES, 3)
+    (found,) = find_patterns(WISHES)
     assert (found.agent, found.key) == ("finance", "wished:nora:report")
     assert found.facts == ("fact_00000001", "fact_00000002", "fact_00000003")
     assert found.sentence.startswith("On 'report': Nora prefers short reports. / Nora wants")
 
 
 def test_two_are_none_nor_are_those_of_no_agent_nor_those_that_do_not_hold() -> None:
-    assert find_patterns(WISHES[:2], 3) == ()
-    assert find_patterns([wish._replace(agent=None) for wish in WISHES], 3) == ()
-    assert find_patterns([WISHES[0]._replace(status=SUPERSEDED), *WISHES[1:]], 3) == ()
+    assert find_patterns(WISHES[:2]) == ()
+    assert find_patterns([wish._replace(agent=None) for wish in WISHES]) == ()
+    assert find_patterns([WISHES[0]._replace(status=SUPERSEDED), *WISHES[1:]]) == ()
 
 
 def test_the_same_kind_of_correction_three_times_is_a_pattern() -> None:
@@ -44,12 +44,12 @@ def test_the_same_kind_of_correction_three_times_is_a_pattern() -> None:
         )
         for number in range(3)
     ]
-    (found,) = find_patterns(facts, 3)
+    (found,) = find_patterns(facts)
     assert found.key == "corrected:costs"
     assert found.sentence.startswith("Check before relying on what is known of 'costs'")
-    assert find_patterns(facts, 4) == ()
+    assert find_patterns(facts[:2]) == ()
 
 
 def test_the_key_stays_when_more_of_the_same_comes() -> None:
     more = [*WISHES, a_wish(9, "Nora dislikes reports in Comic Sans.")]
-    assert [pattern.key for pattern in find_patterns(more, 3)] == ["wished:nora:report"]
+    assert [pattern.key for pattern in find_patterns(more)] == ["wished:nora:report"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -126,23 +125,17 @@ def test_a_fold_stores_the_importance_that_recall_raised(vault: Vault, caller: C
     assert peek(vault, fact.id).fact.importance == 0.79
 
 
-@pytest.mark.parametrize("counted", [True, False])
-def test_settings_say_what_else_counts_as_a_use(vault: Vault, caller: Caller, counted: bool) -> None:
+def test_an_answer_of_a_context_counts_as_a_use_and_an_explanation_does_not(vault: Vault, caller: Caller) -> None:
     record = {"fact": "The bicycle is green", "entity": "resources/bike"}
     (fact,) = (
         remembered_fact.fact
         for remembered_fact in remember(vault, [draft_from_record(record, caller.now)], caller).facts
     )
-    path = vault.root / "clawmem.yaml"
-    path.write_text(
-        re.sub(r"(?m)^  (context|why|entity_show): \w+$", rf"  \1: {str(counted).lower()}", path.read_text())
-    )
-    own = Vault(vault.root, vault.git.environment)
-    context(own, caller, 2000, "what color is the bicycle?")
-    why(own, fact.id, caller)
-    show_entity(own, "resources/bike", caller)
-    counts = count_accesses(unfolded_accesses(own))
-    assert (counts[fact.id].count if counted else counts) == (3 if counted else {})
+    why(vault, fact.id, caller)
+    show_entity(vault, "resources/bike", caller)
+    assert count_accesses(unfolded_accesses(vault)) == {}
+    context(vault, caller, 2000, "what color is the bicycle?")
+    assert count_accesses(unfolded_accesses(vault))[fact.id].count == 1
 
 
 def _fact(vault: Vault, caller: Caller, words: str, **keys: object) -> str:

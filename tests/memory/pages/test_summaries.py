@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.health.configure import change_setting
 from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -30,14 +29,3 @@ def test_time_alone_rewrites_pages_only_when_a_week_begins(vault: Vault, caller:
     _remember(vault, friday, "The car has a dent", "resources/car")
     assert refresh_summaries(vault, friday).entities == ("resources/car",)
     assert refresh_summaries(vault, friday).commit is None
-
-
-def test_the_week_begins_when_the_settings_say(vault: Vault, caller: Caller) -> None:
-    _remember(vault, caller, "The bicycle is green", "resources/bike")
-    refresh_summaries(vault, caller)
-    change_setting(vault, caller, "summary.weekly_day", "monday")
-    change_setting(vault, caller, "summary.weekly_hour", "20")
-    own = Vault(vault.root, vault.git.environment)
-    at = caller._replace(now=datetime(2026, 11, 30, 20, 0, tzinfo=UTC))
-    assert refresh_summaries(own, at._replace(now=at.now - timedelta(minutes=1))).entities == ()
-    assert refresh_summaries(own, at).entities == ("resources/bike",)

@@ -461,9 +461,9 @@ def test_a_remote_that_gives_but_does_not_take(machines: list[Machine]) -> None:
     assert other.sync().pushed
 
 
-def test_others_are_faster_every_time(machines: list[Machine]) -> None:
+def test_others_are_faster_every_time(machines: list[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     machine, other = machines
-    change_setting(machine.vault, machine.caller, "sync.attempts", "3")
+    monkeypatch.setattr("clawmem.memory.sync.sync.ATTEMPTS", 3)
     machine.sync()
     other.sync()
     other.keep("The lamp is green.")

@@ -173,10 +173,10 @@ def test_when_a_fact_is_archived(changes: dict[str, object], days: float, due: b
     assert should_archive(a_fact(days, **changes), NOW) is due  # type: ignore[arg-type]
 
 
-def test_the_settings_move_the_archive_rule() -> None:
-    fact = a_fact(50)
+def test_a_setting_moves_the_archive_rule() -> None:
+    fact = a_fact(80)
     assert not should_archive(fact, NOW)
-    assert should_archive(fact, NOW, archive_score=0.3, archive_days=50)
+    assert should_archive(fact, NOW, archive_days=80)
 
 
 @given(FACTS, st.sampled_from((RECENCY_POLICY, IMPORTANCE_POLICY, SCORE_POLICY)), st.none() | st.floats(0, 1))
@@ -268,10 +268,10 @@ def test_the_explanation_in_full() -> None:
         "importance": {"tier": WARM, "value": 0.5},
         "archive": {"due": False, "never_fades": False, "below": 0.2, "days": 90},
     }
-    old = explain(a_fact(95, recorded=95, accesses=1), NOW, 0.3, 50)
+    old = explain(a_fact(95, recorded=95, accesses=1), NOW, 50)
     assert old["reason"] == "it was accessed 95.0 days ago; with 1 access, it is hot for 7 days and warm for 30"
     assert old["score"] == {"tier": 3, "value": 0.025, "base": 0.5}
-    assert old["archive"] == {"due": True, "never_fades": False, "below": 0.3, "days": 50}
+    assert old["archive"] == {"due": True, "never_fades": False, "below": 0.2, "days": 50}
     used = explain(a_fact(8.4, accesses=11, importance=0.7), NOW, policy="score", base=0.5)
     assert (used["policy"], used["tier"], used["importance"]["value"]) == ("score", WARM, 0.7)
     assert used["score"] == {"tier": 2, "value": 0.5678, "base": 0.5}
@@ -295,5 +295,5 @@ def test_a_verdict_in_full() -> None:
 
 
 def test_a_fact_is_archived_only_below_the_score() -> None:
-    assert not should_archive(a_fact(200), NOW, archive_score=0)
-    assert should_archive(a_fact(200), NOW, archive_score=0.001)
+    assert not should_archive(a_fact(59), NOW, archive_days=30)  # its score is 0.205
+    assert should_archive(a_fact(61), NOW, archive_days=30)  # and 0.195

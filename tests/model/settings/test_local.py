@@ -33,18 +33,11 @@ from clawmem.model.settings.values import Setting, check_value, has_password
 SHARED = frozenset(
     """
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
-    context.prompt_budget
-    index.keyword projects.joined decay.archive_days decay.archive_score heartbeat.mentions_for_entity
-    heartbeat.candidates
-    heartbeat.max_facts_per_event learning.enter stale.days access.context access.why access.entity_show tiers.policy
-    condense.facts failures.guardrail_after coordination.lease_minutes coordination.on_collision
-    coordination.task_at_end session.abandoned_hours session.notes session.rotate_minutes session.target session.rotate
-    session.compact review.routes review.signed review.delegate_after lesson.harmful
-    promotion.max_facts promotion.score promotion.margin promotion.max_proposals promotion.hour memory.max_tokens
-    tacit.repeats gate.conflict_confidence summary.max_facts summary.weekly_day summary.weekly_hour
-    wiki.gates.confidence wiki.gates.length wiki.gates.sources wiki.topic_claims wiki.curator.page_words
-    wiki.curator.proposals history.limit
-    git.sign sync.conflict sync.attempts sync.timeout_seconds upkeep.loose_objects
+    context.prompt_budget index.keyword projects.joined decay.archive_days heartbeat.candidates learning.enter
+    stale.days tiers.policy condense.facts failures.guardrail_after coordination.lease_minutes
+    coordination.on_collision coordination.task_at_end session.abandoned_hours session.notes session.target
+    session.rotate session.compact review.routes review.signed promotion.max_facts memory.max_tokens
+    wiki.gates.confidence wiki.gates.sources git.sign sync.conflict sync.timeout_seconds
 """.split()
 )
 STRANGER = {"llm": {"model": "openai/x", "api_base": "http://stranger", "api_key_env": "MY_KEY"}}

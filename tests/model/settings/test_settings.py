@@ -16,6 +16,7 @@ from clawmem.model.settings.settings import (
     BY_KEY,
     DEFAULTS,
     FORMAT,
+    REMOVED,
     SETTINGS,
     Settings,
     parse_value,
@@ -141,8 +142,8 @@ def test_typed_readers() -> None:
         ({"defaults": {"limit": 2.5}}, "defaults.limit is '2.5'"),
         ({"defaults": {"limit": {"a": 1}}}, "defaults.limit is "),
         ({"defaults": {"entity": "../etc"}}, "defaults.entity is '../etc', but must be the name of an entity"),
-        ({"decay": {"archive_score": float("nan")}}, "decay.archive_score is 'nan'"),
-        ({"decay": {"archive_score": 1.1}}, "a number from 0 to 1"),
+        ({"session": {"rotate": float("nan")}}, "session.rotate is 'nan'"),
+        ({"session": {"rotate": 1.1}}, "a number from 0 to 1"),
         ({"secrets": {"action": "ignore"}}, "must be refuse or redact"),
         ({"git": {"sign": "maybe"}}, "must be true or false"),
         ({"vault": {"name": 2026}}, "vault.name is '2026', but must be text"),
@@ -197,3 +198,14 @@ def test_an_unknown_key_is_not_found_and_the_nearest_is_offered() -> None:
     with pytest.raises(NotFound):
         DEFAULTS.get("no.such.key")
     assert "no.such.key" not in BY_KEY
+
+
+def test_a_former_setting_is_read_without_an_error_and_nothing_sets_it() -> None:
+    settings = settings_from_mapping({"promotion": {"score": "high", "max_facts": 3}, "access": {"why": True}})
+    assert (settings.whole("promotion.max_facts"), settings.unknown) == (
+        3,
+        {"promotion.score": "high", "access.why": True},
+    )
+    assert not REMOVED.keys() & BY_KEY.keys()
+    with pytest.raises(NotFound, match=r"promotion\.score is no longer a setting; its value is fixed at 0\.6\."):
+        parse_value("promotion.score", "0.7")

@@ -23,7 +23,7 @@ from clawmem.model.records.entity import check_name, is_entity_name, name_of_pat
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.records.parsing import line_of_key
 from clawmem.model.safety.secrets.find import find_secret
-from clawmem.model.settings.settings import settings_from_mapping
+from clawmem.model.settings.settings import REMOVED, removed_sentence, settings_from_mapping
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -164,9 +164,11 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
         return
     if not isinstance(mapping, dict) or "format" not in mapping:
         yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not name its format; 1 is assumed.")
-    for key in settings.unknown:
-        line = line_of_key(text, str(key))
-        yield HealthProblem(WARNING, "settings", SETTINGS, line, f"There is no setting '{key}'; it has no effect.")
+    lost = [key for key, value in settings.unknown.items() if key in REMOVED and value not in (None, REMOVED[key])]
+    messages = {lost[0]: " ".join(map(removed_sentence, lost))} if lost else {}
+    messages |= {key: f"There is no setting '{key}'; it has no effect." for key in settings.unknown.keys() - REMOVED}
+    for key, message in messages.items():
+        yield HealthProblem(WARNING, "settings", SETTINGS, line_of_key(text, str(key)), message)
 
 
 def catalog_problems(text: str) -> Iterator[HealthProblem]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -249,12 +250,13 @@ def test_a_rubric_is_judged_by_the_model_which_must_quote(
         program = tools / "claude"
         program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
         program.chmod(0o755)
+        shutil.rmtree(vault_root / ".git/clawmem/answers", ignore_errors=True)
         result = clawmem("eval", "run", "boats", "--json", env=path)
         score = result.data["runs"][0]["scores"][3]
         return score["outcome"], " ".join(score["reasons"])
 
     write(vault_root, "red")
-    for key, value in (("llm.preset", "claude"), ("llm.kept_answers", "0"), ("llm.model", "command")):
+    for key, value in (("llm.preset", "claude"), ("llm.model", "command")):
         assert clawmem("config", "set", "--user", key, value, env=path).code == 0
     good = {"pass": True, "score": 0.8, "quote": "The boat Bucket is red.", "reason": "It is polite."}
     assert judged(good) == ("passed", "")
