@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -31,6 +31,8 @@ _SPECIAL = re.compile(r"[\d@./_+-]")
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
+# A part of a sentence up to a comma that a blank follows.
+_CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 _LONGEST_SHOWN, _MOST_SHOWN = 120, 10
 # A message of which fewer words would be left is hidden as a whole.
 _FEWEST_LEFT = 6
@@ -365,16 +367,29 @@ def _hidden(
 
 
 def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) -> list[tuple[int, int]]:
-    """Return the sentences of a message that say what is to be forgotten."""
-    places = [
-        place for words in wordings if means(words, text) for word in words for place in _places(word, text, words)
-    ]
-    ranges = [(place, place + 1) for place in places]
+    """Return the sentences of a message that say what is to be forgotten; of a number or an address, the clauses."""
+    ranges, exact = [], []
+    for words in (words for words in wordings if means(words, text)):
+        places = [(place, place + 1) for word in words for place in _places(word, text, words)]
+        if all(map(_SPECIAL.search, words)):
+            exact += places
+        else:
+            ranges += places
     for fact in facts:
         start = text.find(fact.source_text) if fact.source_text else -1
         ranges += [(start, start + len(fact.source_text or ""))] if start >= 0 else []
-    pieces = [match.span() for match in _SENTENCE.finditer(text)]
-    return [(start, end) for start, end in pieces if any(start < last and first < end for first, last in ranges)]
+    sentences = [match.span() for match in _SENTENCE.finditer(text)]
+    clauses = [match.span() for match in _CLAUSE.finditer(text)]
+    found = {*_touched(sentences, ranges), *_touched(clauses, exact)}
+    return sorted(span for span in found if not any(span != other and _lies_in(span, other) for other in found))
+
+
+def _touched(pieces: Iterable[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    return (piece for piece in pieces if any(piece[0] < last and first < piece[1] for first, last in ranges))
+
+
+def _lies_in(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return other[0] <= span[0] and span[1] <= other[1]
 
 
 def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event:

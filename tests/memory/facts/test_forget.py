@@ -385,3 +385,15 @@ def test_everywhere_removes_exactly_what_is_shown_from_the_history(clawmem: Comm
     assert "Argo" in served(clawmem, "Argo CD") and "The user is Mirela" in served(clawmem, "Mirela")
     assert clawmem("doctor").code == 0
     assert clawmem("forget", "work at Fjord", "--everywhere").code == 1
+
+
+def test_of_a_number_only_the_clause_is_hidden(clawmem: Command) -> None:
+    say(clawmem, "the old jump host is 10.4.0.12, and 10.4.0.128 is the gate scanner controller, keep them apart")
+    notices = say(clawmem, "please forget the 10.4.0.12 address, that host is gone")
+    assert len(notices) == 1
+    shown = served(clawmem, "gate scanner controller jump host 10.4.0.12")
+    assert "10.4.0.128 is the gate scanner controller, keep them apart" in shown
+    assert "old jump host" not in shown
+    identity = notices[0].partition("prop_")[2].split()[0]
+    assert clawmem("review", "reject", f"prop_{identity}", "--reason", "it stays").code == 0
+    assert "the old jump host is 10.4.0.12, and 10.4.0.128" in served(clawmem, "jump host 10.4.0.12")
