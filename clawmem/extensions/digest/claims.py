@@ -14,7 +14,7 @@ WORDS_PER_CLAIM = 400
 """2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives more,
 up to one for each 15 words: those of its sentences that score high."""
 _DENSE_WORDS, _DENSE_CLAIMS, _DENSE_TEXT, _DENSE_SCORE = 15, 5, 1_000, 2.6
-_SHORTEST, _LONGEST = 5, 45
+_SHORTEST, _SHORTEST_ITEM, _LONGEST = 5, 2, 45
 _LEAST_SCORE = 2.0
 _BLOCK = re.compile(r"#{1,6}[ \t][^\n]*|[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
 _HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<title>.*)")
@@ -109,11 +109,13 @@ def statements_in(text: str) -> int:
     """Return how many statements a text may hold at most: its sentences, items, and rows of tables, without code."""
     prose = _FENCE.sub("", text)
     rows = max(0, sum(line.lstrip().startswith("|") for line in prose.splitlines()) - 2)
-    return rows + sum(1 for start, end in sentences(prose) if len(_WORD.findall(prose, start, end)) > 2)
+    return rows + sum(1 for _ in sentences(prose, _SHORTEST_ITEM, open_ended=True))
 
 
-def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of the sentences of a text, without headings, tables, quotations, code and lists of changes."""
+def sentences(text: str, shortest: int = _SHORTEST, open_ended: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of the sentences of a text, without headings, tables, quotations, code and lists of changes.
+
+    An item of a list without an end is one from `shortest` words on; with `open_ended`, so is a line."""
     fenced = [found.span() for found in _FENCE.finditer(text)]
     changes: int | None = None  # the level of the heading above a list of changes
     for block in _BLOCK.finditer(text):
@@ -137,7 +139,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
             yield _trimmed(text, start, mark.end())
             start = mark.end()
         # What has no end is a heading or an item of a list; a long item is a sentence all the same.
-        if bullet and len(_WORD.findall(text, start, end)) >= _SHORTEST:
+        if (bullet or open_ended) and len(_WORD.findall(text, start, end)) >= shortest:
             yield _trimmed(text, start, end)
 
 

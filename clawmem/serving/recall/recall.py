@@ -757,6 +757,8 @@ def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, te
     bare = bool(words.names) and all(word.word in words.names for word in had)
     more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
     only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
-    names_only = words.unheard is not None and all(word.word in words.named for word in had)
+    found = {word.word for word in had}
+    # A fact that has two names of the question, and all of them, says something of what it asks about.
+    names_only = words.unheard is not None and found <= words.named and (len(found) < 2 or found < words.named)
     tells = not only_named and (more or not (names_only or (bare and words.of_owner)))
     return only_named, tells and (not text or words.has_kind(text))

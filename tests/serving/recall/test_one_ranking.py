@@ -25,6 +25,7 @@ from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, RecallHit, RecallResult
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
+from tests.needs import needs_local_model
 
 
 def say(vault: Vault, caller: Caller, *talk: tuple[str, str]) -> None:
@@ -463,3 +464,13 @@ def test_a_slip_for_a_word_of_talk_is_mended_once_where_only_facts_are_searched(
     clawmem("note", "The scaffolding stands at the harbour")
     clawmem("remember", "The boat lies in the bay.")
     assert clawmem("recall", "Where was the scafolding before?").code == 0
+
+
+@needs_local_model
+def test_a_fact_that_has_all_names_of_a_question_answers_it(clawmem: Callable[..., Any]) -> None:
+    clawmem("remember", "In the Quillstack image LibreOffice is pinned at 24.8, because 25.2 garbles footnotes.")
+    clawmem("remember", "Quillstack makes accessible files.")
+    clawmem("heartbeat")
+    found = clawmem("recall", "Which LibreOffice version does Quillstack use, and why not a newer one?")
+    assert "pinned at 24.8" in found.out.partition("\n")[0]
+    assert clawmem("recall", "Which Nextcloud version does Quillstack use?").out == ""
