@@ -37,7 +37,7 @@ from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import add_record
-from clawmem.work.handed_in import WorkScope, decision_record, lesson_record
+from clawmem.work.session_end_records import WorkScope, decision_record, lesson_record
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.start import start_session
 from tests.conftest import NOW

@@ -49,7 +49,7 @@ from clawmem.model.settings.acceptance import Acceptance
 from clawmem.review.approval import ApprovalPlan, plan_approval, plan_rejection
 from clawmem.review.reviewers import Decider, check_decider, item_of, may_decide, reviewers_of
 from clawmem.vault.edits.adoption import user_identity
-from clawmem.vault.state.made_here import read_acceptance, write_acceptance
+from clawmem.vault.state.own_commits import read_acceptance, write_acceptance
 from clawmem.vault.vault import Vault
 
 

@@ -56,7 +56,7 @@ class RecordedOutcome(NamedTuple):
 
 
 def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> AddedRecord:
-    """Store a lesson or a decision (the record of a fact, see `clawmem.work.handed_in`) in one commit.
+    """Store a lesson or a decision (the record of a fact, see `clawmem.work.session_end_records`) in one commit.
 
     A decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
     argument = {key: value for key, value in record.items() if value not in (None, [], {})}

@@ -11,7 +11,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import add_record
-from clawmem.work.handed_in import WorkScope, lesson_record
+from clawmem.work.session_end_records import WorkScope, lesson_record
 from clawmem.work.sessions.end import end_session
 from clawmem.work.sessions.start import start_session
 from tests.conftest import Command

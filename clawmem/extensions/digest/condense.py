@@ -36,7 +36,7 @@ from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.vault.disk import append_line
 from clawmem.vault.vault import Vault
-from clawmem.work.handed_in import joined
+from clawmem.work.session_end_records import joined
 
 # A person is asked about so many groups at a time, those that are used most first.
 MOST_OPEN = 3

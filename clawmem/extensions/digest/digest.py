@@ -37,7 +37,7 @@ from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
-from clawmem.work.handed_in import WorkScope, joined
+from clawmem.work.session_end_records import WorkScope, joined
 
 # A text longer than this becomes several events.
 _EVENT_CHARACTERS = 20_000

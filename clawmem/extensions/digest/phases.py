@@ -41,7 +41,7 @@ from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
-from clawmem.work.handed_in import WorkScope
+from clawmem.work.session_end_records import WorkScope
 from clawmem.work.sessions.records import find_session
 
 _NEAR = 20

@@ -18,7 +18,7 @@ from clawmem.model.records.workflow import STATES
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
-from clawmem.work.handed_in import WorkScope
+from clawmem.work.session_end_records import WorkScope
 
 WORKFLOW_OF_NEW = WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_WORKFLOW).")
 SCOPE_OF_NEW = SCOPE._replace(

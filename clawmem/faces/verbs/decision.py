@@ -27,7 +27,7 @@ from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_w
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import counted
 from clawmem.work.decisions import add_record, known_decision, record_outcome
-from clawmem.work.handed_in import WorkScope, decision_record
+from clawmem.work.session_end_records import WorkScope, decision_record
 
 if TYPE_CHECKING:
     from clawmem.model.pages.madr import MadrDecision

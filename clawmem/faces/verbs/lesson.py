@@ -19,7 +19,7 @@ from clawmem.faces.parts.records_of_work import (
 )
 from clawmem.faces.parts.words import REVISED, revised
 from clawmem.work.decisions import accept_lesson, add_record
-from clawmem.work.handed_in import LESSON, lesson_record
+from clawmem.work.session_end_records import LESSON, lesson_record
 
 
 def add(

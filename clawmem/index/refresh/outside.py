@@ -45,7 +45,7 @@ def update_stakes(vault: Vault, index: Index, head: str | None) -> set[str]:
 
 
 def _found(vault: Vault, old: str | None, new: str) -> dict[str, str]:
-    from clawmem.vault.state.made_here import unaccepted_commits  # not needed by a search
+    from clawmem.vault.state.own_commits import unaccepted_commits  # not needed by a search
 
     found = {}
     for commit in unaccepted_commits(vault, old, new):
@@ -96,6 +96,6 @@ def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
 
 
 def _acceptance_seal(vault: Vault) -> int:
-    from clawmem.vault.state.made_here import read_acceptance
+    from clawmem.vault.state.own_commits import read_acceptance
 
     return acceptance_checksum(read_acceptance(vault))

@@ -32,7 +32,7 @@ from clawmem.vault.state.local_settings import (
     settings_lock,
     write_settings_text,
 )
-from clawmem.vault.state.made_here import disown
+from clawmem.vault.state.own_commits import disown
 from clawmem.vault.vault import Vault
 
 

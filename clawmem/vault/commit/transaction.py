@@ -46,7 +46,7 @@ from clawmem.vault.git.attributes import install_attributes, install_hook
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
-from clawmem.vault.state.made_here import record_commits
+from clawmem.vault.state.own_commits import record_commits
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import update_file
 

@@ -26,7 +26,7 @@ from clawmem.model.records.session import ENDED, JUDGED, OPEN, UNREPORTED, Sessi
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
-from clawmem.work.handed_in import HandedIn, WorkScope, joined, plan_handed_in
+from clawmem.work.session_end_records import SessionEndRecords, WorkScope, joined, plan_records
 from clawmem.work.sessions.claims import renewed_claims, work_given_back
 from clawmem.work.sessions.records import (
     check_open,
@@ -75,7 +75,7 @@ def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], sessi
     moment = stamp(caller.now)
     with writing(vault, caller, "session end") as work:
         record, consumed = _folded(vault, work, record)
-        result = plan_handed_in(work, checked.document, scope_of_session(record))
+        result = plan_records(work, checked.document, scope_of_session(record))
         record = record._replace(
             state=ENDED,
             ended=moment,
@@ -129,7 +129,7 @@ def checkpoint_session(
         before = work.text(path)
         pad, moved = _scratchpad(record, before, scratchpad, rotate=bool(why))
         document = {**checked.document, "scratchpad": pad, "moved": moved}
-        result = plan_handed_in(work, document, scope_of_session(record))
+        result = plan_records(work, document, scope_of_session(record))
         pad = f"{result.report['scratchpad']}\n" if pad else ""
         entry: dict[str, Any] = {"at": moment, "notes": len(record.notes)}
         argument = {
@@ -194,7 +194,7 @@ def _folded(vault: Vault, work: WriteScope, record: SessionRecord) -> tuple[Sess
     return with_entries(before, entries), consumed
 
 
-def _with_learned(record: SessionRecord, result: HandedIn) -> SessionRecord:
+def _with_learned(record: SessionRecord, result: SessionEndRecords) -> SessionRecord:
     stored = [remembered_fact.fact.id for remembered_fact in result.facts if remembered_fact.outcome != "proposed"]
     filed = [remembered_fact.fact.id for remembered_fact in result.facts if remembered_fact.outcome == "proposed"] + [
         proposal.id for proposal in result.proposals

@@ -17,7 +17,7 @@ from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.index import index_lock_path
-from clawmem.vault.state.made_here import unaccepted_commits
+from clawmem.vault.state.own_commits import unaccepted_commits
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import assert_whole, git

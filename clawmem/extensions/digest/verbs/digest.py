@@ -14,7 +14,7 @@ from clawmem.heartbeat.queue import QueueRun, answer_tasks
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
 from clawmem.model.records.digestion import PHASES, DigestionItem
-from clawmem.work.handed_in import WorkScope
+from clawmem.work.session_end_records import WorkScope
 
 _NOUNS = {"claims": "claim", "links": "link"}
 _NO_CLAIM = "{}: no sentence states a claim that can be understood alone. The text is in the ledger."

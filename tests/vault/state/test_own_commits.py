@@ -9,7 +9,7 @@ import pytest
 from clawmem.model.records.change import Change, trailers
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.acceptance import accept
-from clawmem.vault.state.made_here import unaccepted_commits
+from clawmem.vault.state.own_commits import unaccepted_commits
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.faults.checks import git

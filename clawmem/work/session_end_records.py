@@ -56,7 +56,7 @@ class WorkScope(NamedTuple):
         return f"resources/{self.workflow}" if self.workflow else None
 
 
-class HandedIn(NamedTuple):
+class SessionEndRecords(NamedTuple):
     """What was stored: the facts with their outcome, the proposals, and the changes to commit. `report` are the fields
     that are kept as texts, as they may be kept."""
 
@@ -67,7 +67,7 @@ class HandedIn(NamedTuple):
     notices: tuple[str, ...]
 
 
-def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> HandedIn:
+def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> SessionEndRecords:
     """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path.
 
     Each field is judged here, so that no road and no new field goes around it."""
@@ -109,7 +109,7 @@ def plan_handed_in(work: WriteScope, document: Mapping[str, Any], scope: WorkSco
         *harmful,
     ]
     notices = [*planner.notices, *items, *screen.notices, *notices]
-    return HandedIn(report, tuple(facts), tuple(proposals), tuple(changes), tuple(notices))
+    return SessionEndRecords(report, tuple(facts), tuple(proposals), tuple(changes), tuple(notices))
 
 
 def joined(changes: Sequence[Change], change: Change) -> Change:
