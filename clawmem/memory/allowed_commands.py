@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.memory.checked_start import checked_start, checksum_at, find_program, first_line
+from clawmem.model.forms import to_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.allowed_command import (
     AllowedCommand,
     PinnedFile,
     command_id,
     is_interpreter,
-    render_allowed,
     shown_words,
     words_of,
 )
@@ -73,7 +73,7 @@ def plan_command(vault: Vault, caller: Caller, text: str, folder: Path, pins: Se
 
 def checksum_of(command: AllowedCommand) -> str:
     """Return what identifies all of a planned command: its words, place, files and environment."""
-    record = {**render_allowed(command), "at": "", "by": ""}
+    record = {**to_record(command, ()), "at": "", "by": ""}
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
 

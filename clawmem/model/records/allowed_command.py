@@ -7,7 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.language.text import check_visible
@@ -34,13 +34,19 @@ class PinnedFile(NamedTuple):
     checksum: str
 
 
+def _filled(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("is empty")
+    return values
+
+
 class AllowedCommand(NamedTuple):
     """A command that may run: its words, the repository or folder in which it may run, the files that must be
     unchanged (the first one is the program), its environment, when it was allowed (ISO 8601 UTC), and by whom."""
 
-    words: tuple[str, ...]
+    words: Annotated[tuple[str, ...], _filled]
     place: str
-    files: tuple[PinnedFile, ...]
+    files: Annotated[tuple[PinnedFile, ...], _filled]
     environment: Mapping[str, str]
     at: str
     by: str
@@ -90,20 +96,3 @@ def is_interpreter(word: str) -> bool:
 def shown_words(words: Sequence[str]) -> str:
     """Return the words so that each is seen exactly: as a JSON list in ASCII."""
     return json.dumps(list(words))
-
-
-def parse_allowed(record: Any) -> AllowedCommand:
-    """Read one record of the store. Raise ValueError, TypeError or KeyError if it has another form."""
-    words = tuple(record["words"])
-    files = tuple(PinnedFile(**file) for file in record["files"])
-    environment = dict(record["environment"])
-    texts = [*words, record["place"], *(text for file in files for text in file), *environment, *environment.values()]
-    if not words or not files or not all(isinstance(text, str) for text in texts):
-        raise ValueError("an allowed command has words, files and an environment, all of them texts")
-    return AllowedCommand(words, record["place"], files, environment, str(record["at"]), str(record["by"]))
-
-
-def render_allowed(command: AllowedCommand) -> dict[str, Any]:
-    """Return the record of the store."""
-    files = [file._asdict() for file in command.files]
-    return {**command._asdict(), "words": list(command.words), "files": files, "environment": dict(command.environment)}

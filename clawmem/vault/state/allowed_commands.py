@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 
-from clawmem.errors import Refused, StorageFailed, Unreadable
-from clawmem.model.records.allowed_command import AllowedCommand, parse_allowed, render_allowed
+from clawmem.errors import InvalidInput, Refused, StorageFailed, Unreadable
+from clawmem.model.forms import read_record, to_record
+from clawmem.model.records.allowed_command import AllowedCommand
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import is_accepted
 from clawmem.vault.vault import Vault
@@ -33,8 +34,8 @@ def read_allowed(vault: Vault) -> tuple[AllowedCommand, ...]:
             "`clawmem config trust` accepts it. Look at `clawmem evaluate allow --list` afterwards.",
         )
     try:
-        return tuple(parse_allowed(command) for command in json.loads(data)["commands"])
-    except (ValueError, TypeError, KeyError, RecursionError) as problem:
+        return tuple(read_record(AllowedCommand, command) for command in json.loads(data)["commands"])
+    except (ValueError, TypeError, KeyError, RecursionError, InvalidInput) as problem:
         unread = Unreadable(NAME, None, f"it is not a list of allowed commands ({problem})")
         unread.hint = f"Delete it. {_AGAIN}"
         raise unread from None
@@ -55,7 +56,7 @@ def change_allowed(
     try:
         vault.prepare_state()
         with writer_lock(vault.state / "lock", vault.settings.number("lock.wait_seconds"), purpose):
-            records = [render_allowed(command) for command in changed(read_allowed(vault))]
+            records = [to_record(command, ()) for command in changed(read_allowed(vault))]
             text = json.dumps({"commands": records}, indent=1) + "\n"
             vault.disk.replace(vault.state / FILE, text.encode(), vault.state)
     except OSError as problem:

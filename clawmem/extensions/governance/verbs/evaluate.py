@@ -28,7 +28,8 @@ from clawmem.memory.allowed_commands import (
     remove_command,
     top_of_checkout,
 )
-from clawmem.model.records.allowed_command import AllowedCommand, render_allowed, shown_words
+from clawmem.model.forms import to_record
+from clawmem.model.records.allowed_command import AllowedCommand, shown_words
 from clawmem.vault.state.allowed_commands import read_allowed
 
 _NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
@@ -209,7 +210,7 @@ def _shown_place(place: str) -> str:
 
 
 def _data(command: AllowedCommand) -> dict[str, Any]:
-    return {"id": command.id, "checksum": checksum_of(command), **render_allowed(command)}
+    return {"id": command.id, "checksum": checksum_of(command), **to_record(command, ())}
 
 
 def _agreement(agreement: Agreement) -> dict[str, Any]:
