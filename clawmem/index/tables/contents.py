@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from clawmem.index.tables.schema import MODEL_RUN, SPOKEN
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import MODEL_RUN, SILENT_KINDS
-
-_SILENT = (f'NOT instr(line, \'"kind": "{kind}"\')' for kind in SILENT_KINDS)
-_SPOKEN = " AND ".join(("recalled = 0", "role != 'system'", *_SILENT))
 
 
 class RowCounts(NamedTuple):
@@ -37,32 +34,57 @@ def event_rows(index: Index) -> int:
     return int(index.database.execute("SELECT count(*) FROM event").fetchone()[0])
 
 
-def events_by_day(index: Index) -> dict[str, int]:
-    """Return the number of events of each day."""
-    return dict(index.database.execute("SELECT day, count(*) FROM event GROUP BY day"))
+class DayEvents(NamedTuple):
+    """How many events a day has, the row of the last one, how many are no records of model runs, and in how many
+    somebody says something."""
+
+    events: int
+    last: int
+    learned_from: int
+    spoken: int
 
 
-def events_after_event(index: Index, day: str, event_id: str | None, spoken: bool = False) -> int:
-    """Return the number of events of a day after one of them, or of all if the day does not have it, without clawmem's
-    own records of model runs; only what somebody said, if it is to be `spoken`."""
+def events_by_day(index: Index) -> dict[str, DayEvents]:
+    """Return the events of each day, in the order of the days."""
     query = (
-        "SELECT count(*) FROM event WHERE day = ? AND n > coalesce((SELECT n FROM event WHERE id = ? AND day = ?), -1)"
-        f" AND NOT instr(line, ?){f' AND {_SPOKEN}' if spoken else ''}"
+        f"SELECT day, count(*), max(n), sum(kind != {MODEL_RUN}), sum(kind = {SPOKEN})"
+        " FROM event INDEXED BY event_day GROUP BY day"
     )
-    return int(index.database.execute(query, (day, event_id, day, f'"{MODEL_RUN}"')).fetchone()[0])
+    return {day: DayEvents(*numbers) for day, *numbers in index.database.execute(query)}
 
 
-def spoken_and_taught(index: Index) -> tuple[int, int]:
-    """Return the number of events in which somebody said something, and of those on which a fact rests."""
-    query = f"SELECT (SELECT count(*) FROM event WHERE {_SPOKEN}), (SELECT count(DISTINCT event) FROM fact)"
-    spoken, taught = index.database.execute(query).fetchone()
-    return spoken, taught
+def events_after(
+    index: Index, reached: Mapping[str, str], days: Mapping[str, DayEvents], spoken: bool
+) -> dict[str, int]:
+    """Return the number of events of each of some days behind the one that was `reached`, an id, or of all where the day
+    has no such event: those that somebody said, if `spoken`, else all but records of model runs."""
+    found = index.database.execute(
+        "SELECT event.day, event.n FROM json_each(?) AS given"
+        " CROSS JOIN event INDEXED BY event_id ON event.id = given.value AND event.day = given.key",
+        (json.dumps({day: reached[day] for day in reached if day in days}),),
+    )
+    rows = dict(found.fetchall())
+    query = (
+        f"SELECT count(*) FROM event WHERE day = ? AND n > ? AND kind {f'= {SPOKEN}' if spoken else f'!= {MODEL_RUN}'}"
+    )
+    left = {}
+    for day, numbers in days.items():
+        if day not in rows:
+            left[day] = numbers.spoken if spoken else numbers.learned_from
+        elif rows[day] < numbers.last:
+            left[day] = int(index.database.execute(query, (day, rows[day])).fetchone()[0])
+    return left
+
+
+def taught_events(index: Index) -> int:
+    """Return the number of events on which a fact rests."""
+    return int(index.database.execute("SELECT count(DISTINCT event) FROM fact WHERE event IS NOT NULL").fetchone()[0])
 
 
 def run_lines(index: Index) -> bytes:
     """Return the ledger lines that record model runs, oldest first."""
-    query = "SELECT line FROM event WHERE instr(line, ?) ORDER BY day, n"
-    return b"".join(f"{line}\n".encode() for (line,) in index.database.execute(query, (f'"{MODEL_RUN}"',)))
+    query = f"SELECT line FROM event INDEXED BY event_run WHERE kind = {MODEL_RUN} ORDER BY day, n"
+    return b"".join(f"{line}\n".encode() for (line,) in index.database.execute(query))
 
 
 def sqlite_problem(index: Index) -> str | None:

@@ -9,13 +9,24 @@ from itertools import islice
 
 from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
-from clawmem.index.tables.schema import event_seal, note_seal
+from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN, event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import REDACTED
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
-from clawmem.model.records.event import Event, each_event, event_from_record, event_to_line, line_of, parse_events
+from clawmem.model.records.event import (
+    MODEL_RUN as RUN_KEY,
+)
+from clawmem.model.records.event import (
+    Event,
+    each_event,
+    event_from_record,
+    event_to_line,
+    is_silent,
+    line_of,
+    parse_events,
+)
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import read_json
@@ -23,8 +34,8 @@ from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import LINE, SPREAD, search_texts
 
 _EVENT = (
-    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, line, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, line, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BATCH = 1000
@@ -141,8 +152,11 @@ def _turns_of(index: Index, sitting: str) -> int:
 def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tuple[object, ...]:
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
-    values = (n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, line)
-    return (*values, event_seal(n, event.id, day, line))
+    kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else OTHER if recalled or is_silent(event) else SPOKEN
+    return (
+        *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, line),
+        event_seal(n, event.id, day, line),
+    )
 
 
 def _event_documents(n: int, event: Event, place: int) -> list[Document]:

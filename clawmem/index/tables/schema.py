@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 # The value of `fact.pace` for facts in quarantine, which no context shows.
 QUARANTINE_PACE = -1
-VERSION = "27"
+# The values of `event.kind`: somebody says something, clawmem's own record of a model's run, and the rest.
+OTHER, SPOKEN, MODEL_RUN = 0, 1, 2
+VERSION = "28"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
@@ -25,8 +27,8 @@ VERSION = "27"
 #   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there;
 #   of a line that tells a message, the row of that message.
-#   `tokens`: those of its context line, or NULL, and `words` those of each word of a long text. `verdict`: whether it
-#   reads as an order, or NULL, see `clawmem.index.tables.order_verdicts`.
+#   `kind`: SPOKEN, MODEL_RUN or OTHER. `tokens`: those of its context line, or NULL, and `words` those of each word of a
+#   long text. `verdict`: whether it reads as an order, or NULL, see `clawmem.index.tables.order_verdicts`.
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
@@ -65,7 +67,7 @@ CREATE TABLE fact (
 CREATE TABLE total (facts INTEGER NOT NULL, seals INTEGER NOT NULL);
 INSERT INTO total VALUES (0, 0);
 CREATE INDEX fact_id ON fact (id);
-CREATE INDEX fact_entity ON fact (entity);
+CREATE INDEX fact_entity ON fact (entity, n, status, access_count);
 CREATE INDEX fact_subject ON fact (subject, predicate) WHERE subject IS NOT NULL;
 CREATE INDEX fact_event ON fact (event) WHERE event IS NOT NULL;
 CREATE INDEX fact_from ON fact (valid_from) WHERE valid_from IS NOT NULL;
@@ -75,8 +77,8 @@ CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
 CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
 CREATE INDEX fact_guardrail ON fact (realm) WHERE category = 'guardrail';
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
-CREATE INDEX fact_order ON fact (owner, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm)
-    WHERE status = 'active';
+CREATE INDEX fact_order ON fact
+    (owner, status, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm, category);
 CREATE INDEX fact_ended ON fact (owner, valid_to, pace, realm) WHERE status = 'active' AND valid_to IS NOT NULL;
 CREATE TABLE entity (
     name TEXT PRIMARY KEY,
@@ -102,6 +104,7 @@ CREATE TABLE event (
     size INTEGER NOT NULL,
     asks INTEGER NOT NULL,
     recalled INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
     line TEXT NOT NULL,
     seal INTEGER NOT NULL,
     tokens INTEGER,
@@ -111,7 +114,8 @@ CREATE TABLE event (
 CREATE UNIQUE INDEX event_id ON event (id, day);
 CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX event_day ON event (day, n);
+CREATE INDEX event_day ON event (day, n, kind);
+CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;
 CREATE TABLE ledger (day TEXT PRIMARY KEY, size INTEGER NOT NULL, crc INTEGER NOT NULL) WITHOUT ROWID;

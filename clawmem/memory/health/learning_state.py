@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import StorageFailed, Unreadable
-from clawmem.index.tables.contents import events_after_event, events_by_day, run_lines, spoken_and_taught
+from clawmem.index.tables.contents import DayEvents, events_after, events_by_day, run_lines, taught_events
 from clawmem.index.tables.store import Index
 from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
 from clawmem.model.named_tuple import NamedTuple
@@ -78,9 +78,9 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
     except Unreadable as damage:
         reached, problem = {}, damage.message
     settings = vault.settings
-    runs = _runs_of(vault, today)
+    runs, days = _runs_of(vault, today), events_by_day(index)
     return LearningState(
-        _waiting_events(index, reached),
+        _waiting_events(index, reached, days),
         read_last_run(vault),
         missing_keys(settings, vault.environment),
         problem,
@@ -88,25 +88,26 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
         missing_model_part(settings, vault.environment),
         total_cents(runs) + _embedding_cents(vault, today),
         unpriced_tokens(runs),
-        _reading(vault, index, today),
+        _reading(vault, index, today, days),
     )
 
 
-def unread_messages(vault: Vault, index: Index) -> tuple[int, str]:
-    """Return how many messages no model or agent has read, and the day of the oldest of them."""
+def unread_messages(vault: Vault, index: Index, days: Mapping[str, DayEvents] | None = None) -> tuple[int, str]:
+    """Return how many messages no model or agent has read, and the day of the oldest of them. `days` are the events of
+    each day, if the caller has them."""
     try:
         reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
     except Unreadable:
         reached = {}  # reported with the file
     state = read_reading_state(vault)
-    last = {day: reached[day].last if day in reached else None for day in sorted(events_by_day(index))}
-    days = {day: events_after_event(index, day, event, True) for day, event in last.items()}
+    last = {day: progress.last for day, progress in reached.items()}
+    left = events_after(index, last, events_by_day(index) if days is None else days, spoken=True)
     passed = sum(event.done for event in state.events.values()) + len(state.set_aside)
-    unread = max(0, sum(days.values()) - passed)
-    return unread, next((day for day, count in days.items() if count and unread), "")
+    unread = max(0, sum(left.values()) - passed)
+    return unread, next((day for day, count in left.items() if count and unread), "")
 
 
-def _reading(vault: Vault, index: Index, today: str) -> Reading:
+def _reading(vault: Vault, index: Index, today: str, days: Mapping[str, DayEvents]) -> Reading:
     readers: dict[str, ReaderTotal] = {}
     for event in parse_events(run_lines(index), ""):
         run = model_run(event)
@@ -121,7 +122,8 @@ def _reading(vault: Vault, index: Index, today: str) -> Reading:
             )
     calls, tokens = UseMeter(vault, today).used() if today else (0, 0)
     limits = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
-    return Reading(*spoken_and_taught(index), *unread_messages(vault, index), readers, calls, tokens, limits)
+    kept, unread = sum(day.spoken for day in days.values()), unread_messages(vault, index, days)
+    return Reading(kept, taught_events(index), *unread, readers, calls, tokens, limits)
 
 
 def _runs_of(vault: Vault, day: str) -> Sequence[Mapping[str, Any]]:
@@ -154,10 +156,8 @@ def missing_key_sentence(setting: str, variable: str) -> str:
     return f"The environment variable {variable}, which should hold the key of {setting}, is not set."
 
 
-def _waiting_events(index: Index, reached: Mapping[str, DayProgress]) -> int:
-    waiting = 0
-    for day, count in events_by_day(index).items():
-        read = reached.get(day)
-        if read is None or count != read.events:
-            waiting += events_after_event(index, day, read.last if read else None)
-    return waiting
+def _waiting_events(index: Index, reached: Mapping[str, DayProgress], days: Mapping[str, DayEvents]) -> int:
+    read = {day: progress for day, progress in reached.items() if day in days}
+    behind = {day: numbers for day, numbers in days.items() if day not in read or read[day].events != numbers.events}
+    last = {day: progress.last for day, progress in read.items()}
+    return sum(events_after(index, last, behind, spoken=False).values())

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from clawmem.errors import StorageFailed
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import broken_files, entity_names, fact_counts, unreadable_notices
-from clawmem.index.tables.contents import event_rows
+from clawmem.index.search.lookup import broken_files, fact_counts, unreadable_notices
+from clawmem.index.tables.contents import event_rows, summary_names
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.health.learning_state import LearningState, learning_state
@@ -82,14 +82,15 @@ def status(vault: Vault, today: str = "") -> Status:
 
     def read_status(index: Index) -> Status:
         learning = learning_state(vault, index, today)
+        numbers = fact_counts(index)
         uncounted = () if learning.uncounted is None else (learning.uncounted,)
         return Status(
             name=vault.settings.words("vault.name"),
             format=vault.settings.whole("format"),
             branch=head.branch.removeprefix("refs/heads/") if head.branch else None,
             head=head.commit,
-            facts=_by_status(index),
-            entities=len(entity_names(index)),
+            facts=_by_status(numbers),
+            entities=len(summary_names(index) | numbers.keys()),
             events=event_rows(index),
             unfolded_accesses=sum(
                 count_access.count for count_access in count_accesses(unfolded_accesses(vault)).values()
@@ -131,9 +132,9 @@ def _index_state(vault: Vault) -> str:
         index.close()
 
 
-def _by_status(index: Index) -> dict[str, int]:
+def _by_status(counts: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     totals: Counter[str] = Counter(dict.fromkeys(STATUSES, 0))
-    for numbers in fact_counts(index).values():
+    for numbers in counts.values():
         totals.update(numbers)
     return dict(totals)
 
