@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.channels import FactFilter, all_passing, all_sketches, facts_in_rows, passing_with_more
+from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of, unreadable_notices
+from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows
+from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.tables.accesses import counted_fact, plain_importances
 from clawmem.index.tables.outside import served_fact
@@ -22,9 +22,9 @@ from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import SCORE_POLICY
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import Entity, owner_of, visible_owners
+from clawmem.model.records.entity import Entity, visible_owners
 from clawmem.model.records.event import Event
-from clawmem.model.search.ranking import RankingFeatures, ordered
+from clawmem.model.search.ranking import ordered
 from clawmem.serving.recall.recall import conflicts_of_facts, features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses, count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
@@ -116,42 +116,51 @@ def list_facts(
     status: str | None = None,
 ) -> FactList:
     """Return the facts that pass a filter, hot before warm before cold. Listing does not count as an access."""
-    counted, policy = count_accesses(unfolded_accesses(vault)), vault.settings.words("tiers.policy")
+    counted = count_accesses(unfolded_accesses(vault))
+    order = ListOrder(caller.now, caller.agent, vault.settings.words("tiers.policy"), tier, status)
 
     def act(index: Index) -> FactList:
-        # Sorting needs only a part of each fact; with a limit, only the listed ones are read completely.
-        bases = plain_importances(index) if policy == SCORE_POLICY else {}
-        passing = dict(enumerate(all_passing(index, wanted))) if limit is None else all_sketches(index, wanted)
-        chosen = [
-            (n, features.tier)
-            for n, features in _ranked(passing, caller, wanted, counted, policy, bases)
-            if tier in (None, features.tier) and status in (None, passing[n].fact.status)
-        ]
-        whole = passing if limit is None else facts_in_rows(index, [n for n, _ in chosen[:limit]])
-        generator = ((whole[n], heat) for n, heat in chosen[:limit])
-        facts = tuple(
-            (PlacedFact(add_accesses(placed.fact, counted), placed.entity), heat) for placed, heat in generator
-        )
-        conflicts = conflicts_of_facts(vault, index, caller, [placed.fact.id for placed, _ in facts], wanted.as_of)
+        rows, total = listed_rows(index, wanted, order, limit, counted.keys())
+        used = sketches_of_ids(index, wanted, counted.keys()) if counted else {}
+        if used:
+            chosen = _with_accesses(index, rows, used, counted, order, wanted.as_of)
+            total += len(chosen) - len(rows)
+            rows = dict(list(chosen.items())[:limit])
+        placed = facts_in_rows(index, list(rows))
+        facts = tuple((_with_counts(placed[n], counted), heat) for n, heat in rows.items())
+        ids = [other_placed.fact.id for other_placed, _ in facts]
+        conflicts = conflicts_of_facts(vault, index, caller, ids, wanted.as_of)
         notices = (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners))
-        return FactList(facts, len(chosen), notices, conflicts)
+        return FactList(facts, total, notices, conflicts)
 
     return run_query(vault, act)
 
 
-def _ranked(
-    passing: Mapping[int, PlacedFact],
-    caller: Caller,
-    wanted: FactFilter,
+def _with_counts(placed: PlacedFact, counted: Mapping[str, AccessCount]) -> PlacedFact:
+    return PlacedFact(add_accesses(placed.fact, counted), placed.entity)
+
+
+def _with_accesses(
+    index: Index,
+    rows: Mapping[int, str],
+    used: Mapping[int, PlacedFact],
     counted: Mapping[str, AccessCount],
-    policy: str,
-    bases: Mapping[str, float],
-) -> list[tuple[int, RankingFeatures]]:
-    place = {placed.fact.id: n for n, placed in passing.items()}
-    facts = ((add_accesses(passing[n].fact, counted), passing[n].entity) for n in place.values())
-    asked = caller.now, caller.agent, wanted.as_of
-    features = (features_of(fact, entity, *asked, policy=policy, base=bases.get(fact.id)) for fact, entity in facts)
-    return [(place[other_features.id], other_features) for other_features in ordered(features)]
+    order: ListOrder,
+    as_of: str | None,
+) -> dict[int, str]:
+    """Return listed rows and those of `used`, whose accesses are not committed, in the order of the list."""
+    bases = plain_importances(index) if order.policy == SCORE_POLICY else {}
+    placed = {n: _with_counts(fact, counted) for n, fact in {**sketches(index, list(rows)), **used}.items()}
+    features = {
+        n: features_of(fact, entity, order.now, order.agent, as_of, policy=order.policy, base=bases.get(fact.id))
+        for n, (fact, entity) in placed.items()
+        if n in rows or order.status in (None, fact.status)
+    }
+    wanted = {feature.id: n for n, feature in features.items() if n in rows or order.tier in (None, feature.tier)}
+    return {
+        wanted[feature.id]: feature.tier
+        for feature in ordered(feature for feature in features.values() if feature.id in wanted)
+    }
 
 
 def _counted(index: Index, placed: PlacedFact) -> PlacedFact:
@@ -162,7 +171,7 @@ def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFa
     """Return a fact by id or unique prefix without counting an access."""
     placed = run_query(vault, lambda index: _counted(index, find_fact(index, reference)))
     check_may_read(caller, placed.entity)
-    return PlacedFact(add_accesses(placed.fact, count_accesses(unfolded_accesses(vault))), placed.entity)
+    return _with_counts(placed, count_accesses(unfolded_accesses(vault)))
 
 
 def plain_importance(vault: Vault, reference: str) -> float:
@@ -177,7 +186,7 @@ class StaleFacts(NamedTuple):
     total: int
 
 
-def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> StaleFacts:
+def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | None) -> StaleFacts:
     """Return the stale facts that pass the filter, at most `limit`."""
     days = vault.settings.whole("stale.days")
 
@@ -285,24 +294,10 @@ def analytics(vault: Vault, caller: Caller, limit: int) -> Analytics:
 
 def _analytics(vault: Vault, index: Index, caller: Caller, limit: int) -> Analytics:
     owners, unkept = visible_owners(caller.agent), count_accesses(unfolded_accesses(vault))
-    facts = [
-        PlacedFact(add_accesses(counted_fact(index, placed.fact), unkept), placed.entity)
-        for placed in all_facts(index)
-        if placed.fact.status == "active" and (owner_of(placed.entity) or "") in owners
-    ]
-    asked = sorted(
-        (placed for placed in facts if placed.fact.access_count), key=lambda placed: -placed.fact.access_count
-    )
-    never = sorted(
-        (placed for placed in facts if not placed.fact.access_count), key=lambda placed: placed.fact.timestamp
-    )
-    by_entity: dict[str, list[int]] = defaultdict(list)
-    for placed in facts:
-        by_entity[placed.entity].append(placed.fact.access_count)
-    uses = [EntityUse(name, len(counts), sum(map(bool, counts)), sum(counts)) for name, counts in by_entity.items()]
-    uses.sort(key=lambda use: (-use.accesses, use.entity))
-    total = sum(placed.fact.access_count for placed in asked)
-    notices = index.notices
-    return Analytics(
-        len(facts), len(asked), total, tuple(asked[:limit]), tuple(never[:limit]), tuple(uses[:limit]), notices
-    )
+    use = facts_in_use(index, owners, limit, {fact_id: each.count for fact_id, each in unkept.items()})
+    placed = facts_in_rows(index, [*use.most, *use.never])
+    most, never = ([_with_counts(placed[n], unkept) for n in rows] for rows in (use.most, use.never))
+    uses = [EntityUse(name, *numbers) for name, numbers in use.entities.items()]
+    uses.sort(key=lambda each: (-each.accesses, each.entity))
+    facts, asked, accesses = (sum(numbers[at] for numbers in use.entities.values()) for at in range(3))
+    return Analytics(facts, asked, accesses, tuple(most), tuple(never), tuple(uses[:limit]), index.notices)

@@ -30,7 +30,8 @@ from clawmem.model.records.caller import Caller
 from clawmem.serving.browse import list_facts, list_stale
 from clawmem.vault.vault import Vault
 
-_MOST_STALE = 50
+# How many facts a person sees where no number is given.
+_SHOWN = 50
 
 
 def list_(
@@ -43,7 +44,8 @@ def list_(
     as_of: Annotated[str | None, AS_OF],
     at: Annotated[str | None, AT],
     include_superseded: Annotated[bool, SUPERSEDED],
-    limit: Annotated[int | None, LIMIT],
+    limit: Annotated[int | None, LIMIT._replace(help="The maximum number of facts. A person sees 50 by default.")],
+    every: Annotated[bool, Parameter("List all facts.", ("--all",))],
     workflow: Annotated[str | None, WORKFLOW],
     scope: Annotated[str | None, SCOPE],
     project: Annotated[str | None, PROJECT],
@@ -63,7 +65,9 @@ def list_(
     if stale:
         if tier or status or at or as_of or include_superseded:
             raise InvalidInput("--stale takes no tier, status or time.", "It lists current facts.")
-        return _stale(here.vault, here.caller, wanted, limit or _MOST_STALE)
+        return _stale(here.vault, here.caller, wanted, limit or (None if every else _SHOWN))
+    if limit is None and not every and not call.wants_data():
+        limit = _SHOWN
     listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
     data = {
         "facts": [
@@ -79,18 +83,23 @@ def list_(
         f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
         for hit, heat in listed.facts
     ]
-    more = listed.total - len(listed.facts)
-    talk = [f"{more:,} more; use a higher --limit to show them"] if more else []
-    if not lines:
-        talk.append("No fact matches.")
+    talk = _talk(listed.total, len(lines), "No fact matches.")
     return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 
-def _stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int) -> Answer:
+def _stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | None) -> Answer:
     listed = list_stale(vault, caller, wanted, limit)
     facts = [{**fact_data(placed.fact, placed.entity), "why": why} for placed, why in listed.facts]
     lines = [f"{fact_line(placed.fact, placed.entity)}  {why}" for placed, why in listed.facts]
-    return Answer({"facts": facts, "total": listed.total}, lines, talk=() if lines else ("No fact is stale.",))
+    return Answer(
+        {"facts": facts, "total": listed.total}, lines, talk=_talk(listed.total, len(lines), "No fact is stale.")
+    )
+
+
+def _talk(total: int, shown: int, nothing: str) -> list[str]:
+    if not shown:
+        return [nothing]
+    return [f"... and {total - shown:,} more; `--limit N` or `--all`"] if total > shown else []
 
 
 def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:

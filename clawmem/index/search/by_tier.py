@@ -209,10 +209,11 @@ def _since(now: datetime, pace: int) -> tuple[float, float]:
     Whole days count, so a day more has not passed at the first moment after its beginning.
     """
     _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
-    return _after(now - timedelta(days=hot + 1)), _after(now - timedelta(days=warm + 1))
+    return seconds_after(now - timedelta(days=hot + 1)), seconds_after(now - timedelta(days=warm + 1))
 
 
-def _after(moment: datetime) -> float:
+def seconds_after(moment: datetime) -> float:
+    """Return the first time in seconds that is later than a moment, as a bound of `fact.used`."""
     return nextafter(moment.timestamp(), float("inf"))
 
 

@@ -1,5 +1,6 @@
 """The recall channels over facts: exact predicate, keywords, time. Each is bounded and reports what it found."""
 
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from clawmem.index.search.by_tier import within_reach
@@ -288,11 +289,11 @@ def sketches(index: Index, numbers: Sequence[int]) -> dict[int, PlacedFact]:
     return dict(_sketched(index, _IN_ROWS, (_list(numbers),)))
 
 
-def all_sketches(index: Index, wanted: FactFilter) -> dict[int, PlacedFact]:
-    """Return the sketches of all facts that pass the filter, in the order of the index."""
+def sketches_of_ids(index: Index, wanted: FactFilter, fact_ids: Iterable[str]) -> dict[int, PlacedFact]:
+    """Return the sketches of those of the facts that pass the filter."""
     condition, values = condition_of(wanted)
-    check_total(index)
-    return dict(_sketched(index, f"{condition} ORDER BY n", values))
+    ids = json.dumps(sorted(fact_ids))
+    return dict(_sketched(index, f"id IN (SELECT value FROM json_each(?)) AND {condition}", (ids, *values)))
 
 
 def _sketched(index: Index, condition: str, values: tuple[object, ...]) -> Iterator[tuple[int, PlacedFact]]:

@@ -56,8 +56,8 @@ def events_by_day(index: Index) -> dict[str, DayEvents]:
 def events_after(
     index: Index, reached: Mapping[str, str], days: Mapping[str, DayEvents], spoken: bool
 ) -> dict[str, int]:
-    """Return the number of events of each of some days behind the one that was `reached`, an id, or of all where the day
-    has no such event: those that somebody said, if `spoken`, else all but records of model runs."""
+    """Return the number of events of each of some days behind the one that was `reached`, an id, or of all where the
+    day has no such event: those that somebody said, if `spoken`, else all but records of model runs."""
     found = index.database.execute(
         "SELECT event.day, event.n FROM json_each(?) AS given"
         " CROSS JOIN event INDEXED BY event_id ON event.id = given.value AND event.day = given.key",

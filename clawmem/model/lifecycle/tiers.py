@@ -26,6 +26,7 @@ WARM_IMPORTANCE = 0.4
 # What `tiers.policy` may name.
 RECENCY_POLICY, IMPORTANCE_POLICY, SCORE_POLICY = "recency", "importance", "score"
 
+SCORE_HOT_DAYS, SCORE_WARM_DAYS = 7, 30
 LOSS_PER_DAY = 0.01
 ARCHIVE_SCORE = 0.2
 ARCHIVE_DAYS = 90
@@ -96,9 +97,9 @@ def score(base: float, n: int, days: float) -> float:
 
 def score_tier(value: float, days: float) -> int:
     """Return 1 above 0.7 and within 7 days of access, 2 above 0.4 and within 30 days, else 3."""
-    if value > 0.7 and days <= 7:
+    if value > 0.7 and days <= SCORE_HOT_DAYS:
         return 1
-    return 2 if value > 0.4 and days <= 30 else 3
+    return 2 if value > 0.4 and days <= SCORE_WARM_DAYS else 3
 
 
 def fact_score(fact: Fact, now: datetime, base: float | None = None) -> float:

@@ -1,0 +1,153 @@
+"""Lists of facts as queries: their order by tier, their number, and how they are used, without reading the facts."""
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from clawmem.index.search.by_tier import seconds_after
+from clawmem.index.search.channels import FactFilter, condition_of
+from clawmem.index.tables.schema import RowDamaged
+from clawmem.index.tables.store import Index
+from clawmem.model.facts.fact import ACTIVE, DEFAULT_IMPORTANCE, RETRACTED, SUPERSEDED
+from clawmem.model.language.dates import end_of, stamp
+from clawmem.model.lifecycle.tiers import (
+    ALWAYS_HOT,
+    IMPORTANCE_POLICY,
+    RECENCY,
+    RECENCY_POLICY,
+    SCORE_POLICY,
+    SCORE_WARM_DAYS,
+    TIERS,
+    WARM_IMPORTANCE,
+    policy_tier,
+)
+from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.entity import owner_of
+
+
+class ListOrder(NamedTuple):
+    """When and for whom facts are listed, the policy of their tiers, and the only tier and status that are wanted."""
+
+    now: datetime
+    agent: str | None = None
+    policy: str = RECENCY_POLICY
+    tier: str | None = None
+    status: str | None = None
+
+
+def listed_rows(
+    index: Index, wanted: FactFilter, order: ListOrder, limit: int | None, without: Collection[str] = ()
+) -> tuple[dict[int, str], int]:
+    """Return the rows of the first facts that pass a filter, in the order of `ordered`, each with its tier; and how
+    many pass it in all. Facts with the ids in `without` are left out.
+
+    Tiers are those of `tier_of`, with the accesses that are committed."""
+    _check_number(index)
+    source = f"fact INDEXED BY {'fact_entity' if wanted.entity else 'fact_order'}"
+    moment = end_of(wanted.as_of or stamp(order.now))
+    tier, of_tier = _tier(index, order, moment)
+    condition, values = condition_of(wanted)
+    for column, value in (("status", order.status), (tier, order.tier and TIERS.index(order.tier))):
+        if value is not None:
+            condition += f" AND {column} = ?"
+            values += (*(of_tier if column is tier else ()), value)
+    rows = index.database.execute(
+        f"SELECT n, fact.id, {tier} AS tier FROM {source} WHERE {condition} ORDER BY tier, coalesce(valid_to <= ?, 0),"
+        " owner IS NOT ?, access_count DESC, weight DESC, timestamp DESC, fact.id LIMIT ?",
+        (*of_tier, *values, moment, order.agent, -1 if limit is None else limit + len(without)),
+    )
+    found = [(n, TIERS[place]) for n, fact_id, place in rows if fact_id not in without]
+    left_out = "json_each(?) AS given CROSS JOIN fact INDEXED BY fact_id ON fact.id = given.value"
+    total = _count(index, source, condition, values)
+    if without:
+        total -= _count(index, left_out, condition, (json.dumps(sorted(without)), *values))
+    return dict(found[:limit]), total
+
+
+def _count(index: Index, source: str, condition: str, values: Sequence[object]) -> int:
+    return int(index.database.execute(f"SELECT count(*) FROM {source} WHERE {condition}", values).fetchone()[0])
+
+
+def _check_number(index: Index) -> None:
+    """Raise RowDamaged if rows of facts are missing or superfluous. Each row that is shown is checked by its seal."""
+    if index.database.execute("SELECT (SELECT count(*) FROM fact) = facts FROM total").fetchone() != (1,):
+        raise RowDamaged("rows of the index are missing")
+
+
+def _tier(index: Index, order: ListOrder, moment: str) -> tuple[str, tuple[object, ...]]:
+    """Return an SQL expression for the place of a row's tier in TIERS, and its values: `tier_of` in SQL."""
+    by_policy, values = _BY_POLICY[order.policy](index, order.now)
+    gone = f"status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ?"
+    return f"CASE WHEN {gone} THEN 2 WHEN weight >= {ALWAYS_HOT} THEN 0 {by_policy} ELSE 2 END", (moment, *values)
+
+
+def _by_recency(index: Index, now: datetime) -> tuple[str, tuple[object, ...]]:
+    parts, values = [], list[object]()
+    for more_than, hot, warm in RECENCY:
+        parts.append(f"WHEN access_count > {more_than} THEN (used < ?) + (used < ?)")
+        values += [seconds_after(now - timedelta(days=days + 1)) for days in (hot, warm)]
+    return " ".join(parts), tuple(values)
+
+
+def _by_importance(index: Index, now: datetime) -> tuple[str, tuple[object, ...]]:
+    return f"WHEN weight >= {WARM_IMPORTANCE} THEN 1", ()
+
+
+def _by_score(index: Index, now: datetime) -> tuple[str, tuple[object, ...]]:
+    def tier(base: float, access_count: int, last_access: str) -> int:
+        return TIERS.index(policy_tier(SCORE_POLICY, base, access_count, last_access, now))
+
+    index.database.create_function("tier_by_score", 3, tier, deterministic=True)
+    # The importance that accesses raised is no base.
+    plain = (
+        f"(SELECT coalesce(json_extract(fact.line, '$.importance'), {DEFAULT_IMPORTANCE}) FROM access"
+        " WHERE access.id = fact.id AND access.importance IS NOT NULL)"
+    )
+    score = f"tier_by_score(coalesce({plain}, weight), access_count, coalesce(nullif(last_accessed, ''), timestamp))"
+    return f"WHEN used >= ? THEN {score}", (seconds_after(now - timedelta(days=SCORE_WARM_DAYS + 1)),)
+
+
+_BY_POLICY = {RECENCY_POLICY: _by_recency, IMPORTANCE_POLICY: _by_importance, SCORE_POLICY: _by_score}
+
+
+class FactsInUse(NamedTuple):
+    """The rows of the active facts that were accessed most, and of the oldest that never were; and of each entity the
+    number of its active facts, of those that were accessed, and of their accesses."""
+
+    most: list[int]
+    never: list[int]
+    entities: dict[str, tuple[int, int, int]]
+
+
+def facts_in_use(index: Index, owners: Collection[str], limit: int, more: Mapping[str, int]) -> FactsInUse:
+    """Return how the active facts of some owners are used, at most `limit` rows of each list. `more` are accesses that
+    are not committed yet, by fact id."""
+    _check_number(index)
+    among = json.dumps(sorted(more))
+    used = index.database.execute(
+        "SELECT n, fact.id, entity, access_count, owner FROM json_each(?) AS given"
+        f" CROSS JOIN fact INDEXED BY fact_id ON fact.id = given.value WHERE status = '{ACTIVE}'",
+        (among,),
+    ).fetchall()
+    query = (
+        f"SELECT n, access_count FROM fact INDEXED BY fact_order WHERE status = '{ACTIVE}'"
+        " AND owner IN (SELECT value FROM json_each(?)) AND {} LIMIT ?"
+    )
+    values = (json.dumps(sorted(owners)), limit + len(used))
+    counts = dict(
+        index.database.execute(query.format("access_count > 0 ORDER BY access_count DESC, n"), values).fetchall()
+    )
+    oldest = index.database.execute(query.format("access_count = 0 ORDER BY timestamp, n"), values).fetchall()
+    grouped = index.database.execute(
+        f"SELECT entity, count(*), sum(access_count > 0), sum(access_count) FROM fact INDEXED BY fact_entity"
+        f" WHERE status = '{ACTIVE}' GROUP BY entity"
+    )
+    entities = {name: numbers for name, *numbers in grouped if (owner_of(name) or "") in owners}
+    for n, fact_id, entity, count, owner in used:
+        if owner in owners:
+            counts[n] = count + more[fact_id]
+            entities[entity][1] += not count
+            entities[entity][2] += more[fact_id]
+    most = sorted(counts, key=lambda n: (-counts[n], n))[:limit]
+    never = [n for n, _ in oldest if n not in counts][:limit]
+    return FactsInUse(most, never, {name: (facts, asked, number) for name, (facts, asked, number) in entities.items()})
