@@ -27,9 +27,10 @@ def doctor(
     call: Call,
     fix: Annotated[bool, Parameter("Repair what is safe to repair, one commit for each repair.", ("--fix",))],
     errors: Annotated[bool, Parameter("Show the log of errors on this machine; check nothing.", ("--errors",))],
-    full: Annotated[bool, Parameter("Check every git object and show every remark.", ("--full",))],
+    full: Annotated[bool, Parameter("Check all files and git objects; show every remark.", ("--full",))],
 ) -> Answer:
-    """The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
+    """Files in which an earlier check found nothing, and that are the same still, are only compared with the others.
+    The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
     the log of errors on this machine instead, newest first, and checks nothing."""
     runtime = call.runtime
     if errors:
@@ -42,6 +43,7 @@ def doctor(
         "problems": [said(problem._asdict()) for problem in found.problems],
         "checked": dict(found.checked),
         "commits": list(found.commits),
+        "since": found.since,
     }
     return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
 
@@ -49,7 +51,8 @@ def doctor(
 def _errors(vault: Vault) -> Answer:
     newest = logged_errors(vault.state)[::-1]
     rows = [(error.at, error.verb, error.code, str(error.exit_code), error.message) for error in newest]
-    data = {"problems": [], "checked": {}, "commits": [], "errors": [error._asdict() for error in newest]}
+    nothing: dict[str, object] = {"problems": [], "checked": {}, "commits": [], "since": None}
+    data = {**nothing, "errors": [error._asdict() for error in newest]}
     return Answer(data, Table(("at", "verb", "code", "exit", "message"), rows), talk=() if rows else (_NO_ERRORS,))
 
 
@@ -63,6 +66,9 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
         if more > 0:
             many[problem.check] = -1
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
+    if found.since:
+        files = "the file" if found.changed == 1 else f"the {found.changed:,} files"
+        yield f"Of these, {files} that changed since {found.since[:12]} or had problems; --full checks everything."
     numbers = [
         counted(found.remaining(ERROR), "error"),
         counted(found.remaining(WARNING), "warning"),
@@ -95,6 +101,7 @@ VERB = Command(
         ],
         "checked": {str: int},
         "commits": [str],
+        "since": (str, None),
         "errors?": [{"at": str, "verb": str, "code": str, "exit_code": int, "message": str}],
     },
     ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),

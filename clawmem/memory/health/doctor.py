@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
+from clawmem.index.tables.store import UNREADABLE
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
 from clawmem.memory.health.checks.facts import withdrawn_problems
 from clawmem.memory.health.checks.ledger import learning_problems
@@ -44,13 +45,21 @@ from clawmem.memory.health.checks.tree import (
     merging_problems,
     tree_problems,
 )
+from clawmem.memory.health.checks.unchanged import (
+    CommittedFiles,
+    committed_files,
+    indexed_files,
+    record_check,
+    unchanged_files,
+)
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.history.redaction import RECORD, records_of
-from clawmem.model.kinds import LEDGER_DAY, file_kind
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
-from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
+from clawmem.model.records.entity import name_of_path
+from clawmem.vault.commit.integrity import lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
@@ -63,12 +72,17 @@ _BREAKS_INDEX = ("settings", "git", "ledger")
 
 
 class Diagnosis(NamedTuple):
-    """The problems, worst first, with the repaired ones marked as fixed; the numbers of checked things; the commits."""
+    """The problems, worst first, with the repaired ones marked as fixed; the numbers of checked things; the commits.
+
+    With `since`, the commit of an earlier check, only the `changed` files and those with problems then were read
+    whole."""
 
     problems: tuple[HealthProblem, ...]
     checked: Mapping[str, int]
     commits: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
+    since: str | None = None
+    changed: int = 0
 
     def remaining(self, severity: str) -> int:
         """Return the number of unfixed problems of a severity."""
@@ -83,8 +97,9 @@ class Diagnosis(NamedTuple):
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
     """Check the vault.
 
-    With `full`, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is checked
-    again after the repair, so a problem counts as fixed only if it does not exist any more."""
+    What an earlier check found without a problem, and is unchanged, is only compared with the rest. With `full`,
+    everything is read, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is
+    checked again after the repair, so a problem counts as fixed only if it does not exist any more."""
     before = _examine(vault, full, caller.now)
     if not fix or not any(problem.fixable for problem in before.problems):
         return before
@@ -94,7 +109,8 @@ def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = Fals
     fixed = [
         problem._replace(fixed=True) for problem in before.problems if problem.fixable and _key(problem) not in left
     ]
-    return Diagnosis(sorted_problems([*fixed, *after.problems]), after.checked, commits, (*before.notices, *notices))
+    problems = sorted_problems([*fixed, *after.problems])
+    return after._replace(problems=problems, commits=commits, notices=(*before.notices, *notices))
 
 
 def _key(problem: HealthProblem) -> tuple[str, str | None, str]:
@@ -110,23 +126,44 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
             stack.enter_context(writer_lock(vault.state / "lock", _WAIT_SECONDS, "doctor"))
         except OSError as problem:
             notices.append(f"the vault is not writable, so it was read without the lock: {problem.strerror}")
-        reading = read_vault(vault)
+        committed = _committed(vault)
+        since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
+        indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
+        try:
+            reading = read_vault(vault, unchanged, indexed)
+        except UNREADABLE:
+            reading = read_vault(vault, unchanged)  # the checks of the index say what is damaged
+        finally:
+            if indexed is not None:
+                indexed.close()
         problems = [*tree_problems(vault, reading.tree), *reading.problems]
-        problems = _git_problems(vault, reading, problems, full)
+        problems, lost = _git_problems(vault, reading, committed, problems, full)
     # Writers do not have to wait for the rest.
     problems += reading_problems(reading)
     problems += local_settings_problems(vault)
     problems += hook_problems(vault)
     problems += extension_problems(vault)
     ledgers = [path for path in reading.tree.owned if file_kind(path) is LEDGER_DAY]
-    problems += learning_problems(vault, ledgers, now)
+    problems += learning_problems(vault, ledgers, now, reading.unread_events)
     search = VaultSecretSearch(None if full else SEARCH_SECONDS)
     problems += search.search(vault, files_to_search(reading))
     notices += search.notices()
     if full:
         problems += fsck_problems(vault)
         problems += _old_history(vault)
-    return Diagnosis(sorted_problems(problems), reading.checked, (), tuple(notices))
+    if committed and not lost and Vault(vault.root, vault.git.environment).head().commit == committed.head:
+        record_check(vault, committed, problems, search.skipped)
+    changed = len(reading.tree.owned) - len(reading.unchanged)
+    return Diagnosis(sorted_problems(problems), reading.checked, (), tuple(notices), since, changed)
+
+
+def _committed(vault: Vault) -> CommittedFiles | None:
+    """Compare the work tree with HEAD; None if that cannot be done, which is reported elsewhere."""
+    try:
+        head = vault.head().commit
+        return committed_files(vault, head) if head else None
+    except ClawmemError:
+        return None
 
 
 def _old_history(vault: Vault) -> list[HealthProblem]:
@@ -139,8 +176,13 @@ def _old_history(vault: Vault) -> list[HealthProblem]:
 
 
 def _git_problems(
-    vault: Vault, reading: VaultContent, problems: list[HealthProblem], full: bool
-) -> list[HealthProblem]:
+    vault: Vault,
+    reading: VaultContent,
+    committed: CommittedFiles | None,
+    problems: list[HealthProblem],
+    full: bool,
+) -> tuple[list[HealthProblem], bool]:
+    """Return the problems with those of git and the index, and whether git lacks something that other checks need."""
     try:
         problems += branch_problems(vault)
         head = vault.head().commit
@@ -152,13 +194,13 @@ def _git_problems(
         problems += merging_problems(vault)
         problems += redaction_problems(vault, head) if head else ()
         problems += withdrawn_problems(vault, reading.facts) if head else ()
-        waiting = finish_scan(vault, start_scan(vault))
-        in_head = head_blobs(vault, head) if head else {}
-        altered = altered_files(vault, in_head, waiting)
+        if committed is None and head:
+            committed = committed_files(vault, head)
+        _, in_head, waiting, altered = committed or CommittedFiles("", {}, finish_scan(vault, start_scan(vault)), ())
         lost = lost_files(vault, in_head)
     except ClawmemError as problem:
         names = case_problems(reading.tree.owned)
-        return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))]
+        return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))], True
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [
@@ -173,7 +215,7 @@ def _git_problems(
         return [
             *(other_problem for other_problem in problems if other_problem.path not in lost),
             *lost_problems(lost, whole),
-        ]
+        ], True
     problems += _last_readable(
         vault,
         {other_problem.path for other_problem in problems if other_problem.severity == ERROR} - set(waiting),
@@ -182,11 +224,13 @@ def _git_problems(
     named = {other_problem.path for other_problem in problems if other_problem.severity != INFO}
     problems += waiting_problems(check_edits(vault, waiting), named)
     if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
-        committed = [fact for fact in reading.facts if fact.path not in reading.broken]
+        other = reading.broken | reading.indexed
+        facts = [fact for fact in reading.facts if fact.path not in other]
         differing = {*waiting, *altered}
-        expected = expected_at_head(vault, committed, reading.event_ids, reading.tree.owned, differing)
-        problems += index_problems(vault, expected, full)
-    return problems
+        expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, differing)
+        proven = frozenset(name_of_path(path) or path for path in reading.indexed if file_kind(path) is ITEMS_FILE)
+        problems += index_problems(vault, expected._replace(proven=proven, rows=reading.rows), full)
+    return problems, False
 
 
 def _last_readable(vault: Vault, paths: Collection[str | None], in_head: Collection[str]) -> list[HealthProblem]:

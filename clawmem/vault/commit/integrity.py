@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from clawmem.model.records.layout import is_owned
 from clawmem.model.records.strict_json import UnreadFile
@@ -21,7 +21,7 @@ def head_blobs(vault: Vault, commit: str) -> dict[str, str]:
     return {path: described.split()[2] for described, _, path in found}
 
 
-def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str]) -> list[str]:
+def altered_files(vault: Vault, in_head: Mapping[str, str], known: Collection[str]) -> list[str]:
     """Return clawmem's files that differ from HEAD although git, which compares times and sizes, sees no change.
 
     `known` are the files whose changes git sees. Reads every file. Runs git.
@@ -38,7 +38,7 @@ def altered_files(vault: Vault, in_head: dict[str, str], known: Collection[str])
     return [path for path, name in zip(paths, names, strict=True) if name != in_head[path]]
 
 
-def lost_files(vault: Vault, in_head: dict[str, str]) -> list[str]:
+def lost_files(vault: Vault, in_head: Mapping[str, str]) -> list[str]:
     """Return the files of HEAD whose contents git has lost. Runs git, which reads no contents."""
     data = "".join(f"{name}\n" for name in in_head.values()).encode()
     lines = vault.git.run("cat-file", "--batch-check=%(objecttype)", stdin=data).decode().splitlines()

@@ -752,3 +752,156 @@ def test_an_order_from_another_clone_is_no_difference(tmp_path: Path, environmen
     for machine in (other_machine, other):
         found = doctor(machine.vault, machine.caller, full=True).problems
         assert [problem.message for problem in found if problem.severity == ERROR] == []
+
+
+def _twice(root: Path, check: Callable[..., Diagnosis]) -> None:
+    """Check until everything is known to be clean."""
+    found = check()
+    assert only_serious(found) == []
+    assert check().since == _head(root)
+
+
+def _head(root: Path) -> str:
+    return subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+def _commit(root: Path) -> None:
+    """Commit the work tree with git alone."""
+    for words in (["add", "-A"], ["-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "-qm", "by hand"]):
+        subprocess.run(["git", *words], cwd=root, check=True, capture_output=True)
+
+
+CREDENTIAL = "ghp_" + "a1B2c3D4e5" * 4
+PLANTED: dict[str, tuple[str, Callable[[], bytes | None]]] = {
+    "a credential in a fact": (ITEMS, lambda: render_items([LIVES, TEA, a_fact(7, f"The token is {CREDENTIAL}.")])),
+    "a credential on a page": (SUMMARY, lambda: f"{PAGE}\n{CREDENTIAL}\n".encode()),
+    "a credential in the ledger": (
+        LEDGER,
+        lambda: render_events([HELLO, BYE, HELLO._replace(id="ev_3", text=f"Use {CREDENTIAL}.")]),
+    ),
+    "a time that is none": (ITEMS, lambda: render_items([LIVES, TEA._replace(valid_to="soon")])),
+    "a form that is not normal": (ITEMS, lambda: json.dumps([json.loads(line_of(TEA))[0]], indent=3).encode()),
+    "a fact that cannot be read": (ITEMS, lambda: b'[\n{"id": 3},\n]\n'),
+    "a successor that is missing": (
+        ITEMS,
+        lambda: render_items([LIVES, TEA._replace(status="superseded", superseded_by="fact_0000dead")]),
+    ),
+    "a link to nothing": (
+        ITEMS,
+        lambda: render_items([LIVES, TEA._replace(links=(FactLink("supports", "fact_0000dead"),))]),
+    ),
+    "a relation to nothing": (ITEMS, lambda: render_items([LIVES, TEA._replace(related_entities=("Nobody",))])),
+    "evidence that the ledger lacks": (LEDGER, lambda: render_events([BYE])),
+    "evidence that says something else": (LEDGER, lambda: render_events([HELLO._replace(text="No."), BYE])),
+    "an event of another day": (
+        LEDGER,
+        lambda: render_events([HELLO, BYE, HELLO._replace(id="ev_3", timestamp="2026-11-19T08:00:00Z")]),
+    ),
+    "an event twice": (
+        "ledger/2026-11-21.jsonl",
+        lambda: render_events([HELLO._replace(timestamp="2026-11-21T08:00:00Z")]),
+    ),
+    "an id twice": ("life/projects/boat/items.json", lambda: render_items([TEA])),
+    "front matter that is none": (SUMMARY, lambda: PAGE.replace("aliases: [Janey]", "aliases: {").encode()),
+    "marks that are lost": (SUMMARY, lambda: PAGE.partition("<!-- clawmem:begin")[0].encode()),
+    "bytes that are no text": (SUMMARY, lambda: PAGE.encode() + b"\xff"),
+    "line ends of Windows": (SUMMARY, lambda: PAGE.replace("\n", "\r\n").encode()),
+    "a conflict": ("daily/2026-11-20.md", lambda: b"<<<<<<< a\nx\n=======\ny\n>>>>>>> b\n"),
+    "a setting that is none": ("clawmem.yaml", lambda: b"format: 1\nno.such: 3\n"),
+    "a catalog that is none": ("predicates.yaml", lambda: b"- 3\n"),
+    "a file that is gone": (ITEMS, lambda: None),
+    "a file in a wrong place": ("life/items.json", lambda: b"[\n]\n"),
+}
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["by hand", "committed"])
+@pytest.mark.parametrize("what", PLANTED)
+def test_what_is_planted_after_a_clean_check_is_found(
+    what: str, committed: bool, root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
+) -> None:
+    """A check of what changed says what a check of everything says."""
+    open_index(Vault(root, environment)).close()
+    _twice(root, check)
+    path, content = PLANTED[what]
+    data = content()
+    if data is None:
+        (root / path).unlink()
+    else:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_bytes(data)
+    if committed:
+        _commit(root)
+    found = check()
+    (root / ".git/clawmem/doctor.json").unlink()
+    everything = check()
+    assert found.since is not None and everything.since is None
+    assert found.problems == everything.problems
+    assert only_serious(found)
+
+
+def test_a_problem_is_said_until_it_is_gone(
+    root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
+) -> None:
+    open_index(Vault(root, environment)).close()
+    _twice(root, check)
+    assert check().changed == 0
+    with_facts(root, LIVES, TEA._replace(valid_to="soon"))
+    for _ in range(3):
+        found = check()
+        assert (only(found, "time").path, found.changed) == (ITEMS, 1)
+    with_facts(root, LIVES, TEA)
+    assert only_serious(check()) == []
+    assert check().changed == 0
+
+
+def only_serious(found: Diagnosis) -> list[HealthProblem]:
+    """The problems that are no information."""
+    return [problem for problem in found.problems if problem.severity != INFO]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        f"DELETE FROM fact WHERE id = '{TEA.id}'",
+        "UPDATE fact SET line = replace(line, 'tea', 'coffee')",
+        "DELETE FROM entity",
+        "DELETE FROM event WHERE id = 'ev_1'",
+        "INSERT INTO edge VALUES (1, 'supports', 'fact_0000dead')",
+        "UPDATE fact SET entity = 'areas/people/ann'",
+        "UPDATE fact SET seal = seal + 1",
+    ],
+)
+def test_damage_of_the_index_after_a_clean_check_is_found(
+    statement: str, root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
+) -> None:
+    open_index(Vault(root, environment)).close()
+    _twice(root, check)
+    _row(Vault(root, environment), statement)
+    found = check()
+    assert found.since is not None
+    assert {problem.check for problem in found.problems if problem.severity == ERROR} == {"index"}
+
+
+def test_a_change_of_the_disk_after_a_clean_check_is_found(
+    root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
+) -> None:
+    open_index(Vault(root, environment)).close()
+    _twice(root, check)
+    # git is told to see no change, as if times and size were the same.
+    subprocess.run(["git", "update-index", "--assume-unchanged", ITEMS], cwd=root, check=True)
+    (root / ITEMS).write_bytes((root / ITEMS).read_bytes().replace(b"tea", b"tee"))
+    assert only(check(), "altered").path == ITEMS
+
+
+@pytest.mark.parametrize("record", ["", "{", "[]", '{"version": "0.0.0", "commit": "x", "left": []}'])
+def test_another_version_or_a_damaged_record_means_everything(
+    record: str, root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
+) -> None:
+    open_index(Vault(root, environment)).close()
+    _twice(root, check)
+    (root / ".git/clawmem/doctor.json").write_text(record)
+    assert check().since is None
+    assert check().since == _head(root)
+    assert check(full=True).since is None

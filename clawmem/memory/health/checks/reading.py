@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, Unreadable
+from clawmem.index.search.proven import IndexedFiles
 from clawmem.memory.health.checks.facts import CheckedFact, all_facts_problems, fact_problems, read_items
 from clawmem.memory.health.checks.ledger import EventIds, evidence_problems, read_ledger, repeated_problems
 from clawmem.memory.health.checks.pages import (
@@ -27,6 +28,7 @@ from clawmem.memory.health.checks.pages import (
 )
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.checks.tree import VaultTree, walk
+from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import (
     AT_INGEST,
     CATALOG,
@@ -43,6 +45,7 @@ from clawmem.model.kinds import (
     handling,
 )
 from clawmem.model.language.text import normal
+from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
 from clawmem.model.records.strict_json import UnreadFile, beyond_limit
@@ -53,7 +56,9 @@ from clawmem.vault.vault import Vault
 
 class VaultContent(NamedTuple):
     """What the files hold: facts; ids of events by file; files that do not parse; the problems of the files; names of
-    entities; texts of cited events by id; text that does not parse; counts; proposals."""
+    entities; texts of cited events by id; text that does not parse; counts; proposals; files that are unchanged since
+    a check found nothing in them, those of them of which the index told what they hold, the facts of these by row, and
+    how many of their events no heartbeat, and no model, has read."""
 
     tree: VaultTree
     facts: tuple[CheckedFact, ...]
@@ -65,12 +70,19 @@ class VaultContent(NamedTuple):
     unread: str
     checked: Mapping[str, int]
     filed: tuple[FiledProposal, ...] = ()
+    unchanged: frozenset[str] = frozenset()
+    indexed: frozenset[str] = frozenset()
+    rows: Mapping[int, Fact] = {}
+    unread_events: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})
 
 
 class _VaultReader:
     """What is collected while the files are read."""
 
-    def __init__(self) -> None:
+    def __init__(self, unchanged: frozenset[str], rows: IndexedFiles | None) -> None:
+        self.unchanged = unchanged
+        self.rows = rows
+        self.indexed: set[str] = set()
         self.facts: list[CheckedFact] = []
         self.filed: list[FiledProposal] = []
         self.entities: set[str] = set()
@@ -86,12 +98,19 @@ class _VaultReader:
         self.counts: Counter[str] = Counter(files=0, facts=0, entities=0, events=0, quotes=0, proposals=0)
 
 
-def read_vault(vault: Vault) -> VaultContent:
-    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say."""
-    tree, book = walk(vault), _VaultReader()
+def read_vault(
+    vault: Vault, unchanged: frozenset[str] = frozenset(), indexed: IndexedFiles | None = None
+) -> VaultContent:
+    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say.
+
+    Of `unchanged` files, in which a check found nothing, only what other files are compared with is read, from
+    `indexed` if that has it."""
+    tree, book = walk(vault), _VaultReader(unchanged, indexed)
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in sorted(tree.owned, key=lambda path: handling(path).check == EVENTS):
         _read_file(vault, path, book)
+    if indexed is not None and book.wanted - book.cited.keys():
+        book.cited.update(indexed.texts(book.wanted - book.cited.keys()))
     book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
     known = frozenset(tree.owned)
     book.problems += [
@@ -112,13 +131,28 @@ def read_vault(vault: Vault) -> VaultContent:
         unread="\n".join(book.unread),
         checked=dict(book.counts),
         filed=tuple(book.filed),
+        unchanged=unchanged.intersection(tree.owned),
+        indexed=frozenset(book.indexed),
+        rows=indexed.rows if indexed is not None else {},
+        unread_events=_unread_events(vault, indexed),
     )
+
+
+def _unread_events(vault: Vault, indexed: IndexedFiles | None) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    try:
+        cursor = parse_cursor(vault.read(CURSOR_PATH)) if indexed is not None else None
+    except Unreadable:
+        cursor = None  # reported with the file
+    if indexed is None or cursor is None:
+        return {}, {}
+    return indexed.unread(cursor.days), indexed.unread(cursor.by_model)
 
 
 def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
     """The problems of the facts that were read, each alone and all together. Reads no file."""
     for placed in reading.facts:
-        yield from fact_problems(placed)
+        if placed.path not in reading.unchanged:
+            yield from fact_problems(placed)
     yield from all_facts_problems(reading.facts, reading.names, reading.unread)
     yield from evidence_problems(reading.facts, reading.cited, reading.unread)
     known = {checked_fact.fact.id: checked_fact for checked_fact in reading.facts}
@@ -143,7 +177,33 @@ def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
         if name is not None:
             book.entities.add(name)
             book.names.add(name)
-        CHECKS[handling(path).check](path, data, book)
+        if path not in book.unchanged or not _is_known(path, data, book):
+            CHECKS[handling(path).check](path, data, book)
+
+
+def _is_known(path: str, data: bytes, book: _VaultReader) -> bool:
+    """Take what an unchanged file holds from the index. Return whether it need not be read."""
+    check, rows = handling(path).check, book.rows
+    if check in _COMPARED_WITH_NOTHING:
+        return True
+    if rows is None or check not in (FACTS, SUMMARY, EVENTS):
+        return False
+    if check == FACTS and (facts := rows.facts(path)) is not None:
+        _take_facts(path, enumerate(facts, 2), book)
+    elif check == SUMMARY and (summary := rows.summary(path)) is not None:
+        book.names.update((summary[0], *summary[1]))
+        book.aliases[name_of_path(path) or path] = summary[1]
+    elif check == EVENTS and (ids := rows.event_ids(path, data)) is not None:
+        book.counts["events"] += len(ids)
+        for event_id in ids:
+            book.event_ids.add(path, event_id)
+    else:
+        return False
+    book.indexed.add(path)
+    return True
+
+
+_COMPARED_WITH_NOTHING = (CATALOG, REDACTIONS, PARSE, NONE)
 
 
 def _check_facts(path: str, data: bytes, book: _VaultReader) -> None:
@@ -153,7 +213,11 @@ def _check_facts(path: str, data: bytes, book: _VaultReader) -> None:
     if not items.parses:
         book.broken.add(path)
         book.unread.append(items.unread)
-    for line, fact in items.facts:
+    _take_facts(path, items.facts, book)
+
+
+def _take_facts(path: str, facts: Iterable[tuple[int, Fact]], book: _VaultReader) -> None:
+    for line, fact in facts:
         book.facts.append(CheckedFact(fact, name_of_path(path) or path, path, line))
         if fact.source_event is not None:
             book.wanted.add(fact.source_event)
@@ -306,6 +370,6 @@ def _chunk_ends(text: bytes) -> Iterator[int]:
 
 def files_to_search(reading: VaultContent) -> list[str]:
     """Return the files to search, ledgers last. Facts and proposals are checked one by one elsewhere."""
-    known = {fact.path for fact in reading.facts} | {proposal.path for proposal in reading.filed}
+    known = reading.unchanged | {fact.path for fact in reading.facts} | {proposal.path for proposal in reading.filed}
     paths = (path for path in reading.tree.owned if path not in known - reading.broken)
     return sorted(paths, key=lambda path: handling(path).owner == LOG)
