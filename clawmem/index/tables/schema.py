@@ -78,7 +78,7 @@ CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
 CREATE INDEX fact_guardrail ON fact (realm) WHERE category = 'guardrail';
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
 CREATE INDEX fact_order ON fact
-    (owner, status, pace, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm, category);
+    (pace, owner, status, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm, category);
 CREATE INDEX fact_ended ON fact (owner, valid_to, pace, realm) WHERE status = 'active' AND valid_to IS NOT NULL;
 CREATE TABLE entity (
     name TEXT PRIMARY KEY,
