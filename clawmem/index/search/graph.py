@@ -130,7 +130,7 @@ def check_links(index: Index, kind: str, pairs: Collection[tuple[int, int]]) -> 
         _check(found[number].fact, (kind, found[other].fact.id) in pointers(found[number].fact))
 
 
-def check_edges(index: Index, known: Mapping[int, Fact]) -> None:
+def check_edges(index: Index, known: Mapping[int, Fact] = {}) -> None:
     """Raise RowDamaged if the row of a fact is damaged, or the edges differ from those in the facts' lines. `known` are
     facts that were read from their rows already."""
     lines = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact ORDER BY n")
