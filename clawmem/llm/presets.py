@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput, ModelFailed
@@ -185,6 +184,8 @@ class ModelTask(NamedTuple):
     @property
     def key(self) -> str:
         """Return the id of the task."""
+        from hashlib import sha256  # hooks name presets, and open no task
+
         return f"{self.kind}-{sha256(f'{self.how}{self.data}'.encode()).hexdigest()[:8]}"
 
     @property
