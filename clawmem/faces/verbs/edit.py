@@ -43,6 +43,6 @@ def edit(
     return revised(supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller))
 
 
-_EXAMPLES = ("clawmem edit fact_1a2b --entity projects/atlas --tag launch", "clawmem edit 'prefers tea' --pin")
+_EXAMPLES = ("clawmem edit fact_1a2b --entity projects/atlas --tag launch", "clawmem edit fact_1a2b --pin")
 
 VERB = Command(edit, REVISED, _EXAMPLES, ("facts",))

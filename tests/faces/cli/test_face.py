@@ -150,7 +150,7 @@ def test_stdout_is_the_payload_and_nothing_found_is_none(clawmem: Command) -> No
         clawmem("remember", f"Jane likes tea {number}")
     more = clawmem("list", "--limit", "1")
     assert more.out.count("\n") == 1
-    assert more.err == "note: 2 more; use a higher --limit to show them\n"
+    assert more.err == "note: ... and 2 more; `--limit N` or `--all`\n"
 
 
 def test_a_quiet_heartbeat_that_succeeds_prints_nothing(clawmem: Command) -> None:

@@ -8,10 +8,13 @@ from clawmem.model.facts.fact import Fact
 FACT = Fact("fact_00000001", "Jane sails.", "fact", "2026-11-21T09:00:00Z", "user")
 
 
-def test_the_last_line_names_the_commit_or_says_that_there_is_none() -> None:
-    (line, commit) = outcome_lines([("added", FACT, "areas/people/jane")], "0123456789abcdef")
-    assert line.startswith("remembered: fact_00000001") and line.endswith("(areas/people/jane)")
-    assert commit == "commit 0123456789ab"
+def test_a_long_fact_is_not_repeated_and_no_change_is_said() -> None:
+    (line,) = outcome_lines([("added", FACT, "areas/people/jane")], "0123456789abcdef")
+    assert line == "remembered: fact_00000001  Jane sails.  (areas/people/jane)"
+    (line,) = outcome_lines(
+        [("added", FACT._replace(fact="Jane sails " * 20), "areas/people/jane")], "0123456789abcdef"
+    )
+    assert "…" in line and len(line) < 130
     assert list(outcome_lines([], None)) == ["nothing changed; no commit was made"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 import math
 import re
 from functools import cache
@@ -260,7 +260,7 @@ def _is_address(core: str) -> bool:
 def _is_text(run: str) -> bool:
     """Return whether a value is base64 of plain words, as in logs and mails."""
     try:
-        plain = base64.b64decode(run + "=" * (-len(run) % 4), validate=True).decode()
+        plain = binascii.a2b_base64(run + "=" * (-len(run) % 4), strict_mode=True).decode()
     except ValueError:
         return False
     return plain.isprintable() and plain.count(" ") * 12 >= len(plain)
@@ -269,7 +269,7 @@ def _is_text(run: str) -> bool:
 def password_of_login(value: str) -> str:
     """Return the password of a name and a password in base64, and "" for any other value."""
     try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii")
+        plain = binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True).decode("ascii")
     except ValueError:
         return ""
     name, _, password = plain.partition(":")
