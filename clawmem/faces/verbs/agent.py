@@ -14,10 +14,8 @@ from clawmem.model.language.text import counted
 def create(call: Call, agent_id: Annotated[str, _ID]) -> Answer:
     """Create an agent with its own pages and workspace."""
     created = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
-    lines = [
-        f"created agent {created.id}; the names of its own entities begin with @{created.id}/",
-    ]
-    return Answer({"agent": created.id, "commit": created.commit}, lines, created.notices)
+    line = f"created agent {created.id}; the names of its own entities begin with @{created.id}/"
+    return Answer({"agent": created.id, "commit": created.commit}, [line], created.notices)
 
 
 def list_(call: Call) -> Answer:

@@ -67,8 +67,8 @@ def _lines(found: Diagnosis, fix: bool, full: bool) -> Iterator[str]:
             many[problem.check] = -1
     yield "Checked: " + ", ".join(f"{what} {number:,}" for what, number in found.checked.items()) + "."
     if found.since:
-        files = "the file" if found.changed == 1 else f"the {found.changed:,} files"
-        yield f"Of these, {files} that changed since {found.since[:12]} or had problems; --full checks everything."
+        yield f"Read again: {counted(found.changed, 'file')} with a change since {found.since[:12]} or with a problem."
+        yield "`clawmem doctor --full` reads everything."
     numbers = [
         counted(found.remaining(ERROR), "error"),
         counted(found.remaining(WARNING), "warning"),

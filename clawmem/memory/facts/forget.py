@@ -381,15 +381,12 @@ def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) 
     sentences = [match.span() for match in _SENTENCE.finditer(text)]
     clauses = [match.span() for match in _CLAUSE.finditer(text)]
     found = {*_touched(sentences, ranges), *_touched(clauses, exact)}
-    return sorted(span for span in found if not any(span != other and _lies_in(span, other) for other in found))
+    inner = {(a, b) for a, b in found for start, end in found if start <= a and b <= end and (a, b) != (start, end)}
+    return sorted(found - inner)
 
 
 def _touched(pieces: Iterable[tuple[int, int]], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     return (piece for piece in pieces if any(piece[0] < last and first < piece[1] for first, last in ranges))
-
-
-def _lies_in(span: tuple[int, int], other: tuple[int, int]) -> bool:
-    return other[0] <= span[0] and span[1] <= other[1]
 
 
 def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event:

@@ -207,31 +207,27 @@ class FactEdit(NamedTuple):
 
 
 def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> ReviseResult:
-    """Move, tag or pin an active fact. Its words and its history stay.
-
-    Raise NotPermitted if an agent edits what a person stated, or pins what a tool or the web says."""
+    """Move, tag or pin an active fact; its words stay. Raise NotPermitted if an agent edits what a person stated, or
+    pins what a tool or the web says."""
     tags = checked_tags(allowed(vault.settings, tag, "The tag") for tag in changes.tags)
     with writing(vault, caller, "edit") as work:
         fact, entity = _active_fact(work, reference)
         if _is_of_person(work, fact):
-            raise NotPermitted(
-                f"A person stated {fact.id}, so an agent may not edit it.", "Tell the person: `clawmem edit` does it."
-            )
+            raise NotPermitted(f"A person stated {fact.id}, so an agent may not edit it.", "Tell the person.")
         if changes.pinned and caller.agent and is_low_trust(fact.trust):
             raise NotPermitted(f"{fact.id} is from outside, so only a person may pin it.", "Tell the person.")
         target = resolve_entity(work.index, changes.entity, caller) if changes.entity else entity
         gone = set(checked_tags(changes.without_tags))
         edited = fact._replace(tags=tuple(tag for tag in dict.fromkeys((*fact.tags, *tags)) if tag not in gone))
-        if changes.pinned is not None:
-            plain = fact.importance if fact.importance != PINNED else None
-            edited = edited._replace(importance=PINNED if changes.pinned else plain)
-            edited = edited if changes.pinned else with_vital_importance(edited)
+        if changes.pinned:
+            edited = edited._replace(importance=PINNED)
+        elif changes.pinned is False and fact.importance == PINNED:
+            edited = with_vital_importance(edited._replace(importance=None))
         if (edited, target) == (fact, entity):
             return ReviseResult((PlacedFact(fact, entity),), ("noop",), None, (*work.notices, "nothing is different"))
         where = f" (from {entity})" if target != entity else ""
         writes = move_writes(work, [FactMove(edited, entity, target)])
-        others = [entity] if where else []
-        change = fact_change(caller, "edit", target, fact.fact + where, writes, [edited], entities=others)
+        change = fact_change(caller, "edit", target, fact.fact + where, writes, [edited], entities=[entity])
         commits = work.commit([change])
         return ReviseResult((PlacedFact(edited, target),), ("updated",), commits[-1], work.notices, tuple(work.marked))
 

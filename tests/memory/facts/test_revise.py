@@ -211,6 +211,8 @@ def test_unpinning_keeps_the_importance_of_what_a_fact_says(vault: Vault, caller
     fact = _keep(vault, caller, "Jane is allergic to nuts.")
     edit(vault, fact.id, FactEdit(pinned=True), caller)
     assert edit(vault, fact.id, FactEdit(pinned=False), caller).facts[0].fact.importance == fact.importance == HEALTH
+    minor = _keep(vault, caller, "Tom is allergic to dust.", importance=0.3)
+    assert edit(vault, minor.id, FactEdit(pinned=False), caller).outcome == ("noop",), "it was not pinned"
 
 
 def test_an_agent_edits_neither_what_a_person_stated_nor_pins_the_web(vault: Vault, caller: Caller) -> None:

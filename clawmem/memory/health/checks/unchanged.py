@@ -1,15 +1,16 @@
 """Which files were without a problem at the last check, and are still the same.
 
-A file is the same if its bytes are those of the commit of that check, and clawmem has the same version."""
+A file is the same if its bytes are those of the commit of that check, and clawmem is the same."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
-from clawmem import __version__
+import clawmem
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.proven import IndexedFiles
@@ -41,11 +42,11 @@ def committed_files(vault: Vault, head: str) -> CommittedFiles:
 
 def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, frozenset[str]]:
     """Return the commit of the last check, and the files in which it found nothing and that are the same now; none if
-    another version made it. Runs git."""
+    another clawmem made it. Runs git."""
     try:
         record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
         commit, left = str(record["commit"]), {str(path) for path in record["left"]}
-        if record["version"] != __version__:
+        if record["version"] != _program():
             return None, frozenset()
         before = now.blobs if commit == now.head else head_blobs(vault, commit)
     except (ValueError, TypeError, KeyError, ClawmemError):
@@ -58,9 +59,15 @@ def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, froz
 def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
     """Store that everything in HEAD was checked but the files with a problem and the `unread` ones."""
     left = sorted({*unread, *(problem.path for problem in problems if problem.path is not None)} & now.blobs.keys())
-    record = json.dumps({"version": __version__, "commit": now.head, "left": left})
+    record = json.dumps({"version": _program(), "commit": now.head, "left": left})
     with suppress(OSError, ClawmemError):  # a vault that cannot be written was checked all the same
         vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
+
+
+def _program() -> str:
+    """Return the version of clawmem and when its newest module was written: rules change between two releases, too."""
+    newest = max(module.stat().st_mtime_ns for module in Path(clawmem.__file__).parent.rglob("*.py"))
+    return f"{clawmem.__version__} {newest}"
 
 
 def indexed_files(vault: Vault, blobs: Mapping[str, str]) -> IndexedFiles | None:
