@@ -11,7 +11,8 @@ from clawmem.llm.budget import RunLimits
 from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
-from clawmem.model.settings.settings import Settings, parse_value
+from clawmem.model.settings.settings import BY_KEY, Settings, parse_text
+from clawmem.model.settings.values import Setting
 
 # How long one heartbeat may embed.
 EMBEDDING_SECONDS = 60
@@ -36,11 +37,12 @@ _PROVIDER_KEYS = {
 # The second name is older; scripts that set it keep working.
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
-    "llm.max_retries": "MAX_RETRIES",
     "llm.budget_cents": "BUDGET_CENTS",
     "llm.max_ms": "MAX_MS",
     "llm.max_facts": "MAX_FACTS",
 }
+# How often a model may try again after an unusable answer, unless MAX_RETRIES in the environment says otherwise.
+_RETRIES = Setting("retries", "int", 2, "", 0, 10)
 
 
 DEFAULT_EFFORT = "default"
@@ -153,7 +155,7 @@ def _limits(settings: Settings, environment: Mapping[str, str], task: str) -> Ru
     judges = task == JUDGE
     most = settings.whole("promotion.max_facts") if judges else None
     return RunLimits(
-        retries=int(_limit("llm.max_retries", settings, environment)),
+        retries=int(_overridden("MAX_RETRIES", _RETRIES, environment, 2)),
         cents=_limit("llm.budget_cents", settings, environment),
         milliseconds=int(_limit("llm.max_ms", settings, environment, JUDGING_MS if judges else None)),
         facts=int(_limit("llm.max_facts", settings, environment, most)),
@@ -297,12 +299,16 @@ def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model
 
 def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: float | None = None) -> float:
     """Return a limit: from the environment, else `own`, that of one task, else from the setting `key`."""
+    return _overridden(_OVERRIDES[key], BY_KEY[key], environment, settings.number(key) if own is None else own)
+
+
+def _overridden(name: str, setting: Setting, environment: Mapping[str, str], value: float) -> float:
+    """Return the limit that the environment states, else `value`. Raise InvalidInput if it does not fit the setting."""
     for prefix in _PREFIXES:
-        variable = prefix + _OVERRIDES[key]
-        value = environment.get(variable, "")
-        if value.strip():
+        text = environment.get(prefix + name, "")
+        if text.strip():
             try:
-                return float(parse_value(key, value))
+                return float(parse_text(setting, text))
             except InvalidInput as problem:
-                raise InvalidInput(f"{variable}: {problem.message}", problem.hint) from None
-    return settings.number(key) if own is None else own
+                raise InvalidInput(f"{prefix}{name}: {problem.message}", problem.hint) from None
+    return value

@@ -188,15 +188,12 @@ class StaleFacts(NamedTuple):
 
 def list_stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | None) -> StaleFacts:
     """Return the stale facts that pass the filter, at most `limit`."""
-    days = vault.settings.whole("stale.days")
 
     def read(index: Index) -> list[tuple[PlacedFact, str]]:
         # No other fact can have a reason.
         placed = passing_with_more(index, wanted)
         sources = sources_of(index, (other_placed.fact for other_placed in placed))
-        reasons = (
-            (other_placed, stale_reason(other_placed.fact, caller.now, days, sources)) for other_placed in placed
-        )
+        reasons = ((other_placed, stale_reason(other_placed.fact, caller.now, sources)) for other_placed in placed)
         return [(other_placed, why) for other_placed, why in reasons if why is not None]
 
     found = run_query(vault, read)

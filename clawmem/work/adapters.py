@@ -41,7 +41,9 @@ from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
 from clawmem.work.tasks import find_workflow, free_slug
 
-ALLOWED, SECONDS = "adapters.allowed", "adapters.timeout_seconds"
+ALLOWED = "adapters.allowed"
+# How long an adapter may run.
+_SECONDS = 30.0
 
 
 class AdapterCheck(NamedTuple):
@@ -164,7 +166,7 @@ def ask_adapter(
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
     record, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
     request = adapter_request(workflow.id, adapter, record, since, closed)
-    output = run_allowed(program, f"{json.dumps(request)}\n".encode(), vault.settings.number(SECONDS))
+    output = run_allowed(program, f"{json.dumps(request)}\n".encode(), _SECONDS)
     try:
         return parse_reply(read_json(output))
     except InvalidInput as problem:

@@ -95,9 +95,8 @@ def test_facts_that_are_not_read_have_no_reason(vault: Vault, caller: Caller) ->
     index = open_index(vault)
     every = [placed.fact for placed in all_passing(index, FactFilter())]
     sources = sources_of(index, every)
-    days = vault.settings.whole("stale.days")
     index.close()
-    reasons = {fact.fact: stale_reason(fact, later.now, days, sources) for fact in every}
+    reasons = {fact.fact: stale_reason(fact, later.now, sources) for fact in every}
     assert _stale(vault, later) == {text: why for text, why in reasons.items() if why is not None}
     assert len(_stale(vault, later)) == 4
 

@@ -40,6 +40,8 @@ from clawmem.work.session_end_records import joined
 
 # A person is asked about so many groups at a time, those that are used most first.
 MOST_OPEN = 3
+# So many cold facts of one entity and topic become one.
+FEWEST = 5
 # Groups that a model declined, so that it is not asked and paid again for the same group.
 _DECLINED = "condense-declined"
 WHY = "These cold facts are about one topic. Approve one fact in their place, with better words if you like."
@@ -69,7 +71,7 @@ class CondenseResult(NamedTuple):
 
 
 def condense(vault: Vault, caller: Caller, dry_run: bool = False, asks: bool = True) -> CondenseResult:
-    """Condense the groups of at least `condense.facts` cold facts, in one commit; those that were accessed most come
+    """Condense the groups of at least FEWEST cold facts, in one commit; those that were accessed most come
     first. Running it again changes nothing.
 
     Rules do it where the result is certain. Other groups wait for a reader, who answers `condensing_tasks`, or if
@@ -97,9 +99,8 @@ def find_clusters(vault: Vault, now: datetime) -> list[Cluster]:
     }
     # Nothing is cold before this.
     since = stamp(now - timedelta(days=RECENCY[-1][2]))
-    fewest = vault.settings.whole("condense.facts")
     placed = run_query(vault, lambda index: unused_since(index, since))
-    return clusters(((other_placed.fact, other_placed.entity) for other_placed in placed), now, fewest, decided)
+    return clusters(((other_placed.fact, other_placed.entity) for other_placed in placed), now, decided)
 
 
 def _plan(vault: Vault, found: Sequence[Cluster], asks: bool) -> list[PlannedClaim]:
@@ -266,10 +267,8 @@ def is_condensable(fact: Fact, now: datetime) -> bool:
     return tier_of(fact, now) == COLD and not is_given_by_person(fact) and not quarantine_rule(fact)
 
 
-def clusters(
-    placed: Iterable[tuple[Fact, str]], now: datetime, fewest: int, without: Collection[str] = ()
-) -> list[Cluster]:
-    """Return the groups of at least `fewest` claims (fact, entity) that may become one: those that were accessed most
+def clusters(placed: Iterable[tuple[Fact, str]], now: datetime, without: Collection[str] = ()) -> list[Cluster]:
+    """Return the groups of at least FEWEST claims (fact, entity) that may become one: those that were accessed most
     come first. Claims of one group have the same scope, trust, agent and category. The topic is the subject with the
     predicate, else a tag. Each claim is in at most one group; ids in `without` are in none."""
     groups: dict[tuple[str, ...], list[Fact]] = defaultdict(list)
@@ -286,7 +285,7 @@ def clusters(
         free = sorted(
             (group for group in groups[key] if group.id not in taken), key=lambda other_fact: other_fact.timestamp
         )
-        if len(free) >= fewest:
+        if len(free) >= FEWEST:
             found.append(Cluster(key[0], key[-1].removeprefix("#"), tuple(free[:MOST])))
             taken.update(other_fact.id for other_fact in free[:MOST])
     return sorted(found, key=lambda cluster: (-cluster.demand, cluster.entity, cluster.topic))

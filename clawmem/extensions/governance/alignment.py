@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import Refused
 from clawmem.extensions.governance.alignment_log import (
     ALIGNMENT,
+    BAR,
     AlignmentEntry,
     AlignmentReport,
     compared,
@@ -34,7 +35,6 @@ from clawmem.model.records.task_moves import REJECT as REJECT_TASK
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-LEAST, BAR, WINDOW = "evaluate.confidence", "evaluate.agreement", "evaluate.decisions"
 # Below this number of decisions of people, no task closes by itself.
 LEAST_DECISIONS = 5
 
@@ -47,12 +47,10 @@ class NewDecisions(NamedTuple):
 
 
 class AlignmentResult(NamedTuple):
-    """The report, the bar, the number of decisions in `last`, whether passes count by themselves, and the commit that
-    recorded new decisions (None if there were none)."""
+    """The report, whether passes count by themselves, and the commit that recorded new decisions (None if there were
+    none)."""
 
     report: AlignmentReport
-    bar: float
-    window: int
     passes: bool
     commit: str | None
     notices: tuple[str, ...] = ()
@@ -82,26 +80,21 @@ def report_alignment(vault: Vault, caller: Caller) -> AlignmentResult:
     with writing(vault, caller, "evaluate") as work:
         commit = _commit_decisions(work)
         entries = read_alignment(work)
-        report = report_of(entries, vault.settings.whole(WINDOW))
-        bar = vault.settings.number(BAR)
-        return AlignmentResult(
-            report, bar, vault.settings.whole(WINDOW), may_pass(vault, entries), commit, work.notices
-        )
+        return AlignmentResult(report_of(entries), may_pass(entries), commit, work.notices)
 
 
 def recorded_alignment(vault: Vault) -> AlignmentResult:
     """Return the report of what the log has now, and write nothing. Raise Unreadable."""
     entries = parse_alignment(vault.read(ALIGNMENT) or b"", ALIGNMENT, parse_yaml)
-    window = vault.settings.whole(WINDOW)
-    report = report_of(entries, window)
-    return AlignmentResult(report, vault.settings.number(BAR), window, may_pass(vault, entries), None)
+    return AlignmentResult(report_of(entries), may_pass(entries), None)
 
 
 def alignment_numbers(vault: Vault) -> dict[str, Any]:
     """Return the numbers of the report for the metrics of a memory. Raise Unreadable."""
     aligned = recorded_alignment(vault)
     counts, last = aligned.report.all, aligned.report.last
-    return {"decided": counts.counted, "agreed": counts.agreed, "agreement": last.rate, "passes": aligned.passes}
+    record = {"decided": counts.counted, "agreed": counts.agreed, "agreement": last.rate}
+    return {**record, "bar": BAR, "passes": aligned.passes}
 
 
 def record_decisions(vault: Vault, caller: Caller) -> str | None:
@@ -122,15 +115,15 @@ def _commit_decisions(work: WriteScope) -> str | None:
     return work.commit([change])[-1]
 
 
-def may_pass(vault: Vault, entries: Iterable[AlignmentEntry]) -> bool:
+def may_pass(entries: Iterable[AlignmentEntry]) -> bool:
     """Return whether a task may pass without a person: without a decision of a person, or at the bar or above."""
-    rate = last_agreement(entries, vault.settings.whole(WINDOW)).rate
-    return rate is None or rate >= vault.settings.number(BAR)
+    rate = last_agreement(entries).rate
+    return rate is None or rate >= BAR
 
 
-def why_not_close(vault: Vault, entries: Iterable[AlignmentEntry]) -> str | None:
+def why_not_close(entries: Iterable[AlignmentEntry]) -> str | None:
     """Return why no task may close by itself yet, or None: too few verdicts were compared with people's decisions."""
-    last = last_agreement(entries, vault.settings.whole(WINDOW))
+    last = last_agreement(entries)
     count, least = last.agreed + last.false_passes + last.false_fails, LEAST_DECISIONS
     return None if count >= least else f"people decided {count} of the {least} tasks that are needed first"
 
@@ -140,7 +133,6 @@ def new_decisions(work: WriteScope) -> NewDecisions:
     same decision."""
     items = read_alignment(work)
     known = {entry.id for entry in items}
-    least = work.vault.settings.number(LEAST)
     last: dict[str, Evaluation] = {
         other_evaluation.task: other_evaluation
         for other_evaluation in sorted(read_evaluations(work), key=lambda other_evaluation: other_evaluation.at)
@@ -153,7 +145,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
         at = task.decided or stamp(work.caller.now)
         if at < evaluation.at:
             continue  # decided before it was evaluated
-        entries.append(compared(evaluation, task.ruling, at, task.decided_by or BY_HAND, least))
+        entries.append(compared(evaluation, task.ruling, at, task.decided_by or BY_HAND))
         tasks[task.slug] = task
     writes = _log_writes(items, entries)
     closed = [proposal for task in tasks.values() for proposal in answered_escalations(work, task)]
@@ -188,7 +180,7 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         and decided is not None
         and evaluation.id not in {other_entry.id for other_entry in items}
     ):
-        entry = compared(evaluation, ruling, decided.at, decided.by, work.vault.settings.number(LEAST))
+        entry = compared(evaluation, ruling, decided.at, decided.by)
         writes |= _log_writes(items, [entry])
     return writes
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from clawmem.extensions.governance.criterion import (
     FAIL,
+    LEAST,
     MET,
     PASS,
     REFUTED,
@@ -24,6 +25,8 @@ from clawmem.model.records.task import REJECT
 from clawmem.model.records.task import VERDICTS as RULINGS
 
 ALIGNMENT = "governance/alignment.jsonl"
+# Below this agreement with people, over so many of their last decisions, nothing passes by itself.
+BAR, WINDOW = 0.8, 20
 AGREED, FALSE_PASS, FALSE_FAIL, OPEN = OUTCOMES = ("agreed", "false pass", "false fail", "escalated")
 
 
@@ -74,10 +77,10 @@ class AlignmentReport(NamedTuple):
     workflows: Mapping[str, Agreement]
 
 
-def compared(evaluation: Evaluation, ruling: str, at: str, by: str, least: float) -> AlignmentEntry:
-    """Return the entry of a person's ruling on a task. Results below the `least` confidence count as undecided."""
+def compared(evaluation: Evaluation, ruling: str, at: str, by: str) -> AlignmentEntry:
+    """Return the entry of a person's ruling on a task. Results below LEAST count as undecided."""
     outcome = _outcome(evaluation.found, ruling)
-    kinds = _kind_outcomes(evaluation, ruling, least)
+    kinds = _kind_outcomes(evaluation, ruling)
     return AlignmentEntry(
         evaluation.id, at, evaluation.task, evaluation.workflow, evaluation.found, evaluation.verdict, ruling, outcome,
         kinds, by,
@@ -92,14 +95,14 @@ def _outcome(found: str, ruling: str) -> str:
     return AGREED if ruling == REJECT else FALSE_FAIL
 
 
-def _kind_outcomes(evaluation: Evaluation, ruling: str, least: float) -> dict[str, str]:
+def _kind_outcomes(evaluation: Evaluation, ruling: str) -> dict[str, str]:
     """Compare each kind of criterion. A kind has found `fail` if it refuted one, `pass` if it found all of its own met.
 
     One unmet criterion is enough to reject. So where the evaluation found `pass`, a rejection counts against every
     kind; where it did not, only kinds that refuted something are compared."""
     found = {}
     for kind in CRITERION_KINDS:
-        results = {_sure_result(result, least) for result in evaluation.results if result.kind == kind}
+        results = {_sure_result(result) for result in evaluation.results if result.kind == kind}
         if REFUTED in results:
             found[kind] = FAIL
         elif results == {MET} and (ruling != REJECT or evaluation.found == PASS):
@@ -107,11 +110,11 @@ def _kind_outcomes(evaluation: Evaluation, ruling: str, least: float) -> dict[st
     return {kind: _outcome(verdict, ruling) for kind, verdict in found.items()}
 
 
-def _sure_result(result: CriterionResult, least: float) -> str:
-    return result.result if result.confidence >= least else UNDECIDED
+def _sure_result(result: CriterionResult) -> str:
+    return result.result if result.confidence >= LEAST else UNDECIDED
 
 
-def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport:
+def report_of(entries: Sequence[AlignmentEntry], window: int = WINDOW) -> AlignmentReport:
     """Return the report. `window` is how many of the last decisions that count `last` covers."""
     ordered = _each_once(entries)
     workflows = sorted({entry.workflow or "" for entry in ordered})
@@ -130,7 +133,7 @@ def report_of(entries: Sequence[AlignmentEntry], window: int) -> AlignmentReport
     )
 
 
-def last_agreement(entries: Iterable[AlignmentEntry], window: int) -> Agreement:
+def last_agreement(entries: Iterable[AlignmentEntry], window: int = WINDOW) -> Agreement:
     """Return the agreement over the last decisions on which the evaluator had a verdict of its own."""
     counted = [entry for entry in _each_once(entries) if entry.outcome != OPEN]
     return agreement_of(entry.outcome for entry in counted[-window:])

@@ -19,6 +19,8 @@ COMMAND, RULE, JUDGED = KINDS = ("command", "rule", "judged")
 MET, REFUTED, UNDECIDED = RESULTS = ("met", "refuted", "undecided")
 PASS, FAIL, ESCALATE = VERDICTS = ("pass", "fail", "escalate")
 _LONGEST_EVIDENCE = 500
+# Below this confidence, a criterion is undecided.
+LEAST = 0.7
 
 RULES: Mapping[str, tuple[str, ...]] = {
     "exists": ("PATTERN",),
@@ -98,12 +100,12 @@ def parse_rule(text: str) -> Rule:
     return Rule(name, tuple(arguments))
 
 
-def verdict_of(results: Sequence[CriterionResult], least: float) -> tuple[str, str]:
-    """Return the verdict and its reason. A result below the `least` confidence decides nothing."""
+def verdict_of(results: Sequence[CriterionResult]) -> tuple[str, str]:
+    """Return the verdict and its reason. A result below LEAST decides nothing."""
     sure = [
         criterion_result
         for criterion_result in results
-        if criterion_result.result != UNDECIDED and criterion_result.confidence >= least
+        if criterion_result.result != UNDECIDED and criterion_result.confidence >= LEAST
     ]
     refuted = [criterion_result for criterion_result in sure if criterion_result.result == REFUTED]
     if refuted:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.extensions.governance.alignment import (
-    LEAST,
     may_pass,
     new_decisions,
     read_alignment,
@@ -160,8 +159,8 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
     vault, caller = scope.vault, scope.caller
     decisions = new_decisions(scope)
     entries = (*read_alignment(scope), *decisions.entries)
-    found, reason = verdict_of(results, vault.settings.number(LEAST))
-    held_back = found == PASS and not may_pass(vault, entries)
+    found, reason = verdict_of(results)
+    held_back = found == PASS and not may_pass(entries)
     verdict, reason = (ESCALATE, _BELOW) if held_back else (found, reason)
     named_by_agent = verdict == PASS and not _is_place_of_person(scope, work)
     reason += _NAMED_BY_AGENT if named_by_agent else ""
@@ -211,9 +210,7 @@ def _why_open(scope: WriteScope, entries: Sequence[AlignmentEntry], named_by_age
     """Return why a task that passed and was handed in does not close by itself; None also if that is not wanted."""
     if not scope.vault.settings.flag(CLOSES):
         return None
-    return (
-        "a person names the work, or allows a command in it" if named_by_agent else why_not_close(scope.vault, entries)
-    )
+    return "a person names the work, or allows a command in it" if named_by_agent else why_not_close(entries)
 
 
 def _closing(task: Task, evaluation: Evaluation) -> dict[str, bytes | None]:

@@ -42,6 +42,8 @@ from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
 _MOST_NOTES = 3
+# So many failures of one mode and one agent propose a guardrail.
+GUARDRAIL_AFTER = 3
 
 
 class RecordedFailure(NamedTuple):
@@ -91,7 +93,7 @@ def record_failure(
 ) -> RecordedFailure:
     """Record a failure in one commit. `where` may have its workflow, project and task.
 
-    If the agent recorded the mode `failures.guardrail_after` times since the last decision about it, the same commit
+    If the agent recorded the mode GUARDRAIL_AFTER times since the last decision about it, the same commit
     files a guardrail proposal. Raise NotFound for an unknown mode, Unreadable if the log cannot be read.
     """
     known = read_modes(vault)
@@ -110,7 +112,7 @@ def record_failure(
         )
         ruling = _last_ruling(work, mode.id, caller.agent)
         recent = _recent([*before, record], record, ruling)
-        due = len(recent) >= vault.settings.whole("failures.guardrail_after") and not ruling.waits
+        due = len(recent) >= GUARDRAIL_AFTER and not ruling.waits
         filed = _propose(work, mode, recent, ruling) if due else None
         if filed is not None and filed.change is not None:
             record = record._replace(proposal=filed.proposal.id)

@@ -6,7 +6,6 @@ come. The result is the same as that of a full build.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
@@ -15,7 +14,6 @@ from clawmem.errors import Unreadable
 from clawmem.extensions.wiki.gather import (
     Titles,
     WikiState,
-    gate_context,
     gather_page,
     is_on_wiki,
     read_wiki_state,
@@ -49,6 +47,7 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
 from clawmem.index.tables.store import Index
+from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
@@ -64,7 +63,6 @@ from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.vault.edits.hand_edits import commits_by_hand
 from clawmem.vault.vault import Vault
 
-_SETTINGS = ("wiki.gates.confidence", "wiki.gates.sources", "stale.days")
 # The least claims with a tag that give the tag a page.
 _TOPIC_CLAIMS = 2
 GONE = "The entity or topic of this page is gone. What people wrote here stays."
@@ -147,7 +145,7 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
     """Store what the next build needs to know about this one."""
     head = commit or work.vault.head().commit
     if head is not None:
-        state = WikiState(head, today(work), basis(work.vault), plan.entries, plan.by_hand)
+        state = WikiState(head, today(work), __version__, plan.entries, plan.by_hand)
         write_wiki_state(work.vault, state)
 
 
@@ -156,22 +154,16 @@ def today(work: BuildScope) -> str:
     return day_of(stamp(work.caller.now))
 
 
-def basis(vault: Vault) -> str:
-    """Return a digest of what every page depends on: this version and the thresholds."""
-    items = [__version__, *(str(vault.settings.get(key)) for key in _SETTINGS)]
-    return hashlib.sha256("\n".join(items).encode()).hexdigest()
-
-
 def _usable_state(work: WriteScope) -> WikiState | None:
     """Return the state of the last build, unless something changed on which every page depends, or the clock went
     back."""
     state = read_wiki_state(work.vault)
-    usable = state is not None and state.basis == basis(work.vault) and state.day <= today(work)
+    usable = state is not None and state.basis == __version__ and state.day <= today(work)
     return state if usable else None
 
 
 def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], report: OnProgress | None) -> BuildPlan:
-    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    context = GateContext(work.vault.catalog, work.caller)
     titles = titles_of(entities(work.index))
     names = {name for name in entity_names(work.index) if is_on_wiki(name)} | set(titles.entities)
     before = last.pages if last else {}

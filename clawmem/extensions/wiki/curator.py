@@ -53,7 +53,7 @@ from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, ren
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, entities
 from clawmem.index.tables.accesses import counted_facts
-from clawmem.memory.facts.gates import GateContext, gate_context, judge
+from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.history.compare import compare
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
@@ -223,7 +223,7 @@ def _compiled(plan: BuildPlan) -> dict[str, str]:
 
 
 def _find(work: WriteScope, built: _Built) -> _Found:
-    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    context = GateContext(work.vault.catalog, work.caller)
     facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
     pages = _written_pages(built)
@@ -248,7 +248,7 @@ def _stale(work: WriteScope, context: GateContext, facts: Sequence[PlacedFact]) 
         work.index, {placed.fact.source_event for placed in facts if placed.fact.source_event is not None}
     )
     used = counted_facts(work.index, [placed.fact for placed in facts])
-    reasons = [stale_reason(fact, context.caller.now, context.stale_days, sources) for fact in used]
+    reasons = [stale_reason(fact, context.caller.now, sources) for fact in used]
     found = [(placed, why) for placed, why in zip(facts, reasons, strict=True) if why is not None]
     judged = judge(work.index, context, [placed for placed, _ in found]) if found else None
     shown = []
@@ -295,7 +295,7 @@ def _long_pages(
 
 def _conflicts(work: WriteScope, built: _Built, day: date) -> tuple[WikiConflict, ...]:
     """Return the open conflicts of which both sides were recorded by the end of a day."""
-    context = gate_context(work.vault.settings, work.vault.catalog, work.caller)
+    context = GateContext(work.vault.catalog, work.caller)
     found: dict[tuple[str, ...], WikiConflict] = {}
     for name, entry in sorted(built.plan.entries.items()):
         if entry.conflicts:

@@ -22,12 +22,12 @@ from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.accesses import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
-from clawmem.memory.facts.gates import gate_context as gate_context
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.facts.gates import FRESH, passes
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
+from clawmem.model.lifecycle.staleness import STALE_DAYS
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.vault.vault import Vault
 
@@ -178,7 +178,7 @@ def _due(facts: Iterable[Fact], context: GateContext) -> str | None:
         review = (fact.details or {}).get(REVIEW_BY)
         pair = (fact.valid_from, fact.valid_to, review if isinstance(review, str) else None)
         days += [day_of(text) for text in pair if text]
-        days += _days_later(max(fact.timestamp, fact.last_accessed or ""), context.stale_days)
+        days += _days_later(max(fact.timestamp, fact.last_accessed or ""), STALE_DAYS)
     return min((day for day in days if day >= today), default=None)
 
 

@@ -15,10 +15,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from clawmem import __version__
 from clawmem.errors import NotFound
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
-    basis,
     changed_names,
     changed_paths,
     hand_links,
@@ -27,7 +27,7 @@ from clawmem.extensions.wiki.compile import (
     topic_totals,
     with_links,
 )
-from clawmem.extensions.wiki.gather import WikiState, gate_context, gather_page, is_on_wiki, titles_of
+from clawmem.extensions.wiki.gather import WikiState, gather_page, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.links import outside_markers
 from clawmem.extensions.wiki.values.memory_graph import ENTITY, MemoryGraph, MemoryNode, graph_around, memory_graph
 from clawmem.extensions.wiki.values.page import (
@@ -50,6 +50,7 @@ from clawmem.index.search.graph import entities_beside, entities_citing
 from clawmem.index.search.lookup import entities, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
 from clawmem.model.kinds import file_kind
 from clawmem.model.language.text import one_line, visible
@@ -113,7 +114,7 @@ def gather_pages(vault: Vault, caller: Caller) -> GatheredPages:
     """Return the pages of all entities. Raise NotPermitted for a caller that may not read."""
 
     def act(index: Index) -> GatheredPages:
-        context, titles = gate_context(vault.settings, vault.catalog, caller), titles_of(entities(index))
+        context, titles = GateContext(vault.catalog, caller), titles_of(entities(index))
         names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
         for name in names:
             check_may_read(caller, name)
@@ -162,7 +163,7 @@ class _Builder:
         self._report = report
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
-        self._ground = hashlib.sha256(f"{basis(vault)}\n{design}".encode()).hexdigest()
+        self._ground = hashlib.sha256(f"{__version__}\n{design}".encode()).hexdigest()
         self._titles = titles_of(entities(index))
         self._names = {name for name in entity_names(index) if is_on_wiki(name)} | set(self._titles.entities)
         self._entries: dict[str, PageEntry] = {}
@@ -240,7 +241,7 @@ class _Builder:
         return (changed | entities_beside(self.index, [fact for fact in cited if fact.source_event])) & self._names
 
     def _gather(self, names: Iterable[str]) -> None:
-        context = gate_context(self.vault.settings, self.vault.catalog, self.caller)
+        context = GateContext(self.vault.catalog, self.caller)
         for name in counting(sorted(names), "site: reading", "entities", self._report):
             page, self._entries[name] = gather_page(self.index, context, self._titles, name)
             self._spool.put(name, page)

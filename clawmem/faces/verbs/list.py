@@ -54,7 +54,7 @@ def list_(
     stale: Annotated[bool, Parameter("Only facts that somebody should check, each with the reason.", ("--stale",))],
 ) -> Answer:
     """Hot facts are listed first, then warm, then cold. A fact is stale if its day for review has passed, its source
-    was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for `stale.days`
+    was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for 180
     days; with --stale, the most important are first."""
     _check("tier", tier, TIERS)
     _check("status", status, STATUSES)

@@ -25,7 +25,7 @@ from clawmem.model.safety.recalled_text import CLOSING, wrap_context
 from clawmem.serving.for_hooks import earlier_part
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
-from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to, zone_limits
+from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to
 from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session, watch_sessions
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def _zone(call: Call, used: int | None, window: int | None) -> str | None:
         raise InvalidInput("--used and --window belong together.", "Example: --used 90000 --window 200000")
     if used is None or window is None:
         return None
-    return zone(used, window, zone_limits(call.runtime.vault()))
+    return zone(used, window)
 
 
 def _zone_data(zoned: str | None) -> dict[str, str]:

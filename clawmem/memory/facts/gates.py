@@ -26,7 +26,6 @@ from clawmem.model.facts.gates import (
     MOST_PREMISES,
     SUPPORTS,
     GateEvidence,
-    GateLimits,
     GateResult,
     conclusion_of,
     confirming,
@@ -41,15 +40,13 @@ from clawmem.model.lifecycle.premises import PREMISES, in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
-from clawmem.model.settings.settings import LEARNER, Settings
+from clawmem.model.settings.settings import LEARNER
 from clawmem.vault.vault import Vault
 
 
 class GateContext(NamedTuple):
-    """What the gates depend on beside the facts: thresholds, days until a fact is stale, the catalog, the caller."""
+    """What the gates depend on beside the facts: the catalog and the caller."""
 
-    limits: GateLimits
-    stale_days: int
     catalog: Catalog
     caller: Caller
 
@@ -60,12 +57,6 @@ class JudgedFacts(NamedTuple):
     results: Mapping[str, tuple[GateResult, ...]]
     against: Mapping[str, tuple[str, ...]]
     others: Mapping[str, PlacedFact]
-
-
-def gate_context(settings: Settings, catalog: Catalog, caller: Caller) -> GateContext:
-    """Return the thresholds of the settings."""
-    limits = GateLimits(settings.number("wiki.gates.confidence"), sources=settings.whole("wiki.gates.sources"))
-    return GateContext(limits, settings.whole("stale.days"), catalog, caller)
 
 
 def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> JudgedFacts:
@@ -80,10 +71,10 @@ def judge(index: Index, context: GateContext, placed: Sequence[PlacedFact]) -> J
     others_say = _confirming(index, facts)
     results = {}
     for used, (fact, entity) in zip(counted_facts(index, facts), placed, strict=True):
-        stale = stale_reason(used, context.caller.now, context.stale_days, sources)
+        stale = stale_reason(used, context.caller.now, sources)
         cited = fact.source_event in sources
         evidence = GateEvidence(entity, against.get(fact.id, ()), stale, cited, others_say.get(fact.id, ()))
-        results[fact.id] = gate_results(fact, evidence, context.limits, moment)
+        results[fact.id] = gate_results(fact, evidence, moment)
     return JudgedFacts(results, against, others)
 
 
@@ -136,7 +127,7 @@ def gate_entity(vault: Vault, caller: Caller, name: str) -> tuple[GatedFact, ...
 
 
 def _gated(vault: Vault, caller: Caller, index: Index, placed: list[PlacedFact]) -> tuple[GatedFact, ...]:
-    judged = judge(index, gate_context(vault.settings, vault.catalog, caller), placed)
+    judged = judge(index, GateContext(vault.catalog, caller), placed)
     return tuple(GatedFact(other_placed, judged.results[other_placed.fact.id]) for other_placed in placed)
 
 

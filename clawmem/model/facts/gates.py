@@ -2,10 +2,10 @@
 
 `gate_results` is pure. Its caller supplies what a fact does not say itself, as a `GateEvidence`: the entity, the facts
 that contradict it, why it is stale, whether its source event exists, and what confirms it. A caller with an
-index gets all verdicts at once from `clawmem.memory.facts.gates.judge`, and the thresholds of the settings from
-`gate_context`. A caller without one fills in a `GateEvidence` and takes `GateLimits()`, the defaults::
+index gets all verdicts at once from `clawmem.memory.facts.gates.judge`. A caller without one fills in a
+`GateEvidence`::
 
-    results = gate_results(fact, GateEvidence("areas/people/jane", cited=True), GateLimits(), "2026-11-21T09:30:00Z")
+    results = gate_results(fact, GateEvidence("areas/people/jane", cited=True), "2026-11-21T09:30:00Z")
     if not passes(results):
         refuse(failed_gates(results))
 
@@ -30,17 +30,11 @@ from clawmem.model.records.event import Event
 FRESH = "fresh"
 GATES = ("current", "confidence", "atomic", "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
 SUPPORTS, MERGES = "supports", "merges"
+# The least confidence, the most characters of an atomic statement, and the least number of sources.
+LEAST_CONFIDENCE, MOST_CHARACTERS, LEAST_SOURCES = 0.8, 300, 2
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*\s+(?=[A-Z0-9])")
 # A dot after these ends no sentence.
 _SHORT = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx)\.\s+(?=[A-Z0-9])")
-
-
-class GateLimits(NamedTuple):
-    """The thresholds: least confidence (0 to 1), most characters of an atomic statement, least number of sources."""
-
-    confidence: float = 0.8
-    length: int = 300
-    sources: int = 2
 
 
 class GateEvidence(NamedTuple):
@@ -64,17 +58,17 @@ class GateResult(NamedTuple):
     reason: str
 
 
-def gate_results(fact: Fact, evidence: GateEvidence, limits: GateLimits, moment: str) -> tuple[GateResult, ...]:
+def gate_results(fact: Fact, evidence: GateEvidence, moment: str) -> tuple[GateResult, ...]:
     """Return the verdict of every gate about a fact at a moment (ISO 8601, UTC), in the order of GATES."""
     verdicts = (
         _current(fact, moment),
-        _confidence(fact, limits.confidence),
-        _atomic(fact.fact, limits.length),
+        _confidence(fact),
+        _atomic(fact.fact),
         _anchored(evidence.entity),
         _evidenced(fact, evidence.cited),
         _uncontradicted(evidence.against),
         (evidence.stale is None, evidence.stale or "it is not stale"),
-        _confirmed(fact, evidence.confirming, limits.sources),
+        _confirmed(fact, evidence.confirming),
     )
     return tuple(GateResult(gate, *verdict) for gate, verdict in zip(GATES, verdicts, strict=True))
 
@@ -141,16 +135,17 @@ def _current(fact: Fact, moment: str) -> tuple[bool, str]:
     return untrue is None, untrue or "it holds now"
 
 
-def _confidence(fact: Fact, least: float) -> tuple[bool, str]:
+def _confidence(fact: Fact) -> tuple[bool, str]:
     if fact.confidence is None:
         flag = is_given_by_person(fact)
         return flag, "a person stated it" if flag else "it has no confidence, and no person stated it"
-    return fact.confidence >= least, f"its confidence is {fact.confidence:.2f}; it needs at least {least:.2f}"
+    reason = f"its confidence is {fact.confidence:.2f}; it needs at least {LEAST_CONFIDENCE:.2f}"
+    return fact.confidence >= LEAST_CONFIDENCE, reason
 
 
-def _atomic(statement: str, length: int) -> tuple[bool, str]:
-    if len(statement) > length:
-        return False, f"it has {len(statement)} characters; at most {length} are allowed"
+def _atomic(statement: str) -> tuple[bool, str]:
+    if len(statement) > MOST_CHARACTERS:
+        return False, f"it has {len(statement)} characters; at most {MOST_CHARACTERS} are allowed"
     sentences = 1 + len(_SENTENCE_END.findall(_SHORT.sub("x ", statement)))
     return sentences == 1, "it is one sentence" if sentences == 1 else f"it has {sentences} sentences"
 
@@ -173,14 +168,15 @@ def _uncontradicted(against: Collection[str]) -> tuple[bool, str]:
     return not against, f"it is in conflict with {', '.join(sorted(against))}" if against else "nothing contradicts it"
 
 
-def _confirmed(fact: Fact, others: Collection[str], sources: int) -> tuple[bool, str]:
+def _confirmed(fact: Fact, others: Collection[str]) -> tuple[bool, str]:
     """A person's own statement needs no second source: the person is who would confirm it."""
     if not needs_confirmation(fact):
         stated = fact.trust == "user" or is_given_by_person(fact)
         return True, "a person stated it" if stated else "a person approved it"
     found = 1 + len(others)
     named = f", with {', '.join(sorted(others))}" if others else ""
-    return found >= sources, f"it has {found} source{'' if found == 1 else 's'}{named}; it needs at least {sources}"
+    counted = f"it has {found} source{'' if found == 1 else 's'}{named}; it needs at least {LEAST_SOURCES}"
+    return found >= LEAST_SOURCES, counted
 
 
 # The propositional form: "Since [[premise]], conclusion" names in brackets what a statement rests on.

@@ -14,13 +14,15 @@ from clawmem.model.records.event import Event
 
 # How the reasons begin that a confirmation does not take away.
 SOURCE_CHANGED, CHECK_FAILED = "source changed", "its check failed"
+# So many days without use make a fact of work stale.
+STALE_DAYS = 180
 
 
-def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Event]) -> str | None:
+def stale_reason(fact: Fact, now: datetime, sources: Mapping[str, Event]) -> str | None:
     """Return why a fact is stale, or None.
 
     Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on changed, or
-    nobody has used it for that many days. The last one holds only for facts of work and for those that no person
+    nobody has used it for STALE_DAYS. The last one holds only for facts of work and for those that no person
     stated."""
     if is_due_for_review(fact, stamp(now)[:10]):
         return review_words(fact)
@@ -41,7 +43,7 @@ def stale_reason(fact: Fact, now: datetime, days: int, sources: Mapping[str, Eve
     except ValueError:
         return None
     unused = (now - seen).days
-    return f"not confirmed or used for {unused} days" if unused > days else None
+    return f"not confirmed or used for {unused} days" if unused > STALE_DAYS else None
 
 
 def _source_change(fact: Fact, event: Event | None) -> str | None:

@@ -224,15 +224,11 @@ ADVICE = {
 }
 
 
-class ZoneLimits(NamedTuple):
-    """The parts of the window from which on the zone is `target`, `rotate` and `compact`."""
-
-    target: float = 0.4
-    rotate: float = 0.6
-    compact: float = 0.8
+# The parts of the window: from the first on the zone is target, above the others it is rotate and compact.
+_TARGET, _ROTATE, _COMPACT = 0.4, 0.6, 0.8
 
 
-def zone(used: int, window: int, limits: ZoneLimits = ZoneLimits()) -> str:  # noqa: B008
+def zone(used: int, window: int) -> str:
     """Return the zone of a context window of `window` tokens of which `used` are filled.
 
     Raise InvalidInput if the window is not positive."""
@@ -241,8 +237,8 @@ def zone(used: int, window: int, limits: ZoneLimits = ZoneLimits()) -> str:  # n
             "--window must be above 0, and --used not below it.", "Example: --used 90000 --window 200000"
         )
     part = used / window
-    if part > limits.compact:
+    if part > _COMPACT:
         return COMPACT
-    if part > limits.rotate:
+    if part > _ROTATE:
         return ROTATE
-    return TARGET if part >= limits.target else GREEN
+    return TARGET if part >= _TARGET else GREEN

@@ -49,7 +49,6 @@ SETTINGS = (
     Setting("semantic.budget_cents", "float", 12.0, "the most one heartbeat's embedding may cost, in cents", 0, 1e6),
     Setting("semantic.daily_cents", "float", 100.0, "the most one day's (UTC) embedding may cost, in cents", 0, 1e6),
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
-    Setting("stale.days", "int", 180, "days without use after which a fact of work is stale", 1, 36_500),
     Setting(
         "session.abandoned_hours",
         "float",
@@ -58,12 +57,6 @@ SETTINGS = (
         0.1,
         8760,
     ),
-    Setting("session.notes", "int", 5, "notes since the last checkpoint from which on a note asks for one", 1, 1000),
-    Setting(
-        "session.target", "float", 0.4, "the part of a context window from which on it is in the zone target", 0, 1
-    ),
-    Setting("session.rotate", "float", 0.6, "the part of it above which the zone is rotate", 0, 1),
-    Setting("session.compact", "float", 0.8, "the part of it above which the zone is compact", 0, 1),
     Setting(
         "coordination.lease_minutes",
         "float",
@@ -88,8 +81,6 @@ SETTINGS = (
         " stays with its holder (keep)",
         choices=("release", "keep"),
     ),
-    Setting("failures.guardrail_after", "int", 3, "failures of one mode and agent that propose a guardrail", 1, 1000),
-    Setting("condense.facts", "int", 5, "cold facts of one entity and topic that become one", 2, 1000),
     Setting("heartbeat.candidates", "int", 5, "candidates a day from messages that nobody read; 0: none", 0, 100),
     Setting(
         "learning.enter",
@@ -108,8 +99,6 @@ SETTINGS = (
     ),
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
     Setting("memory.max_tokens", "int", 1500, "the most tokens of the generated part of MEMORY.md", 100, 100_000),
-    Setting("wiki.gates.confidence", "float", 0.8, "the least confidence of a fact in the wiki", 0, 1),
-    Setting("wiki.gates.sources", "int", 2, "the least sources of a fact in the wiki that no person stated", 1, 100),
     Setting(
         "llm.model",
         "optional",
@@ -173,7 +162,6 @@ SETTINGS = (
         "who reads events if the model cannot be used: none (they wait) or the rules",
         choices=("none", "rules"),
     ),
-    Setting("llm.max_retries", "int", 2, "how often a model may try again after an unusable answer", 0, 10),
     Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
     Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
     Setting(
@@ -214,10 +202,6 @@ SETTINGS = (
     ),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
-    Setting("adapters.timeout_seconds", "float", 30.0, "how long an adapter may run, in seconds", 0.1, 3600),
-    Setting("evaluate.confidence", "float", 0.7, "below this confidence, a criterion is undecided", 0, 1),
-    Setting("evaluate.agreement", "float", 0.8, "below this agreement with people, nothing passes by itself", 0, 1),
-    Setting("evaluate.decisions", "int", 20, "the number of last decisions of people that this is of", 1, 10_000),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting(
@@ -262,6 +246,20 @@ REMOVED: Mapping[str, Value] = {
     "sync.attempts": 30,
     "review.delegate_after": 20,
     "history.limit": 20,
+    "stale.days": 180,
+    "session.notes": 5,
+    "session.target": 0.4,
+    "session.rotate": 0.6,
+    "session.compact": 0.8,
+    "failures.guardrail_after": 3,
+    "condense.facts": 5,
+    "wiki.gates.confidence": 0.8,
+    "wiki.gates.sources": 2,
+    "llm.max_retries": 2,
+    "adapters.timeout_seconds": 30.0,
+    "evaluate.confidence": 0.7,
+    "evaluate.agreement": 0.8,
+    "evaluate.decisions": 20,
 }
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
@@ -487,7 +485,11 @@ def check_format(value: object) -> None:
 
 def parse_value(key: str, text: str) -> Value:
     """Return a setting's value from the command line; raise InvalidInput if it is invalid."""
-    setting = setting_named(key)
+    return parse_text(setting_named(key), text)
+
+
+def parse_text(setting: Setting, text: str) -> Value:
+    """Return the value of a setting that a text states; raise InvalidInput if it is invalid."""
     argument = text.strip()
     value: Value = argument
     if setting.kind == "bool":

@@ -180,9 +180,8 @@ def _with_staleness(
     vault: Vault, on: TierCounts, wish: ContextRequest, found: Sequence[ScopedFact]
 ) -> list[ScopedFact]:
     sources = sources_of(on.source, (fact.placed.fact for fact in found))
-    days = vault.settings.whole("stale.days")
     now = wish.caller.now
-    return [fact._replace(stale=stale_reason(fact.placed.fact, now, days, sources)) for fact in found]
+    return [fact._replace(stale=stale_reason(fact.placed.fact, now, sources)) for fact in found]
 
 
 def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:

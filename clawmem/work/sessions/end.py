@@ -35,7 +35,6 @@ from clawmem.work.sessions.records import (
     record_path,
     session_change,
     with_entries,
-    zone_limits,
 )
 from clawmem.work.tasks import find_workflow
 
@@ -114,7 +113,7 @@ def checkpoint_session(
     In the zones `rotate` and `compact`, after an hour, and if the stage changes, older parts of the scratchpad move
     into the session record. `used` and `window` are tokens of the agent's context window."""
     checked = check_handover(document or {}, CHECKPOINT_SCHEMA)
-    full = zone(used, window, zone_limits(vault)) if used is not None and window is not None else None
+    full = zone(used, window) if used is not None and window is not None else None
     record = current_session(vault, caller, session)
     check_open(record, caller)
     if stage is not None and record.workflow is not None:

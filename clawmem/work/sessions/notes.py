@@ -42,6 +42,9 @@ from clawmem.work.sessions.records import (
     with_entries,
 )
 
+# From so many notes since the last checkpoint on, a note asks for one.
+NOTES_BEFORE_CHECKPOINT = 5
+
 
 class SessionNoted(NamedTuple):
     """The session, the id of the note, and how many notes were made since the last checkpoint."""
@@ -80,7 +83,7 @@ def note_session(vault: Vault, text: str, caller: Caller, session: str | None = 
     record_entry(vault, record.id, {"kind": NOTE, "id": note, "at": stamp(caller.now), "text": statement})
     number = notes_since_checkpoint(record) + 1
     ask = f"{number} notes since the last checkpoint: update the scratchpad with `clawmem session checkpoint`"
-    asks = (ask,) if number >= vault.settings.whole("session.notes") else ()
+    asks = (ask,) if number >= NOTES_BEFORE_CHECKPOINT else ()
     return SessionNoted(record.id, note, number, (*waits, *asks))
 
 

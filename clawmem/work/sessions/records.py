@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, Refused
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound, Refused
 from clawmem.model.facts.fact import check_prefix
 from clawmem.model.facts.reach import Reach
-from clawmem.model.lifecycle.tiers import ZoneLimits
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -141,15 +140,6 @@ def notes_since_checkpoint(record: SessionRecord) -> int:
     last = str(record.checkpoints[-1].get("at", "")) if record.checkpoints else ""
     counted = int(record.checkpoints[-1].get("notes", 0)) if record.checkpoints else 0
     return len(record.notes) - counted if last else len(record.notes)
-
-
-def zone_limits(vault: Vault) -> ZoneLimits:
-    """Return from which parts of a context window on the zones begin. Raise InvalidInput if they are out of order."""
-    limits = ZoneLimits(*(vault.settings.number(f"session.{name}") for name in ZoneLimits._fields))
-    if not limits.target <= limits.rotate <= limits.compact:
-        text = ", ".join(f"session.{name} {value:g}" for name, value in limits._asdict().items())
-        raise InvalidInput(f"The limits of the zones are out of order: {text}.", "Each is at least the one before it.")
-    return limits
 
 
 def record_path(record: SessionRecord) -> str:

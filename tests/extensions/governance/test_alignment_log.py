@@ -37,14 +37,14 @@ def _evaluation(number: int, workflow: str | None, criteria: str) -> Evaluation:
         CriterionResult("a criterion", KINDS[word[0]], MARKS[word[1]], "evidence", float(word[1] != "?"), "x")
         for word in criteria.split()
     )
-    verdict, reason = verdict_of(results, 0.7)
+    verdict, reason = verdict_of(results)
     at = f"2026-11-{number + 1:02}T08:00:00Z"
     return Evaluation(f"eval_{number:08x}", at, f"t{number}", workflow, "w", verdict, verdict, reason, results, "Ada")
 
 
 def _entries() -> list[AlignmentEntry]:
     return [
-        compared(_evaluation(number, workflow, criteria), ruling, f"2026-11-{number + 1:02}T09:00:00Z", "Ada", 0.7)
+        compared(_evaluation(number, workflow, criteria), ruling, f"2026-11-{number + 1:02}T09:00:00Z", "Ada")
         for number, (workflow, criteria, ruling) in enumerate(HISTORY)
     ]
 

@@ -73,11 +73,11 @@ def _result(result: str, confidence: float = 1.0) -> CriterionResult:
 @pytest.mark.parametrize("results", list(product(RESULTS, repeat=3)))
 def test_the_verdict(results: tuple[str, ...]) -> None:
     wanted = FAIL if REFUTED in results else ESCALATE if UNDECIDED in results else PASS
-    assert verdict_of([_result(result) for result in results], 0.7)[0] == wanted
+    assert verdict_of([_result(result) for result in results])[0] == wanted
 
 
 def test_what_is_not_sure_decides_nothing() -> None:
-    assert verdict_of([_result(MET), _result(MET, 0.69)], 0.7)[0] == ESCALATE
-    assert verdict_of([_result(MET), _result(MET, 0.7)], 0.7)[0] == PASS
-    assert verdict_of([_result(MET), _result(REFUTED, 0.69)], 0.7)[0] == ESCALATE
-    assert verdict_of([], 0.7) == (ESCALATE, "The task has no acceptance list.")
+    assert verdict_of([_result(MET), _result(MET, 0.69)])[0] == ESCALATE
+    assert verdict_of([_result(MET), _result(MET, 0.7)])[0] == PASS
+    assert verdict_of([_result(MET), _result(REFUTED, 0.69)])[0] == ESCALATE
+    assert verdict_of([]) == (ESCALATE, "The task has no acceptance list.")

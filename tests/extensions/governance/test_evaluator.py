@@ -380,17 +380,18 @@ def test_a_pass_closes_what_was_handed_in_if_the_settings_say_so(vault: Vault, c
     task = find_task(vault, "paint")
     assert (task.state, task.decided_by) == ("done", result.evaluation.id)
     assert record_decisions(vault, caller) is None, "nobody decided"
+    _evaluated(vault, caller, work, "rule: exists README.md", slug="varnish", state="review")
     later = caller._replace(now=caller.now + timedelta(hours=1))
-    move_task(vault, later, "paint", "reject", "It is not blue.")
+    for slug in ("paint", "varnish"):
+        move_task(vault, later, slug, "reject", "It is not blue.")
     record_decisions(vault, later)
-    assert [record["outcome"] for record in _logged(vault, "alignment")] == [*["agreed"] * 5, "false pass"]
+    assert [record["outcome"] for record in _logged(vault, "alignment")] == [*["agreed"] * 5, *["false pass"] * 2]
     assert _evaluated(vault, caller, work, "rule: exists README.md", slug="open").evaluation.verdict == "escalate"
     assert find_task(vault, "open").state == "open"
 
 
 def _closes(vault: Vault) -> None:
-    record = {"evaluate.closes": True, "evaluate.agreement": 0.9}
-    vault.settings = vault.settings._replace(values={**vault.settings.values, **record})
+    vault.settings = vault.settings._replace(values={**vault.settings.values, "evaluate.closes": True})
 
 
 def _agreed(vault: Vault, caller: Caller, work: Path, times: int = 5) -> None:

@@ -104,12 +104,6 @@ def test_each_agent_and_each_mode_is_counted_alone(vault: Vault, at: Clock) -> N
     ]
 
 
-def test_the_number_of_failures_is_a_setting(vault: Vault, at: Clock) -> None:
-    path = vault.root / "clawmem.yaml"
-    path.write_text(path.read_text() + "failures:\n  guardrail_after: 1\n")
-    assert record(Vault(vault.root, vault.git.environment), at, 1).proposal is not None
-
-
 def test_a_guardrail_of_everybody_stays_beside_the_one_that_an_agent_needs(vault: Vault, at: Clock) -> None:
     added = add_guardrail(vault, at(), "Stop after two attempts.", "It costs.", "loop")
     assert added.guardrail is not None

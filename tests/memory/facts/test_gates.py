@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import facts_of
-from clawmem.memory.facts.gates import gate_context, judge
+from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.writing import writing
@@ -26,7 +26,7 @@ def add(vault: Vault, caller: Caller, text: str, source: str) -> str:
 
 
 def confirmed(vault: Vault, caller: Caller) -> dict[str, str]:
-    context = gate_context(vault.settings, vault.catalog, caller)
+    context = GateContext(vault.catalog, caller)
     judged = run_query(vault, lambda index: judge(index, context, facts_of(index, JANE)))
     verdicts = [(text, each) for text, results in judged.results.items() for each in results]
     return {text: each.reason for text, each in verdicts if each.gate == "confirmed" and each.passed}

@@ -12,7 +12,6 @@ from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.facts.gates import (
     GATES,
     GateEvidence,
-    GateLimits,
     conclusion_of,
     confirming,
     gate_results,
@@ -29,13 +28,11 @@ JANE = GateEvidence("areas/people/jane", cited=True)
 
 
 def failed(fact: Fact, evidence: GateEvidence = JANE) -> list[str]:
-    return [
-        gate_result.gate for gate_result in gate_results(fact, evidence, GateLimits(), NOW) if not gate_result.passed
-    ]
+    return [gate_result.gate for gate_result in gate_results(fact, evidence, NOW) if not gate_result.passed]
 
 
 def test_what_a_person_stated_passes() -> None:
-    results = gate_results(STATED, GateEvidence("areas/people/jane"), GateLimits(), NOW)
+    results = gate_results(STATED, GateEvidence("areas/people/jane"), NOW)
     assert passes(results)
     assert tuple(result.gate for result in results) == GATES
     assert all(result.reason for result in results)

@@ -34,10 +34,8 @@ SHARED = frozenset(
     """
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
     context.prompt_budget index.keyword projects.joined decay.archive_days heartbeat.candidates learning.enter
-    stale.days tiers.policy condense.facts failures.guardrail_after coordination.lease_minutes
-    coordination.on_collision coordination.task_at_end session.abandoned_hours session.notes session.target
-    session.rotate session.compact review.routes review.signed promotion.max_facts memory.max_tokens
-    wiki.gates.confidence wiki.gates.sources git.sign sync.conflict sync.timeout_seconds
+    tiers.policy coordination.lease_minutes coordination.on_collision coordination.task_at_end session.abandoned_hours
+    review.routes review.signed promotion.max_facts memory.max_tokens git.sign sync.conflict sync.timeout_seconds
 """.split()
 )
 STRANGER = {"llm": {"model": "openai/x", "api_base": "http://stranger", "api_key_env": "MY_KEY"}}

@@ -31,7 +31,7 @@ from clawmem.runtime import Runtime
 from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.end import checkpoint_session, end_session
-from clawmem.work.sessions.notes import fold_sessions, mark_served, note_session
+from clawmem.work.sessions.notes import NOTES_BEFORE_CHECKPOINT, fold_sessions, mark_served, note_session
 from clawmem.work.sessions.records import find_session, list_sessions
 from clawmem.work.sessions.start import resume_session, start_session
 from tests.conftest import Command, Result
@@ -290,25 +290,16 @@ def test_the_whole_loop_as_commands(vault: Vault, tmp_path: Path, clawmem: Comma
     assert found[0]["id"] in shown["served"]
 
 
-def test_the_limits_of_sessions_are_settings(vault: Vault, caller: Caller, clawmem: Command) -> None:
+def test_the_limits_of_sessions(vault: Vault, caller: Caller, clawmem: Command) -> None:
     session = start_session(vault, caller, task="boats").record.id
-    for key, value in {
-        "notes": "2",
-        "abandoned_hours": "2",
-        "target": "0.1",
-        "rotate": "0.2",
-        "compact": "0.3",
-    }.items():
-        assert clawmem("config", "set", f"session.{key}", value).code == 0
+    assert clawmem("config", "set", "session.abandoned_hours", "2").code == 0
     vault = Vault(vault.root, vault.git.environment)
-    assert note_session(vault, "one", caller, session).notices == ()
-    assert "2 notes since" in note_session(vault, "two", caller, session).notices[0]
-    assert checkpoint_session(vault, caller, session=session, used=25, window=100).zone == "rotate"
+    for number in range(1, NOTES_BEFORE_CHECKPOINT):
+        assert note_session(vault, f"note {number}", caller, session).notices == ()
+    assert "5 notes since" in note_session(vault, "the last", caller, session).notices[0]
+    assert checkpoint_session(vault, caller, session=session, used=65, window=100).zone == "rotate"
     later = caller._replace(now=caller.now + timedelta(hours=3))
     assert [record.state for record in list_sessions(vault, later.now).sessions] == ["abandoned"]
-    clawmem("config", "set", "session.compact", "0.1")
-    with pytest.raises(InvalidInput, match="out of order"):
-        checkpoint_session(Vault(vault.root, vault.git.environment), caller, session=session, used=25, window=100)
 
 
 def test_watch_prints_each_event_as_it_happens(vault: Vault, environment: dict[str, str], clawmem: Command) -> None:

@@ -65,12 +65,14 @@ def task(call: Call, task: Annotated[str, _TASK], work: Annotated[str | None, _W
 
 def alignment(call: Call) -> Answer:
     """Show how often the verdicts agreed with the decisions of people: over all decisions, over the last ones, for each
-    kind of criterion, and for each workflow. Below the bar (evaluate.agreement), nothing passes by itself."""
-    from clawmem.extensions.governance.alignment import report_alignment  # the other commands do not need it
+    kind of criterion, and for each workflow. Below 0.8, nothing passes by itself."""
+    # The other commands do not need these.
+    from clawmem.extensions.governance.alignment import report_alignment
+    from clawmem.extensions.governance.alignment_log import BAR, WINDOW
 
     result = report_alignment(call.runtime.vault(), call.runtime.caller())
     report = result.report
-    named = [("all", report.all), (f"last {result.window}", report.last)]
+    named = [("all", report.all), (f"last {WINDOW}", report.last)]
     named += [(f"kind {name}", kind) for name, kind in report.kinds.items()]
     named += [(f"workflow {name or '(none)'}", workflow) for name, workflow in report.workflows.items()]
     rows = [
@@ -86,8 +88,8 @@ def alignment(call: Call) -> Answer:
         "last": _agreement(report.last),
         "kinds": {name: _agreement(kind) for name, kind in report.kinds.items()},
         "workflows": {name: _agreement(workflow) for name, workflow in report.workflows.items()},
-        "bar": result.bar,
-        "window": result.window,
+        "bar": BAR,
+        "window": WINDOW,
         "passes": result.passes,
         "commit": result.commit,
     }

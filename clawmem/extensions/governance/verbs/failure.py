@@ -21,8 +21,8 @@ def record(
     ],
     note: Annotated[str | None, Parameter("What happened, in one sentence.", ("--note",))],
 ) -> Answer:
-    """Record a failure, in one commit, and print what to do now, in order. After three of one mode and agent
-    (`failures.guardrail_after`), the same commit files a guardrail proposal."""
+    """Record a failure, in one commit, and print what to do now, in order. After three of one mode and agent,
+    the same commit files a guardrail proposal."""
     vault, caller, where = call.runtime.vault(), call.runtime.caller(), {}
     wanted = session or caller.session
     if wanted is not None:

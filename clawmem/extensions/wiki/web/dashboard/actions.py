@@ -149,13 +149,7 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
         "proposals": state.proposals,
         "tasks": _by_state(TASK_STATES, (task.state for task in tasks.tasks)),
         "sessions": _by_state(SESSION_STATES, (session.state for session in sessions.sessions)),
-        "alignment": {
-            "decided": aligned["decided"],
-            "agreed": aligned["agreed"],
-            "agreement": aligned["agreement"],
-            "bar": vault.settings.number("evaluate.agreement"),
-            "passes": aligned["passes"],
-        },
+        "alignment": aligned,
         "money": {
             "cents_today": state.learning.cents_today,
             "unpriced_tokens_today": state.learning.unpriced_tokens_today,
@@ -169,7 +163,7 @@ def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dic
 def _alignment(vault: Vault) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the numbers of the alignment log; zeros where nothing evaluates tasks, or the log cannot be read."""
     numbers = answer_of("alignment")
-    none = {"decided": 0, "agreed": 0, "agreement": None, "passes": False}
+    none = {"decided": 0, "agreed": 0, "agreement": None, "bar": 0.0, "passes": False}
     try:
         return (numbers(vault) if numbers else none), ()
     except Unreadable as problem:
