@@ -98,7 +98,7 @@ class Mirror:
             words = (
                 *settings,
                 "fetch",
-                "--quiet",
+                "--progress",
                 "--no-tags",
                 "--no-write-fetch-head",
                 "--",
@@ -111,7 +111,7 @@ class Mirror:
             return read_ref(self._folder / ".git", _REF)
         if "couldn't find remote ref HEAD" in output.complaint:
             return None
-        raise _fetch_error(address, output.code, output.complaint)
+        raise _fetch_error(address, output.complaint)
 
     def forget(self) -> None:
         """Delete the mirror: the next fetch clones again. What was redacted at the source is gone from it then."""
@@ -265,10 +265,10 @@ def _author(name: str, mail: str) -> str:
     return f"{name} <{mail}>"
 
 
-def _fetch_error(address: str, code: int | None, complaint: str) -> RemoteFailed:
+def _fetch_error(address: str, complaint: str) -> RemoteFailed:
     lines = [line.strip() for line in complaint.splitlines() if line.strip()]
     words = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[0] if lines else "no answer")
-    words = "it took too long" if code is None else words.removeprefix("fatal:").removeprefix("error:").strip(" .")
+    words = words.removeprefix("fatal:").removeprefix("error:").strip(" .")
     hint = "Check the address with `git ls-remote`, and the keys of the user that runs the worker."
     if "dubious ownership" in complaint:
         hint = "Allow it once: `git config --global --add safe.directory PATH`."

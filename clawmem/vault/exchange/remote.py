@@ -186,7 +186,7 @@ def fetch(
     tracking = tracking_ref(remote.name, branch)
     # Without the plus git rejects a branch that does not contain its previous state.
     spec = f"{'+' if rewritten else ''}refs/heads/{branch}:{tracking}"
-    output = _run(vault, remote, ("fetch", "--no-tags"), spec, on_progress, seconds)
+    output = _run(vault, remote, ("fetch", "--no-tags", "--progress"), spec, on_progress, seconds)
     if output.code == 0:
         return _fetched(vault, remote, branch)
     if _NO_BRANCH in output.complaint:
@@ -212,7 +212,9 @@ def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnP
 
     Raise RemoteFailed if the remote cannot be reached or rejects the push.
     """
-    output = _run(vault, remote, ("push", "--porcelain"), f"{head.commit}:refs/heads/{branch}", on_progress, seconds)
+    output = _run(
+        vault, remote, ("push", "--porcelain", "--progress"), f"{head.commit}:refs/heads/{branch}", on_progress, seconds
+    )
     if output.code == 0:
         vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
         return True
@@ -231,9 +233,8 @@ def _run(
     seconds: float,
 ) -> RemoteOutput:
     settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    progress = "--progress" if on_progress else "--no-progress"
     with vault.git.with_environment(remote.variables):
-        return run_remote_git(vault.git, (*settings, *command, progress, "--", remote.name, spec), seconds, on_progress)
+        return run_remote_git(vault.git, (*settings, *command, "--", remote.name, spec), seconds, on_progress)
 
 
 def _lost_race(complaint: str) -> bool:
@@ -270,7 +271,7 @@ def _failed(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
     messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
     words = messages[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if messages else "it did not answer"
     if output.code is None:
-        words = "it took too long (sync.timeout_seconds)"
+        words += " (sync.timeout_seconds)"
     hint = _UNREACHABLE
     if any(
         sign in output.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,10 +27,21 @@ if TYPE_CHECKING:
 
 _GRACE = 2.0
 _CHUNK = 4096
+# Shorter silence is usual: a host checks what was pushed to it, or a name is looked up.
+_MIN_SILENCE = 60.0
+_SILENCE_SHARE = 5
+# Pieces of output within that time. A host that sends a byte now and then makes no progress.
+_FEWEST_SIGNS = 3
+# Of the pieces of stderr the last ones are kept, at most 16 MB.
+_MOST_PIECES = 4096
+# Lines of progress begin or end so, apart from those that a carriage return overwrites.
+_PROGRESS, _COMPLETE = ("Delta compression ", "Total ", "remote: Total "), ", done."
 
 
 class RemoteOutput(NamedTuple):
-    """The result of a remote command: git's exit code (None after a timeout), its stdout and stderr."""
+    """The result of a remote command: git's exit code, its stdout, and its stderr without progress.
+
+    If git was ended because it took too long, the code is None, and `complaint` says how long."""
 
     code: int | None
     printed: str
@@ -37,11 +49,16 @@ class RemoteOutput(NamedTuple):
 
 
 def run_remote_git(
-    git: Git, arguments: Sequence[str], seconds: float, on_progress: OnProgress | None = None
+    git: Git,
+    arguments: Sequence[str],
+    seconds: float,
+    on_progress: OnProgress | None = None,
+    silent_seconds: float | None = None,
 ) -> RemoteOutput:
     """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress.
 
-    When git times out, its child processes are killed too.
+    End it, with its child processes, at `seconds` or after `silent_seconds` without progress, by default a minute or a
+    fifth of `seconds`, whichever is longer. Arguments that transfer objects must contain `--progress`.
     """
     with git.with_user_config():
         surroundings = git.process_environment()
@@ -55,17 +72,20 @@ def run_remote_git(
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    reader = _ProgressReader(process, on_progress, git.environment) if on_progress else None
+    silence = max(_MIN_SILENCE, seconds / _SILENCE_SHARE) if silent_seconds is None else silent_seconds
+    end = time.monotonic() + seconds
     try:
-        printed, complaint = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        _terminate(process)
-        return RemoteOutput(None, "", "")
+        reader = _ErrorReader(process, _progress(on_progress, git.environment) if on_progress else None)
+        while (now := time.monotonic()) < (limit := min(end, reader.signs[0] + silence)):
+            with suppress(subprocess.TimeoutExpired):
+                printed, _ = process.communicate(timeout=limit - now)
+                return RemoteOutput(process.returncode, printed.decode(errors="replace"), reader.complaint())
     except BaseException:
         _terminate(process)
         raise
-    complaint = reader.output() if reader else complaint
-    return RemoteOutput(process.returncode, printed.decode(errors="replace"), complaint.decode(errors="replace"))
+    _terminate(process)
+    took = f"it took more than {seconds:g} seconds" if limit == end else f"it made no progress for {silence:g} seconds"
+    return RemoteOutput(None, "", took)
 
 
 def _terminate(process: subprocess.Popen[bytes]) -> None:
@@ -78,30 +98,33 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
             process.communicate(timeout=_GRACE)
 
 
-class _ProgressReader:
-    """Reads git's stderr and passes its progress on."""
+class _ErrorReader:
+    """Reads git's stderr, with the times of the last signs of progress, and passes its lines on."""
 
-    def __init__(
-        self, process: subprocess.Popen[bytes], on_progress: OnProgress, environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], on_line: Callable[[str], None] | None) -> None:
         stream, process.stderr = process.stderr, None
-        self._pieces: list[bytes] = []
-        self._thread = Thread(target=self._read_lines, args=(stream, _progress(on_progress, environment)), daemon=True)
+        self.signs = deque([time.monotonic()] * _FEWEST_SIGNS, _FEWEST_SIGNS)
+        self._pieces = deque[bytes](maxlen=_MOST_PIECES)
+        self._thread = Thread(target=self._read_lines, args=(stream, on_line), daemon=True)
         self._thread.start()
 
-    def output(self) -> bytes:
-        """Return the complete stderr."""
-        self._thread.join()
-        return b"".join(self._pieces)
+    def complaint(self) -> str:
+        """Return the stderr of a git that has ended, without progress: all, unless another process keeps it open."""
+        self._thread.join(_GRACE)
+        text = b"".join(list(self._pieces)).decode(errors="replace").replace("\r\n", "\n")
+        lines = [line.rpartition("\r")[2].rstrip() for line in text.split("\n")]
+        return "\n".join(line for line in lines if not line.startswith(_PROGRESS) and not line.endswith(_COMPLETE))
 
-    def _read_lines(self, stream: IO[bytes], line: Callable[[str], None]) -> None:
+    def _read_lines(self, stream: IO[bytes], on_line: Callable[[str], None] | None) -> None:
         rest = b""
         with stream:
             while piece := os.read(stream.fileno(), _CHUNK):
+                self.signs.append(time.monotonic())
                 self._pieces.append(piece)
-                *whole, rest = re.split(rb"[\r\n]+", rest + piece)
-                for other in whole:
-                    line(other.decode(errors="replace"))
+                if on_line:
+                    *whole, rest = re.split(rb"[\r\n]+", rest[-_CHUNK:] + piece)
+                    for line in whole:
+                        on_line(line.decode(errors="replace"))
 
 
 def _progress(on_progress: OnProgress, environment: Mapping[str, str]) -> Callable[[str], None]:

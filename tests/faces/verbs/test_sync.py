@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import pty
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.memory.health.configure import change_setting
+from clawmem.vault.git.acceptance import accept
 from tests.memory.machines import Machine, make_machines
+from tests.waiting import is_alive, wait_until
 
 
 @pytest.fixture
@@ -95,3 +99,39 @@ def test_no_git_is_started_whose_answer_is_known(machines: list[Machine], tmp_pa
     other.keep("The cat is grey.")
     plan = ["log", "diff-tree", "diff-tree", "cat-file", "fast-import"]
     assert gits(other, tmp_path) == [*start, *plan, *move, "push", "update-ref"]
+
+
+@pytest.mark.parametrize("planted", [False, True], ids=["never answers", "a program that hangs"])
+def test_a_dead_remote_holds_nothing_and_harms_nothing(machines: list[Machine], tmp_path: Path, planted: bool) -> None:
+    machine, other = machines
+    machine.keep("The boat is red.")
+    machine.sync()
+    other.keep("The lamp is green.")
+    change_setting(other.vault, other.caller, "sync.timeout_seconds", "2")
+    program, noted, address = (
+        tmp_path / "upload-pack",
+        tmp_path / "pid",
+        other.git("remote", "get-url", "origin").strip(),
+    )
+    command = [sys.executable, "-m", "clawmem", "sync"]
+    before = (other.git("status", "--porcelain"), other.git("for-each-ref"))
+    with socket.create_server(("127.0.0.1", 0)) as server:  # its queue takes connections, and nobody reads them
+        if planted:
+            program.write_text(f"#!/bin/sh\necho $$ >'{noted}'\nexec sleep 300\n")
+            program.chmod(0o755)
+            other.git("config", "remote.origin.uploadpack", str(program))
+        else:
+            other.git("remote", "set-url", "origin", f"git://127.0.0.1:{server.getsockname()[1]}/vault.git")
+        accept(other.root / ".git", other.environment)
+        process = subprocess.run(command, cwd=other.root, env=other.environment, capture_output=True, text=True)
+    assert process.returncode == 1 and process.stdout == ""
+    assert process.stderr.splitlines() == [
+        "error: origin could not be fetched from: it took more than 2 seconds (sync.timeout_seconds).",
+        "hint: Nothing was lost: the vault here is complete. Try again when it can be reached.",
+    ]
+    assert not noted.exists() or wait_until(lambda: not is_alive(int(noted.read_text())))
+    assert (other.git("status", "--porcelain"), other.git("for-each-ref")) == before
+    other.git("remote", "set-url", "origin", address)
+    other.git("config", "remote.origin.uploadpack", "git-upload-pack")
+    accept(other.root / ".git", other.environment)
+    assert other.sync().pushed
