@@ -20,8 +20,7 @@ from clawmem.llm.choice import Model
 from clawmem.memory.health.repair import restore_left_alone
 from clawmem.memory.pages.summaries import count_tokens
 from clawmem.memory.permission import check_not_read_only
-from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.week import week_began
+from clawmem.model.language.dates import stamp, week_began
 from clawmem.model.progress import SECONDS, OnProgress, Progress, amount_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import redact

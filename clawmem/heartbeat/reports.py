@@ -37,9 +37,9 @@ from clawmem.memory.facts.premises import PremisesResult
 from clawmem.memory.pages.guardrails import GuardrailPagesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
+from clawmem.model.language.dates import days_after, night_of
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import in_doubt
-from clawmem.model.lifecycle.week import days_after, night_of
 from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import cost_line

@@ -10,14 +10,14 @@ import hashlib
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, NotFound, Refused
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused, StorageFailed, Unreadable
 from clawmem.memory.checked_start import checked_start, checksum_at, find_program, first_line
-from clawmem.model.forms import to_record
+from clawmem.model.forms import read_record, to_record
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.allowed_command import (
     AllowedCommand,
@@ -29,10 +29,61 @@ from clawmem.model.records.allowed_command import (
 )
 from clawmem.model.records.caller import Caller
 from clawmem.programs import run_in_folder
+from clawmem.vault.disk import writer_lock
+from clawmem.vault.git.acceptance import is_accepted
 from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.git.refs import common_dir_of, git_dir_of
-from clawmem.vault.state.allowed_commands import change_allowed, read_allowed
 from clawmem.vault.vault import Vault
+
+FILE = "allowed-commands.json"
+NAME = f".git/clawmem/{FILE}"
+
+
+def read_allowed(vault: Vault) -> tuple[AllowedCommand, ...]:
+    """Return the allowed commands, oldest first. Raise Unreadable, and Refused for a link or an unaccepted vault."""
+    path = vault.state / FILE
+    if path.is_symlink():
+        raise Refused(f"{NAME} is a symbolic link.", f"Delete it. {_AGAIN}")
+    data = vault.disk.read(path)
+    if data is None:
+        return ()
+    if not is_accepted(vault.git_dir, vault.environment):
+        raise Refused(
+            "This vault was not accepted on this machine, so the commands allowed in it have no effect.",
+            "`clawmem config trust` accepts it. Look at `clawmem evaluate allow --list` afterwards.",
+        )
+    try:
+        return tuple(read_record(AllowedCommand, command) for command in json.loads(data)["commands"])
+    except (ValueError, TypeError, KeyError, RecursionError, InvalidInput) as problem:
+        unread = Unreadable(NAME, None, f"it is not a list of allowed commands ({problem})")
+        unread.hint = f"Delete it. {_AGAIN}"
+        raise unread from None
+
+
+def change_allowed(
+    vault: Vault, purpose: str, changed: Callable[[tuple[AllowedCommand, ...]], Sequence[AllowedCommand]]
+) -> None:
+    """Replace the allowed commands under the writer lock.
+
+    Raise Locked, StorageFailed, and what `read_allowed` raises.
+    """
+    if not is_accepted(vault.git_dir, vault.environment):
+        raise Refused(
+            "This vault was not accepted on this machine, so no command can be allowed in it.",
+            "`clawmem config trust` shows what it suggests, and accepts it.",
+        )
+    try:
+        vault.prepare_state()
+        with writer_lock(vault.state / "lock", vault.settings.number("lock.wait_seconds"), purpose):
+            records = [to_record(command, ()) for command in changed(read_allowed(vault))]
+            text = json.dumps({"commands": records}, indent=1) + "\n"
+            vault.disk.replace(vault.state / FILE, text.encode(), vault.state)
+    except OSError as problem:
+        raise StorageFailed(f"{NAME} cannot be written: {problem.strerror}.", "Nothing was changed.") from problem
+
+
+_AGAIN = "A person allows the commands again with `clawmem evaluate allow COMMAND`."
+
 
 SECONDS = "evaluate.timeout_seconds"
 _MOST_BYTES = 1_000_000

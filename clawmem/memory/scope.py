@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from threading import Thread
 
-from clawmem.errors import ClawmemError
+from clawmem.errors import ClawmemError, Refused
 from clawmem.index.refresh.refresh import HeadChange, apply_change, preload_intake
 from clawmem.index.search.lookup import PlacedFact, broken_files, items_of
 from clawmem.index.tables.store import UNREADABLE, Index, delete_index
 from clawmem.memory.permission import check_may_write, may_read
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import GUARDRAIL, Fact
-from clawmem.model.facts.pulled import PULLED
+from clawmem.model.facts.pulled import PULLED, origin_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import (
     Author,
@@ -28,6 +28,7 @@ from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.git.identity import IdentityQuestion
 from clawmem.vault.vault import Vault
 
+_PULL = "org-pull"
 GUARDRAIL_BYTES = f'"{GUARDRAIL}"'.encode()
 # What a session hands in is not refused because of a claim of another one: its new facts wait for review instead.
 HANDING_IN = frozenset(("session end", "session checkpoint"))
@@ -162,8 +163,6 @@ class WriteScope:
         folder = f"life/{PULLED}/"
         if purpose in UPKEEP or not any(path.startswith(folder) for change in changes for path in change.writes):
             return
-        from clawmem.memory.pulled import check_pulled  # only where a change is of pulled facts
-
         check_pulled(self, changes, purpose)
 
     def _with_guardrail_pages(self, changes: Sequence[Change], purpose: str) -> Sequence[Change]:
@@ -236,3 +235,27 @@ def fact_change(
         ),
         author=agent_author(caller.agent),
     )
+
+
+def check_pulled(work: WriteScope, changes: Sequence[Change], purpose: str) -> None:
+    """Raise Refused if a change alters, moves or removes a pulled fact. How often it was used may change."""
+    if purpose == _PULL:
+        return
+    for change in changes:
+        for path, data in change.writes.items():
+            if path.endswith(ITEMS):
+                _compare(_pulled(work.read(path), path), _pulled(data, path))
+
+
+def _compare(before: dict[str, Fact], after: dict[str, Fact]) -> None:
+    for name in sorted({*before, *after}):
+        if before.get(name) != after.get(name):
+            raise Refused(
+                f"{name} is a fact of the organisation, which is read-only here.",
+                "Its own vault changes it; `clawmem org pull` brings the change. State a fact of your own beside it.",
+            )
+
+
+def _pulled(data: bytes | None, path: str) -> dict[str, Fact]:
+    facts = parse_items(data, path) if data is not None else ()
+    return {fact.id: fact._replace(access_count=0, last_accessed=None) for fact in facts if origin_of(fact) is not None}

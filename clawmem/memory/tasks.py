@@ -1,4 +1,4 @@
-"""Read the tasks of a vault."""
+"""Read the tasks of a vault, and answer the questions of an evaluation that wait for a person (escalations)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,43 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
 from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, read_claims, with_claims
-from clawmem.memory.review.escalations import answered_escalations
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
+from clawmem.memory.review.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import check_prefix
 from clawmem.model.kinds import file_kind
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_statement
+from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal, ReviewDecision
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.claims import TASK as CLAIMED
 from clawmem.model.records.claims import Claim
 from clawmem.model.records.entity import slug
-from clawmem.model.records.task import CLOSED, FOLDER, Task, parse_task, task_path, with_keys
+from clawmem.model.records.task import CLOSED, FOLDER, PASS, Task, parse_task, task_path, with_keys
 from clawmem.model.records.task_moves import CLOSE, TAKE, Mover, move_words, task_keys
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+BY_HAND = "by hand"
+
+
+def open_escalations(work: WriteScope, slug: str) -> list[Proposal]:
+    """Return the escalations of a task that wait for a person."""
+    filed = read_proposals(work.vault, work.read).proposals
+    return [
+        proposal
+        for proposal in filed
+        if proposal.kind == ESCALATION and proposal.status == OPEN and (proposal.details or {}).get("task") == slug
+    ]
+
+
+def answered_escalations(work: WriteScope, task: Task) -> list[Proposal]:
+    """Return the open escalations of a closed task with the decision that closed it."""
+    decision = ReviewDecision(task.decided_by or BY_HAND, task.decided or stamp(work.caller.now), "decided at the task")
+    status = APPROVED if task.ruling == PASS else REJECTED
+    return [escalation._replace(status=status, decided=decision) for escalation in open_escalations(work, task.slug)]
 
 
 class TaskList(NamedTuple):

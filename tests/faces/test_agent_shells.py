@@ -17,9 +17,9 @@ from clawmem.faces.cli.plain import plain_call
 from clawmem.faces.parts.command import Command as Verb
 from clawmem.faces.parts.command import check_person
 from clawmem.faces.verbs.table import VERBS, load
+from clawmem.memory.allowed_commands import read_allowed
 from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.vault.git.acceptance import user_folder
-from clawmem.vault.state.allowed_commands import read_allowed
 from clawmem.vault.vault import Vault
 from tests.answers import clawmem_calls
 from tests.at_terminal import at_terminal

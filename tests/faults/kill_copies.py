@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from clawmem.memory.backup.backup import verify_backup
+from clawmem.memory.backup import verify_backup
 from clawmem.vault.exchange.remote_process import leftover_folders
 from tests.faults.checks import assert_sound, facts, git
 from tests.faults.kills import Arena, Tally, kill_many

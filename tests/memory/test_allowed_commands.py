@@ -14,17 +14,18 @@ import pytest
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.memory.allowed_commands import (
+    FILE,
     CommandRun,
     allow_command,
     checksum_of,
     find_allowed,
     plan_command,
+    read_allowed,
     remove_command,
     run_command,
 )
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.task import new_page
-from clawmem.vault.state.allowed_commands import FILE, read_allowed
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from clawmem.errors import DamagedBackup, Refused
-from clawmem.memory.backup.backup import backup_to_file
-from clawmem.memory.backup.restore import restore
+from clawmem.memory.backup import backup_to_file, restore
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import clawmem
-from clawmem.extensions.governance.principle import _translated
+from clawmem.extensions.governance.principle import _translated, bounded_pattern
 from clawmem.learning.attribution import forgetting
 from clawmem.learning.attribution import quoted as fiction
 from clawmem.learning.rules.clauses import LONGEST_CLAUSE
@@ -49,7 +49,6 @@ from clawmem.model.safety.secrets import rules as secret_rules
 from clawmem.model.safety.secrets import search as secret_search
 from clawmem.model.safety.secrets import words as secret_words
 from clawmem.model.safety.secrets.find import find_secrets
-from clawmem.model.safety.user_patterns import bounded_pattern
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
@@ -163,7 +162,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.records.parsing", "re.escape(part)"): lambda: [r"""\s*['"]?Jane['"]?\s*:"""],
     # The globs and patterns of users; tests of these modules try what they refuse.
     ("clawmem.extensions.governance.principle", "_translated"): lambda: [_translated("src/**/a*b*.py")],
-    ("clawmem.model.safety.user_patterns", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
+    ("clawmem.extensions.governance.principle", "source"): lambda: [bounded_pattern(r"(?:^|[^.\w])print\(").pattern],
     ("clawmem.memory.health.checks.pages", "re.escape(key)"): lambda: [r'\s*+(?:[{,]\s*+)?"Jane"\s*:'],
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],

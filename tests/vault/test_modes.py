@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.index.refresh.refresh import open_index
-from clawmem.memory.backup.backup import backup_to_file
-from clawmem.memory.backup.restore import restore
+from clawmem.memory.backup import backup_to_file, restore
 from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.journal import record_access

@@ -18,10 +18,9 @@ from clawmem.extensions.governance.alignment_log import (
 )
 from clawmem.extensions.governance.criterion import EVALUATIONS, Evaluation, parse_evaluations
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.memory.review.escalations import BY_HAND, answered_escalations
 from clawmem.memory.review.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import A_PERSON, list_tasks, with_move
+from clawmem.memory.tasks import A_PERSON, BY_HAND, answered_escalations, list_tasks, with_move
 from clawmem.memory.writing import writing
 from clawmem.model.forms import render_lines
 from clawmem.model.kinds import file_kind

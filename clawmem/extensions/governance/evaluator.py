@@ -39,10 +39,9 @@ from clawmem.extensions.governance.criterion import (
 )
 from clawmem.extensions.governance.evaluator_rules import NO_WORK, Work, check_rule, opened_work
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
-from clawmem.memory.review.escalations import ESCALATION, open_escalations
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.review.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.tasks import find_task, mover, with_move
+from clawmem.memory.tasks import find_task, mover, open_escalations, with_move
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.forms import render_lines

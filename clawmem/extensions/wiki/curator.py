@@ -62,11 +62,10 @@ from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
 from clawmem.model.facts.gates import FRESH
 from clawmem.model.history.comparison import FactDifference, told_changes
-from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.dates import IsoWeek, day_of, iso_week, last_full_week, stamp, week_named
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import fact_score
-from clawmem.model.lifecycle.week import IsoWeek, iso_week, last_full_week, week_named
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
 from clawmem.model.records.caller import Caller

@@ -190,7 +190,7 @@ class Terminal(Call):
         display = display_of(self.runtime.environment, color, sys.stdout.encoding, columns)
         if display is None:
             return None
-        from clawmem.faces.cli.drawing.draw import draw  # Rich costs as much as all the rest: only where one looks
+        from clawmem.faces.cli.drawing.canvas import draw  # Rich costs as much as all the rest: only where one looks
 
         return draw(answer, "" if self.selection else verb, record, display)
 

@@ -10,7 +10,7 @@ from clawmem.errors import DONE, PARTIAL
 from clawmem.faces.parts.command import Answer, Call, Command, Stream
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import opened
-from clawmem.memory.backup.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
+from clawmem.memory.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
 from clawmem.model.history.entry import Manifest, manifest_record
 from clawmem.model.language.text import counted
 

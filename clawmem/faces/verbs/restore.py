@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, INSIDE_REPOSITORY, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.faces.verbs.backup import held
-from clawmem.memory.backup.restore import restore as act
+from clawmem.memory.backup import restore as act
 
 
 def restore(

@@ -15,10 +15,10 @@ from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.by_model.figures import day_of_when, is_bare_weekday
 from clawmem.learning.by_model.grounding import find_quote, heard, is_about, unsaid, with_names
 from clawmem.learning.by_model.task import ACCEPTED, AGENT, CATEGORIES, CHANGES, KINDS, SHORT, EventPiece, ReadingTask
-from clawmem.learning.english.words import SMALL
 from clawmem.learning.reconciling.gate import is_vague
 from clawmem.learning.reconciling.predicates import predicate_name
 from clawmem.learning.rules.clauses import start_day, without_value_as_start
+from clawmem.learning.rules.language import SMALL
 from clawmem.model.facts.catalog import Catalog, canonical_predicate
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.date_words import DateMatch, find_dates, last_coming_day, recurs

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.learning.by_model.figures import WEEKDAYS, days_in, names_day, numbers_in, time_spans, times_in
-from clawmem.learning.english.words import SMALL
+from clawmem.learning.rules.language import SMALL
 
 # Short forms that everybody in the field uses, each with the full name. Aliases of known entities are added to them.
 _SHORT = {

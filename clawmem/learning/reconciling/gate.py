@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from clawmem.learning.english.words import SMALL
+from clawmem.learning.rules.language import SMALL
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.text import LONGEST_FACT, counted, irregular_verbs, normal
 from clawmem.model.proposals.para import Proposition

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.learning.english.words import HAS_A
 from clawmem.learning.reconciling.gate import (
     adds_nothing,
     content_words,
@@ -26,6 +25,7 @@ from clawmem.learning.reconciling.predicates import (
     outdated,
     rivals,
 )
+from clawmem.learning.rules.language import HAS_A
 from clawmem.model.facts.catalog import Catalog, is_replaced, is_single
 from clawmem.model.facts.fact import Fact, is_low_trust, trust_rank
 from clawmem.model.language.text import normal

@@ -1,4 +1,4 @@
-"""The patterns of each language: read from YAML, compiled when a text is first read."""
+"""The patterns of each language: read from YAML, compiled when a text is first read; and words that learning shares."""
 
 from __future__ import annotations
 
@@ -10,6 +10,13 @@ from typing import Any, NamedTuple
 
 from clawmem.vault.strict_yaml import parse_yaml
 
+# How the relation of a fact begins that tells who somebody is to the speaker: "has a son".
+HAS_A = "has a "
+# Words that the meaning of a statement does not hang on.
+SMALL = frozenset(
+    "a also an and are as at be been by did do does for from had has have he her him his in is it its just my now of "
+    "on or our own really she so some than that the their them then they this to up very was we were who with".split()
+)
 CODES = ("en", "de")
 REQUESTS = ("keep", "lesson", "order", "correct")
 _PART = re.compile(r"\{(?P<name>[a-z_]+)(?:=(?P<slot>[a-z_]+))?\}")

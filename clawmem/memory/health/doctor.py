@@ -1,5 +1,7 @@
 """Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair.
 
+Files in which the last check found nothing, and that are still the same, are not read again.
+
 Check the hooks of agent harnesses: the last call of each must have done its work in time.
 
 Check that the vault has a record of every redaction in its history.
@@ -7,13 +9,18 @@ Check that the vault has a record of every redaction in its history.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import ExitStack
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from datetime import datetime
+from pathlib import Path
 from typing import NamedTuple
 
+import clawmem
 from clawmem.errors import ClawmemError
-from clawmem.index.tables.store import UNREADABLE
+from clawmem.index.refresh.refresh import open_index
+from clawmem.index.search.proven import IndexedFiles
+from clawmem.index.tables.store import UNREADABLE, index_path, open_store
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
 from clawmem.memory.health.checks.facts import withdrawn_problems
 from clawmem.memory.health.checks.ledger import learning_problems
@@ -45,13 +52,6 @@ from clawmem.memory.health.checks.tree import (
     merging_problems,
     tree_problems,
 )
-from clawmem.memory.health.checks.unchanged import (
-    CommittedFiles,
-    committed_files,
-    indexed_files,
-    record_check,
-    unchanged_files,
-)
 from clawmem.memory.health.configure import extension_problems
 from clawmem.memory.health.repair import repair
 from clawmem.model.history.redaction import RECORD, records_of
@@ -59,13 +59,75 @@ from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
-from clawmem.vault.commit.integrity import lost_files
+from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
+
+STATE = "doctor.json"
+
+
+class CommittedFiles(NamedTuple):
+    """The files of HEAD with the names of their blobs, the files that differ from it as git sees, and those of which
+    git does not see that they differ."""
+
+    head: str
+    blobs: Mapping[str, str]
+    waiting: tuple[str, ...]
+    altered: Sequence[str]
+
+
+def committed_files(vault: Vault, head: str) -> CommittedFiles:
+    """Compare the work tree with HEAD. Reads every file. Runs git."""
+    waiting = finish_scan(vault, start_scan(vault))
+    blobs = head_blobs(vault, head)
+    return CommittedFiles(head, blobs, waiting, altered_files(vault, blobs, waiting))
+
+
+def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, frozenset[str]]:
+    """Return the commit of the last check, and the files in which it found nothing and that are the same now; none if
+    another clawmem made it. Runs git."""
+    try:
+        record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
+        commit, left = str(record["commit"]), {str(path) for path in record["left"]}
+        if record["version"] != _program():
+            return None, frozenset()
+        before = now.blobs if commit == now.head else head_blobs(vault, commit)
+    except (ValueError, TypeError, KeyError, ClawmemError):
+        return None, frozenset()
+    differing = {*now.waiting, *now.altered, *left}
+    same = (path for path, blob in now.blobs.items() if path not in differing and before.get(path) == blob)
+    return commit, frozenset(same)
+
+
+def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
+    """Store that everything in HEAD was checked but the files with a problem and the `unread` ones."""
+    left = sorted({*unread, *(problem.path for problem in problems if problem.path is not None)} & now.blobs.keys())
+    record = json.dumps({"version": _program(), "commit": now.head, "left": left})
+    with suppress(OSError, ClawmemError):  # a vault that cannot be written was checked all the same
+        vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
+
+
+def _program() -> str:
+    """Return the version of clawmem and when its newest module was written: rules change between two releases, too."""
+    newest = max(module.stat().st_mtime_ns for module in Path(clawmem.__file__).parent.rglob("*.py"))
+    return f"{clawmem.__version__} {newest}"
+
+
+def indexed_files(vault: Vault, blobs: Mapping[str, str]) -> IndexedFiles | None:
+    """Return the rows of HEAD, or None if there is no index that can be used."""
+    try:
+        index = open_store(vault) if index_path(vault).exists() else None
+        if index is not None and index.head() != vault.head().commit:
+            index.close()
+            index = open_index(vault)
+        return None if index is None else IndexedFiles(index, blobs)
+    except (ClawmemError, OSError, *UNREADABLE):
+        return None
+
 
 _WAIT_SECONDS = 10.0
 _BREAKS_INDEX = ("settings", "git", "ledger")

@@ -21,8 +21,7 @@ from clawmem.memory.pages.memory_page import PATH, memory_page_after
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
-from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.lifecycle.week import week_began
+from clawmem.model.language.dates import day_of, stamp, week_began
 from clawmem.model.pages.daily import day_and_agent, without_notes
 from clawmem.model.pages.summary import INDEX_PATH, IndexRow, facts_block, generated_part, index_page, with_generated
 from clawmem.model.records.change import Change, subject_line, trailers

@@ -20,6 +20,7 @@ from clawmem.model.proposals.proposal import (
 from clawmem.vault.vault import Vault
 
 TRAILER = "Proposal"
+ESCALATION = "escalation"
 Read = Callable[[str], bytes | None]
 
 

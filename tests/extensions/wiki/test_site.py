@@ -17,8 +17,8 @@ from clawmem.errors import InvalidInput
 from clawmem.extensions.wiki.compile import build_wiki
 from clawmem.extensions.wiki.site import BuiltSite, build_site, graphml_lines, mermaid_lines
 from clawmem.extensions.wiki.values.memory_graph import MemoryEdge, MemoryGraph, MemoryNode
-from clawmem.extensions.wiki.web import record_lists
-from clawmem.extensions.wiki.web import record_lists as paging
+from clawmem.extensions.wiki.web import site_data
+from clawmem.extensions.wiki.web import site_data as paging
 from clawmem.extensions.wiki.web.render_site import design, render_site
 from clawmem.extensions.wiki.write_site import RECORD, check_site_folder, write_site
 from clawmem.memory.entities.entities import rename_entity
@@ -296,7 +296,7 @@ def test_a_build_after_changes_equals_a_full_one(
     rounds: int, vault: Vault, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "PER_PAGE", 2)
-    monkeypatch.setattr(record_lists, "NEWEST", 3)
+    monkeypatch.setattr(site_data, "NEWEST", 3)
     numbers = iter(range(10**6))
     pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=3)
 

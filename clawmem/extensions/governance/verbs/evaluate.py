@@ -25,12 +25,12 @@ from clawmem.memory.allowed_commands import (
     checksum_of,
     find_allowed,
     plan_command,
+    read_allowed,
     remove_command,
     top_of_checkout,
 )
 from clawmem.model.forms import to_record
 from clawmem.model.records.allowed_command import AllowedCommand, shown_words
-from clawmem.vault.state.allowed_commands import read_allowed
 
 _NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
 _AT_TERMINAL = "At a terminal, the same command without --yes shows all of it and its checksum, and asks."

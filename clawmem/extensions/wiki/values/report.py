@@ -24,8 +24,8 @@ from clawmem.model.history.comparison import (
     FactDifference,
     count_kinds,
 )
+from clawmem.model.language.dates import IsoWeek
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.week import IsoWeek
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import quarantine_rule
 

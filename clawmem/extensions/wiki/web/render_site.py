@@ -28,16 +28,19 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.extensions.wiki.values.site import Site, SitePage, SiteTopic, own_path, site_path, site_paths
 from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, TEMPLATES, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer
-from clawmem.extensions.wiki.web.record_lists import Part, RecordLists, beyond, parts
 from clawmem.extensions.wiki.web.site_data import (
     TOPICS,
     Earlier,
     GraphEntities,
+    Part,
+    RecordLists,
     SearchIndex,
+    beyond,
     data_path,
     entity_data,
     key_of,
     own_data,
+    parts,
     topics_data,
 )
 from clawmem.model.facts.fact import Fact

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from io import StringIO
 from typing import Any
 
@@ -17,7 +18,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from clawmem.faces.cli.display import Display
-from clawmem.faces.parts.command import Fields, Table
+from clawmem.faces.parts.command import Answer, Fields, Table
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import ACTIVE, CANONICAL_KEYS, STATUSES, Fact
 from clawmem.model.facts.fact_words import fact_remarks, origin_warnings
@@ -224,3 +225,32 @@ def remarks(record: _Record) -> Iterator[Text]:
     for remark in fact_remarks(fact, record["entity"], against):
         alert = remark in alerts or remark.startswith("in conflict with") or remark == fact.status
         yield words(remark, ALERT if alert else FAINT)
+
+
+# The module and the function for the answers of a verb. A function takes the canvas, the answer and the values of the
+# command; it returns None if this answer is printed as it is.
+_OF_VERB = {
+    "recall": "recall:recall",
+    "list": "recall:listed",
+    "why": "why:why",
+    "log": "why:log",
+    "review list": "review:queue",
+    "review show": "review:proposal",
+}
+
+
+def draw(answer: Answer, verb: str, record: Mapping[str, Any], display: Display) -> Iterator[str] | None:
+    """Draw an answer, piece by piece; None if it has no drawing. `verb` is empty for one that is only its lines."""
+    canvas = Canvas(display)
+    if verb in _OF_VERB:
+        module, _, name = _OF_VERB[verb].partition(":")
+        made = getattr(import_module(f"clawmem.faces.cli.drawing.{module}"), name)(canvas, answer, record)
+    else:
+        made = _of_lines(canvas, answer)
+    return None if made is None else map(canvas.drawn, made)
+
+
+def _of_lines(canvas: Canvas, answer: Answer) -> Iterable[RenderableType] | None:
+    if isinstance(answer.lines, Table):
+        return table(canvas, answer.lines)
+    return fields(canvas, answer.lines) if isinstance(answer.lines, Fields) else None

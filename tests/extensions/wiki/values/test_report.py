@@ -6,7 +6,7 @@ from clawmem.extensions.wiki.values.curation import WikiFinding
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import CORRECTED, LEARNED, FactDifference, told_changes
-from clawmem.model.lifecycle.week import iso_week
+from clawmem.model.language.dates import iso_week
 from clawmem.model.proposals.proposal import ADD, Proposal, ProposalTarget
 
 WEEK = iso_week(date(2026, 11, 21))

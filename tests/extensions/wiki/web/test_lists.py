@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.extensions.wiki.web.record_lists import NEWEST, PER_PAGE, RecordLists, beyond, parts
 from clawmem.extensions.wiki.web.render_site import MOST, WIDTH, Neighbour, drawn, height_of
+from clawmem.extensions.wiki.web.site_data import NEWEST, PER_PAGE, RecordLists, beyond, parts
 from clawmem.model.facts.fact import Fact
 from tests.extensions.wiki.web.sites import fact
 

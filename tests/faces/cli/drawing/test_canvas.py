@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from clawmem.faces.cli.display import Display
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, paragraphs, words
-from clawmem.faces.cli.drawing.draw import draw
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, draw, paragraphs, words
 from clawmem.faces.parts.command import Answer, Fields, Table
 from tests.faces.cli.screens import styled, without_styles
 

@@ -209,7 +209,7 @@ def test_rich_is_imported_only_where_something_is_drawn(
     drawn = subprocess.run(
         command, cwd=vault_root, env={**environment, "FORCE_COLOR": "1"}, capture_output=True, text=True, check=True
     )
-    assert "rich.text" in drawn.stderr and "clawmem.faces.cli.drawing.draw" in drawn.stderr
+    assert "rich.text" in drawn.stderr and "clawmem.faces.cli.drawing.canvas" in drawn.stderr
 
 
 def test_a_reader_that_goes_away_and_a_full_disk(

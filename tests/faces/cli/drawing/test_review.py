@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clawmem.faces.cli.display import Display
-from clawmem.faces.cli.drawing.draw import draw
+from clawmem.faces.cli.drawing.canvas import draw
 from clawmem.faces.parts.command import Answer, Fields
 from tests.faces.cli.drawing.test_draw import ATTACKS
 from tests.faces.cli.screens import screen_of, styled, without_styles

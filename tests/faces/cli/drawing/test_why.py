@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clawmem.faces.cli.display import Display
-from clawmem.faces.cli.drawing.draw import draw
+from clawmem.faces.cli.drawing.canvas import draw
 from clawmem.faces.parts.command import Answer
 from tests.faces.cli.screens import styled
 

@@ -1,19 +1,27 @@
-"""Backup: write the whole history to one file. The file is verified before it gets its name."""
+"""Backup: write the whole history to one file. The file is verified before it gets its name.
+
+Restore: create a vault from a backup. It is verified before and after; on an error nothing is left behind.
+"""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import ClawmemError, DamagedBackup, GitFailed, InvalidInput, Locked, Refused
+from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.checks.repository import LOCAL_SETTINGS as OWN_CHECK
+from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.history.entry import Manifest
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
@@ -21,19 +29,24 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import (
     BUNDLE,
-    JOURNAL,
     check_objects,
     measure_file,
     object_format,
     read_archive,
     refs_by_name,
+    refuse_nested,
     tree_of,
     unbundle,
     write_archive,
     write_bundle,
 )
-from clawmem.vault.exchange.remote_process import Staging, staging
-from clawmem.vault.state.journal import unfolded_accesses
+from clawmem.vault.exchange.create import (
+    JOURNAL as JOURNAL_PART,
+)
+from clawmem.vault.exchange.remote_process import Staging, create_parents, staging
+from clawmem.vault.git.acceptance import accept, acceptance_notices
+from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.state.journal import JOURNAL, unfolded_accesses
 from clawmem.vault.vault import Vault
 
 _READ_SIZE = 1 << 20
@@ -134,12 +147,12 @@ def _make_archive(vault: Vault, caller: Caller, work: Staging) -> BackupResult:
 
 
 def _pack(vault: Vault, caller: Caller, folder: Path, left_out: Mapping[str, str]) -> Manifest:
-    bundle, journal = folder / BUNDLE, folder / JOURNAL
+    bundle, journal = folder / BUNDLE, folder / JOURNAL_PART
     branch = vault.head().branch
     # Writers may commit meanwhile: use the commit in the bundle, not the current HEAD.
     packed = write_bundle(vault, bundle)
     journal.write_bytes(unfolded_accesses(vault))
-    parts = {BUNDLE: bundle, JOURNAL: journal}
+    parts = {BUNDLE: bundle, JOURNAL_PART: journal}
     manifest = Manifest(
         made=stamp(caller.now),
         made_by=f"clawmem {__version__}",
@@ -237,3 +250,87 @@ def _count_records(path: str, data: bytes, counts: dict[str, int]) -> None:
             counts["facts"] += len(parse_items(data, path))
     except ClawmemError:
         counts["unreadable"] += 1
+
+
+# Findings of these checks cannot come from the history: they mean that the restore failed.
+_RESTORE_CHECKS = frozenset(("git", "fsck", "index", "lock", "pending", "half-file", "unreadable", "altered", "config"))
+
+
+class RestoreResult(NamedTuple):
+    """The root of the new vault, the manifest of the backup, and the number of errors that doctor finds."""
+
+    root: Path
+    manifest: Manifest
+    errors: int
+    notices: tuple[str, ...] = ()
+
+
+def restore(
+    file: IO[bytes], root: Path, caller: Caller, environment: Mapping[str, str], *, inside_repository: bool = False
+) -> RestoreResult:
+    """Create a vault at `root`, which must be an empty folder or not exist.
+
+    Where a person restores it, it is recorded as accepted. Raise DamagedBackup if anything differs from the backup.
+    Nothing is left behind then."""
+    _check_place(root, inside_repository)
+    with create_parents(root), staging(root) as work:
+        manifest, vault = unpack_backup(file, work, environment)
+        _check_out(vault, manifest)
+        _restore_journal(vault, work.folder / JOURNAL_PART)
+        errors = _count_errors(vault, caller)
+        vault.git.inherited_descriptors = ()
+        _put_in_place(vault.root, root)
+    if caller.agent is None:
+        with suppress(OSError):
+            accept(root / ".git", environment)
+    notices = [*acceptance_notices(root / ".git", environment)]
+    notices += [f"not in the backup: {path}: {why}" for path, why in manifest.left_out.items()]
+    if errors:
+        found = counted(errors, "error")
+        notices.append(f"doctor finds {found}, which the original vault had too: run `clawmem doctor`")
+    return RestoreResult(root, manifest, errors, tuple(notices))
+
+
+def _check_out(vault: Vault, manifest: Manifest) -> None:
+    vault.prepare_state()
+    install_attributes(vault)
+    vault.git.run("reset", "--quiet", "--hard", manifest.commit)
+
+
+def _restore_journal(vault: Vault, part: Path) -> None:
+    data = part.read_bytes() if part.exists() else b""
+    if data:
+        vault.disk.replace(vault.state / JOURNAL, data, vault.state)
+
+
+def _count_errors(vault: Vault, caller: Caller) -> int:
+    """Return the number of errors that doctor finds. Raise DamagedBackup for an error that the restore made."""
+    found = [
+        problem
+        for problem in doctor(vault, caller).problems
+        if problem.severity == ERROR and problem.check != OWN_CHECK
+    ]
+    ours = [
+        problem
+        for problem in found
+        if problem.check in _RESTORE_CHECKS and not problem.message.startswith("HEAD is detached")
+    ]
+    if ours:
+        raise DamagedBackup(f"doctor finds in the restored vault: {ours[0].message.rstrip('.')}")
+    return len(found)
+
+
+def _check_place(root: Path, inside_repository: bool) -> None:
+    if root.is_symlink() or (root.exists() and not root.is_dir()):
+        raise InvalidInput(f"{root} is not a folder.", "Name a new place for the vault.")
+    if root.is_dir() and any(root.iterdir()):
+        raise Refused(f"{root} is not empty.", "Name a new or empty folder.")
+    if not inside_repository:
+        refuse_nested(root)
+
+
+def _put_in_place(made: Path, root: Path) -> None:
+    try:
+        made.rename(root)  # replaces an empty folder, and nothing else
+    except OSError as problem:
+        raise Refused(f"{root} was created meanwhile: {problem.strerror}.", "Name another place.") from problem

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import DamagedBackup, InvalidInput, NeedsDecision, Refused
-from clawmem.memory.backup.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
-from clawmem.memory.backup.restore import RestoreResult, restore
+from clawmem.memory.backup import BackupResult, RestoreResult, backup_to_file, backup_to_stream, restore, verify_backup
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events

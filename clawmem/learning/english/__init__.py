@@ -1,1 +1,0 @@
-"""English grammar and word lists for the rules."""
