@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.vectors.embedded_texts import event_texts
+from clawmem.index.vectors.embedded_texts import EmbeddedText, event_texts, fact_texts, note_texts, sentences
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -31,4 +31,41 @@ def test_of_a_very_long_text_the_beginning_is_embedded(clawmem: Command, vault: 
 
 def test_a_question_with_code_in_it_is_embedded(clawmem: Command, vault: Vault) -> None:
     text = "Why does `rows[0]` fail here: def first(rows): return rows[0] if rows else None?"
+    short = 'Is {"a": 1}; right?'
     assert _embedded(clawmem, vault, text) == [text]
+    assert _embedded(clawmem, vault, short) == [text, short]
+
+
+def test_a_fact_has_the_title_of_its_entity_unless_it_names_it(clawmem: Command, vault: Vault) -> None:
+    clawmem("remember", "The boat JANE is red.", "--entity", "areas/people/jane")
+    clawmem("remember", "She plays the cello.", "--entity", "areas/people/jane")
+    embedded = run_query(vault, lambda index: {text.words for text in fact_texts(index)})
+    assert embedded == {"The boat JANE is red.", "Jane: She plays the cello."}
+
+
+def test_notes_are_embedded_and_what_every_agent_reads_is_not(clawmem: Command, vault: Vault) -> None:
+    with (vault.root / "MEMORY.md").open("a") as page:
+        page.write("\nThe user lives in Oslo.\n")
+    clawmem("note", "The harbour office moved.")
+    stored = "SELECT count(*) FROM note WHERE text LIKE '%Oslo%'"
+    assert run_query(vault, lambda index: index.database.execute(stored).fetchone()) == (1,)
+    embedded = run_query(vault, lambda index: [text.words for text in note_texts(index)])
+    assert any("harbour office" in words for words in embedded)
+    assert not any("Oslo" in words for words in embedded)
+
+
+def test_what_was_recalled_is_not_embedded_again(clawmem: Command, vault: Vault) -> None:
+    clawmem("remember", "The user lives in Oslo.")
+    recalled = clawmem("context", "Where do I live?").out
+    assert "Oslo" in recalled
+    assert _embedded(clawmem, vault, recalled) == []
+
+
+def test_sentences_are_those_of_texts_that_have_several() -> None:
+    texts = [
+        EmbeddedText("a", "It rained. We stayed at home! Was it cold?", b""),
+        EmbeddedText("b", "One is enough.", b""),
+    ]
+    assert [text.words for text in sentences(texts)] == ["We stayed at home!", "Was it cold?"]
+    two = [EmbeddedText("c", "The boat is red. It is old.", b"")]
+    assert [text.words for text in sentences(two)] == ["The boat is red.", "It is old."]

@@ -452,6 +452,8 @@ def test_a_remote_that_gives_but_does_not_take(machines: list[Machine]) -> None:
         "origin refused the push to main (pre-receive hook declined): this branch is protected."
     )
     assert other.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]
+    with pytest.raises(NotPermitted, match="No person has synced"):  # nothing of theirs was sent there yet
+        sync(other.vault, other.caller._replace(agent="scout"), SyncOptions())
     hook.unlink()
     other.git("config", "--file", str(machine.root.parent / "hub.git/config"), "core.bare", "false")
     refused = other.sync().problem
