@@ -271,8 +271,7 @@ class Runtime:
         Raise InvalidInput if its limits or its command are invalid, and NotPermitted if an agent names a model.
         """
         from clawmem.llm.choice import choose_model  # only some verbs use a model
-        from clawmem.vault.state.answers import KeptAnswers
-        from clawmem.vault.state.spending import UseMeter
+        from clawmem.vault.state.spending import KeptAnswers, UseMeter
 
         vault = self.vault()
         if name:

@@ -32,8 +32,7 @@ from clawmem.learning.synthesize import SynthesizeResult
 from clawmem.llm.choice import Model
 from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import DecayResult, FoldResult
-from clawmem.memory.facts.future_values import FutureValuesResult
-from clawmem.memory.facts.premises import PremisesResult
+from clawmem.memory.facts.premises import FutureValuesResult, PremisesResult
 from clawmem.memory.pages.guardrails import GuardrailPagesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult

@@ -22,8 +22,7 @@ from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import synthesize
 from clawmem.memory.entities.entities import name_user_entity
 from clawmem.memory.facts.access import archive_decayed, fold_accesses
-from clawmem.memory.facts.future_values import apply_future_values
-from clawmem.memory.facts.premises import refresh_premises
+from clawmem.memory.facts.premises import apply_future_values, refresh_premises
 from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
 from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import stamp

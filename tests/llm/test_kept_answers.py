@@ -14,7 +14,7 @@ from clawmem.llm.budget import Account, RunLimits
 from clawmem.llm.choice import Model
 from clawmem.llm.loop import ask
 from clawmem.llm.presets import ModelCommand
-from clawmem.vault.state.answers import FOLDER, KeptAnswers
+from clawmem.vault.state.spending import ANSWERS, KeptAnswers
 from clawmem.vault.vault import Vault
 from tests.llm.test_program import QUESTION, SCHEMA
 
@@ -85,7 +85,7 @@ def test_a_run_that_may_find_no_more_facts_gets_no_kept_answer_either(counted: C
 
 
 def test_the_oldest_are_deleted_and_a_damaged_one_is_asked_again(vault: Vault, counted: Counted) -> None:
-    kept, folder = KeptAnswers(vault, 3), vault.state / FOLDER
+    kept, folder = KeptAnswers(vault, 3), vault.state / ANSWERS
     for number in range(6):
         kept.put(f"{number}", json.dumps(number))
         os.utime(folder / f"{number}", (number, number))

@@ -9,8 +9,8 @@ EXTENSION = Extension(
     verbs={verb: f"{_HERE}.verbs.{verb}" for verb in ("eval", "evaluate", "failure", "principle")},
     kinds=f"{_HERE}.kinds:KINDS",
     completions={
-        "suite": f"{_HERE}.completions:suites",
-        "principle": f"{_HERE}.completions:principles",
+        "suite": f"{_HERE}.suites.store:completed_suites",
+        "principle": f"{_HERE}.principles:completed_principles",
     },
     answers={
         "alignment": f"{_HERE}.alignment:alignment_numbers",

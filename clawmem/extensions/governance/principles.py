@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import (
     ClawmemError,
@@ -27,6 +27,9 @@ from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
 from clawmem.vault.git.git import Git
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.runtime import Runtime
 
 MOST_FILES = 50_000
 MOST_BYTES = 2_000_000
@@ -55,6 +58,12 @@ def read_principles(vault: Vault) -> tuple[Principle, ...]:
     data = vault.read(PRINCIPLES_PATH)
     refuse_unread(data, PRINCIPLES_PATH)
     return parse_principles(data or b"", PRINCIPLES_PATH, parse_yaml)
+
+
+def completed_principles(runtime: Runtime, prefix: str, before: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the ids of principles that begin with the word at the cursor of a shell, with their rules."""
+    principles = read_principles(runtime.vault())
+    return [(principle.id, principle.rule) for principle in principles if principle.id.startswith(prefix)]
 
 
 def read_principles_file(path: Path) -> tuple[Principle, ...]:

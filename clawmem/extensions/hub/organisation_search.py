@@ -18,7 +18,7 @@ from clawmem.extensions.hub.organisation import ask_organisation, is_connected, 
 from clawmem.extensions.hub.organisation_vault import FactSearch, FoundFacts, find_in_folder, own_among, search_folder
 from clawmem.extensions.hub.postgres.organisation import facts_by_id, identity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit, HubQuestion, search_facts
-from clawmem.faces.parts.past import SHORT
+from clawmem.faces.parts.words import SHORT
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids

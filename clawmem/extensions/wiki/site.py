@@ -36,13 +36,18 @@ from clawmem.extensions.wiki.values.page import (
     REPORTS,
     EntityPage,
     HandLinks,
+    OwnPage,
     PageEntry,
     PageLink,
+    Site,
+    SitePage,
+    SiteTopic,
     TopicPage,
     entity_page,
+    site_paths,
+    source_events,
     topic_page,
 )
-from clawmem.extensions.wiki.values.site import OwnPage, Site, SitePage, SiteTopic, site_paths, source_events
 from clawmem.extensions.wiki.write_site import SiteBuild, SiteState, read_site_state, write_site
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id

@@ -1,4 +1,4 @@
-"""Facts in words and as JSON, the same in every verb."""
+"""Facts, those of the organisation, and entries of the history in words and as JSON, the same in every verb."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from clawmem.faces.parts.command import Answer
+from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.dates import minute
 from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import trust_limit
 
 if TYPE_CHECKING:
     from clawmem.memory.facts.revise import ReviseResult
+    from clawmem.model.history.entry import HistoryEntry
     from clawmem.model.records.event import Event
     from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
@@ -104,3 +107,41 @@ def revised(result: ReviseResult) -> Answer:
     }
     rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
     return Answer(data, outcome_lines(rows, result.commit), result.notices)
+
+
+ORG = Parameter(
+    "Ask the organisation, too: its facts are labelled, come after your own that have as many words of the question,"
+    " and take no room from them. The filters are for your own facts only.",
+    ("--org",),
+)
+_ORIGIN = {"org": str, "vault": str, "scopes": [str], "author": str, "commit": str, "path": str, "line": int}
+
+HUB_FACT = {
+    "id": str,
+    "fact": str,
+    "entity": str,
+    "category": str,
+    "status": str,
+    "timestamp": str,
+    "source": str,
+    "trust": (str, None),
+    "confidence": (float, None),
+    "score?": float,
+    "origin": _ORIGIN,
+}
+"""The shape of a fact of the organisation."""
+
+OF_ORGANISATION = {"org": str, "facts": [HUB_FACT], "problem?": str}
+"""The shape of the organisation's part of an answer."""
+
+SHORT = 12
+
+
+def entry_data(entry: HistoryEntry) -> dict[str, Any]:
+    """An entry as callers of --json get it; what a commit does not say is left out."""
+    return said(entry._asdict())
+
+
+def entry_line(entry: HistoryEntry) -> str:
+    """An entry on one line: short name, time, author, subject."""
+    return f"{entry.commit[:SHORT]}  {minute(entry.time)}  {entry.author}  {entry.subject}"

@@ -8,7 +8,6 @@ from clawmem.errors import InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
-from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -22,7 +21,7 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import NARRATED, context_data
+from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data
 from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.past import SHORT, entry_data
+from clawmem.faces.parts.words import SHORT, entry_data
 from clawmem.memory.history.compare import Comparison, OtherChanges, compare
 from clawmem.model.facts.fact_words import fact_data, origin_warnings
 from clawmem.model.history.comparison import GROUPS, ChangeSentence, FactDifference, change_sentences, summary

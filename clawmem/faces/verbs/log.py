@@ -7,8 +7,7 @@ from typing import Annotated
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import LIMIT, Parameter
-from clawmem.faces.parts.past import entry_data, entry_line
-from clawmem.faces.parts.words import said
+from clawmem.faces.parts.words import entry_data, entry_line, said
 from clawmem.memory.history.log import LogBounds
 from clawmem.memory.history.log import log as act
 from clawmem.model.language.dates import end_of, parse_end, parse_period, parse_start

@@ -11,7 +11,6 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, point_in_time, reach_of
-from clawmem.faces.parts.organisation import OF_ORGANISATION, ORG
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -27,7 +26,7 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import NARRATED, context_data, event_data, event_warning, said
+from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data, event_data, event_warning, said
 from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.facts.fact import source_name
 from clawmem.model.facts.fact_words import fact_data, fact_line

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.faces.parts.past import SHORT, entry_data, entry_line
+from clawmem.faces.parts.words import SHORT, entry_data, entry_line
 from clawmem.memory.history.undo import UndoResult
 from clawmem.memory.history.undo import undo as act
 from clawmem.model.facts.fact_words import fact_data, fact_line

@@ -9,10 +9,8 @@ from typing import Annotated, Any
 from clawmem.errors import NotFound
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.organisation import HUB_FACT
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.faces.parts.past import SHORT, entry_data, entry_line
-from clawmem.faces.parts.words import event_data, event_warning, said
+from clawmem.faces.parts.words import HUB_FACT, SHORT, entry_data, entry_line, event_data, event_warning, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line

@@ -25,7 +25,7 @@ from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
 from clawmem.vault.past import FOLDER as PAST
-from clawmem.vault.state.answers import FOLDER as ANSWERS
+from clawmem.vault.state.spending import ANSWERS
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"

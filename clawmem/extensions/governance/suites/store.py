@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, Refused, UnreadableKey
@@ -35,6 +35,9 @@ from clawmem.model.records.change import Change, agent_author, subject_line, tra
 from clawmem.model.records.parsing import Yaml, read_log
 from clawmem.vault.strict_yaml import parse_yaml, with_line
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.runtime import Runtime
 
 
 class SuiteList(NamedTuple):
@@ -124,6 +127,11 @@ def keep_run(vault: Vault, caller: Caller, run: EvalRun) -> str:
 def suite_names(vault: Vault) -> list[str]:
     """Return the ids of the suites of the vault and of clawmem, in order."""
     return sorted({*GENERATED, *(path.stem for path in (vault.root / FOLDER).glob("*.yaml"))})
+
+
+def completed_suites(runtime: Runtime, prefix: str, before: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of suites that begin with the word at the cursor of a shell."""
+    return [(name, "") for name in suite_names(runtime.vault()) if name.startswith(prefix)]
 
 
 RUNS_PATH = "governance/eval-runs.jsonl"

@@ -25,9 +25,8 @@ from clawmem.extensions.hub.organisation_search import facts_as_recalled, query_
 from clawmem.extensions.hub.organisation_vault import ask_folder
 from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
-from clawmem.faces.parts.organisation import HUB_FACT
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
-from clawmem.faces.parts.words import said
+from clawmem.faces.parts.words import HUB_FACT, said
 from clawmem.memory.facts.gates import gate_fact
 from clawmem.model.facts.reach import ORGANISATION
 from clawmem.model.language.text import counted

@@ -20,12 +20,17 @@ from clawmem.extensions.wiki.values.page import (
     EntityPage,
     FactPlace,
     PageLink,
+    Site,
+    SitePage,
+    SiteTopic,
     WikiClaim,
     file_name,
+    own_path,
     relative_link,
+    site_path,
+    site_paths,
     topic_page,
 )
-from clawmem.extensions.wiki.values.site import Site, SitePage, SiteTopic, own_path, site_path, site_paths
 from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, TEMPLATES, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer
 from clawmem.extensions.wiki.web.site_data import (

@@ -18,8 +18,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clawmem.extensions.wiki.values.memory_graph import ABOUT, MemoryGraph, memory_graph, middles
-from clawmem.extensions.wiki.values.page import EntityPage, PageEntry
-from clawmem.extensions.wiki.values.site import OwnPage, SitePage, own_path, site_path, site_paths
+from clawmem.extensions.wiki.values.page import (
+    EntityPage,
+    OwnPage,
+    PageEntry,
+    SitePage,
+    own_path,
+    site_path,
+    site_paths,
+)
 from clawmem.extensions.wiki.web.html import data_script, keyed_script, value_of
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of

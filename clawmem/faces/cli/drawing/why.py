@@ -16,8 +16,7 @@ from rich.tree import Tree
 
 from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer
-from clawmem.faces.parts.past import SHORT
-from clawmem.faces.parts.words import event_warning
+from clawmem.faces.parts.words import SHORT, event_warning
 from clawmem.faces.verbs.why import around_quote
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import minute

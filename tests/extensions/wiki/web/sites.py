@@ -9,16 +9,19 @@ from clawmem.extensions.wiki.values.page import (
     DoubtfulClaim,
     EntityPage,
     FactPlace,
+    OwnPage,
     PageEntry,
     PageLink,
     Premise,
+    Site,
+    SitePage,
+    SiteTopic,
     TopicPage,
     WikiClaim,
     WikiConflict,
     entity_page,
     topic_page,
 )
-from clawmem.extensions.wiki.values.site import OwnPage, Site, SitePage, SiteTopic
 from clawmem.extensions.wiki.web.render_site import render_site
 from clawmem.extensions.wiki.write_site import write_site
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, Unreadable
 from clawmem.extension import answer_of
-from clawmem.faces.parts.past import SHORT, entry_line
-from clawmem.faces.parts.words import outcome_lines
+from clawmem.faces.parts.words import SHORT, entry_line, outcome_lines
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, count_tiers
 from clawmem.index.search.channels import FactFilter

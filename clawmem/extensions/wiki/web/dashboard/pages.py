@@ -13,12 +13,12 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput
-from clawmem.extensions.wiki.values.site import site_path
+from clawmem.extensions.wiki.values.page import site_path
 from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 from clawmem.extensions.wiki.web.dashboard.app import GraphFiles, View
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
-from clawmem.faces.parts.past import entry_data
+from clawmem.faces.parts.words import entry_data
 from clawmem.faces.verbs.log import OLDER
 from clawmem.faces.verbs.table import load
 from clawmem.memory.history.why import why
