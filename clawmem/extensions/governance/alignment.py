@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.extensions.governance.alignment_log import (
-    ALIGNMENT,
-    BAR,
-    AlignmentEntry,
-    AlignmentReport,
-    compared,
-    last_agreement,
-    parse_alignment,
-    report_of,
+from clawmem.extensions.governance.criterion import (
+    EVALUATIONS,
+    FAIL,
+    LEAST,
+    MET,
+    PASS,
+    REFUTED,
+    UNDECIDED,
+    VERDICTS,
+    CriterionResult,
+    Evaluation,
+    parse_evaluations,
 )
-from clawmem.extensions.governance.criterion import EVALUATIONS, Evaluation, parse_evaluations
+from clawmem.extensions.governance.criterion import KINDS as CRITERION_KINDS
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.memory.review.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
@@ -28,11 +31,148 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.task import PASS, REJECT, Task, parse_task, task_path
+from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.model.records.task import PASS as PASSED
+from clawmem.model.records.task import REJECT, Task, parse_task, task_path
+from clawmem.model.records.task import VERDICTS as RULINGS
 from clawmem.model.records.task_moves import CLOSE, Mover
 from clawmem.model.records.task_moves import REJECT as REJECT_TASK
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+ALIGNMENT = "governance/alignment.jsonl"
+# Below this agreement with people, over so many of their last decisions, nothing passes by itself.
+BAR, WINDOW = 0.8, 20
+AGREED, FALSE_PASS, FALSE_FAIL, OPEN = OUTCOMES = ("agreed", "false pass", "false fail", "escalated")
+
+
+class AlignmentEntry(NamedTuple):
+    """A decision of a person (`pass` or `reject`) on a task, and what an evaluation had found.
+
+    `id` is that of the evaluation. `outcome` compares the two, and `kinds` does so for each kind of criterion that
+    counts. `at` is the time of the decision (ISO 8601 UTC), and `by` who decided."""
+
+    id: str
+    at: str
+    task: str
+    workflow: str | None
+    found: Annotated[str, VERDICTS]
+    verdict: Annotated[str, VERDICTS]
+    ruling: Annotated[str, tuple(RULINGS)]
+    outcome: Annotated[str, OUTCOMES]
+    kinds: Mapping[str, Annotated[str, OUTCOMES]]
+    by: str
+    extra: Mapping[str, Any] = {}
+
+
+class Agreement(NamedTuple):
+    """How many decisions agreed, were false passes, were false fails, or had been escalated."""
+
+    agreed: int = 0
+    false_passes: int = 0
+    false_fails: int = 0
+    escalated: int = 0
+
+    @property
+    def counted(self) -> int:
+        """Return the number of decisions on which the evaluator had a verdict of its own."""
+        return self.agreed + self.false_passes + self.false_fails
+
+    @property
+    def rate(self) -> float | None:
+        """Return the share of agreement, from 0 to 1; None without a decision that counts."""
+        return self.agreed / self.counted if self.counted else None
+
+
+class AlignmentReport(NamedTuple):
+    """The agreement over all decisions, over the last ones, for each kind of criterion, and for each workflow."""
+
+    all: Agreement
+    last: Agreement
+    kinds: Mapping[str, Agreement]
+    workflows: Mapping[str, Agreement]
+
+
+def compared(evaluation: Evaluation, ruling: str, at: str, by: str) -> AlignmentEntry:
+    """Return the entry of a person's ruling on a task. Results below LEAST count as undecided."""
+    outcome = _outcome(evaluation.found, ruling)
+    kinds = _kind_outcomes(evaluation, ruling)
+    return AlignmentEntry(
+        evaluation.id, at, evaluation.task, evaluation.workflow, evaluation.found, evaluation.verdict, ruling, outcome,
+        kinds, by,
+    )  # fmt: skip
+
+
+def _outcome(found: str, ruling: str) -> str:
+    if found not in (PASS, FAIL):
+        return OPEN
+    if found == PASS:
+        return FALSE_PASS if ruling == REJECT else AGREED
+    return AGREED if ruling == REJECT else FALSE_FAIL
+
+
+def _kind_outcomes(evaluation: Evaluation, ruling: str) -> dict[str, str]:
+    """Compare each kind of criterion. A kind has found `fail` if it refuted one, `pass` if it found all of its own met.
+
+    One unmet criterion is enough to reject. So where the evaluation found `pass`, a rejection counts against every
+    kind; where it did not, only kinds that refuted something are compared."""
+    found = {}
+    for kind in CRITERION_KINDS:
+        results = {_sure_result(result) for result in evaluation.results if result.kind == kind}
+        if REFUTED in results:
+            found[kind] = FAIL
+        elif results == {MET} and (ruling != REJECT or evaluation.found == PASS):
+            found[kind] = PASS
+    return {kind: _outcome(verdict, ruling) for kind, verdict in found.items()}
+
+
+def _sure_result(result: CriterionResult) -> str:
+    return result.result if result.confidence >= LEAST else UNDECIDED
+
+
+def report_of(entries: Sequence[AlignmentEntry], window: int = WINDOW) -> AlignmentReport:
+    """Return the report. `window` is how many of the last decisions that count `last` covers."""
+    ordered = _each_once(entries)
+    workflows = sorted({entry.workflow or "" for entry in ordered})
+    return AlignmentReport(
+        agreement_of(entry.outcome for entry in ordered),
+        last_agreement(ordered, window),
+        {
+            kind: agreement_of(entry.kinds[kind] for entry in ordered if kind in entry.kinds)
+            for kind in CRITERION_KINDS
+            if any(kind in entry.kinds for entry in ordered)
+        },
+        {
+            name: agreement_of(entry.outcome for entry in ordered if (entry.workflow or "") == name)
+            for name in workflows
+        },
+    )
+
+
+def last_agreement(entries: Iterable[AlignmentEntry], window: int = WINDOW) -> Agreement:
+    """Return the agreement over the last decisions on which the evaluator had a verdict of its own."""
+    counted = [entry for entry in _each_once(entries) if entry.outcome != OPEN]
+    return agreement_of(entry.outcome for entry in counted[-window:])
+
+
+def _each_once(entries: Iterable[AlignmentEntry]) -> list[AlignmentEntry]:
+    """Return the entries by time. Of several that two machines recorded about one evaluation, the first counts."""
+    found: dict[str, AlignmentEntry] = {}
+    for other_entry in sorted(entries, key=lambda entry: (entry.at, entry.id)):
+        found.setdefault(other_entry.id, other_entry)
+    return list(found.values())
+
+
+def agreement_of(outcomes: Iterable[str]) -> Agreement:
+    """Count outcomes."""
+    items = list(outcomes)
+    return Agreement(*(items.count(outcome) for outcome in OUTCOMES))
+
+
+def parse_alignment(data: bytes, path: str, yaml: Yaml) -> tuple[AlignmentEntry, ...]:
+    """Read the log, oldest first. Raise Unreadable, naming the line and the key."""
+    return read_log(AlignmentEntry, data, path, yaml)
+
 
 # Below this number of decisions of people, no task closes by itself.
 LEAST_DECISIONS = 5
@@ -157,8 +297,8 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
     Raise Refused if the task was decided otherwise."""
     del facts
     decided = proposal.decided
-    ruling = PASS if proposal.status == APPROVED else REJECT
-    slug = _task_of(proposal)
+    ruling = PASSED if proposal.status == APPROVED else REJECT
+    slug = str((proposal.details or {}).get("task"))
     path = task_path(slug)
     data = work.read(path)
     writes: dict[str, bytes | None] = {}
@@ -167,7 +307,7 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         if task.ruling not in (None, ruling):
             raise Refused(f"The task {slug} is already {task.state}.", "Change the task, or decide as it was decided.")
         if task.ruling is None:
-            move = CLOSE if ruling == PASS else REJECT_TASK
+            move = CLOSE if ruling == PASSED else REJECT_TASK
             writes[path] = with_move(task, move, Mover(decided.by, True, decided.at), decided.reason).page.encode()
     items = read_alignment(work)
     wanted = (proposal.details or {}).get("evaluation")
@@ -182,10 +322,6 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
         entry = compared(evaluation, ruling, decided.at, decided.by)
         writes |= _log_writes(items, [entry])
     return writes
-
-
-def _task_of(proposal: Proposal) -> str:
-    return str((proposal.details or {}).get("task"))
 
 
 def _log_writes(items: Sequence[AlignmentEntry], entries: Sequence[AlignmentEntry]) -> dict[str, bytes | None]:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, NotFound, Refused
 from clawmem.extensions.governance.alignment import (
+    AlignmentEntry,
     may_pass,
     new_decisions,
     read_alignment,
     read_evaluations,
     why_not_close,
 )
-from clawmem.extensions.governance.alignment_log import AlignmentEntry
 from clawmem.extensions.governance.criterion import (
     COMMAND,
     ESCALATE,

@@ -16,7 +16,7 @@ KINDS = (
         "clawmem.model.forms:render_lines", EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
     json_kind(
-        "alignment", "governance/alignment.jsonl", "clawmem.extensions.governance.alignment_log:parse_alignment",
+        "alignment", "governance/alignment.jsonl", "clawmem.extensions.governance.alignment:parse_alignment",
         "clawmem.model.forms:render_lines", EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
 )  # fmt: skip

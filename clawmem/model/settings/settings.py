@@ -146,7 +146,6 @@ SETTINGS = (
         "how long to wait for one answer, in seconds",
         0.1,
         3600,
-        former=(10.0,),
     ),
     Setting(
         "llm.output",
@@ -171,9 +170,8 @@ SETTINGS = (
         "how long one run may wait for the model, in milliseconds",
         0,
         86_400_000,
-        former=(12_000,),
     ),
-    Setting("llm.max_facts", "int", 200, "the most facts a model may find in one run", 0, 10_000, former=(8,)),
+    Setting("llm.max_facts", "int", 200, "the most facts a model may find in one run", 0, 10_000),
     Setting("llm.max_tokens", "int", 2000, "the most tokens of one answer", 50, 1_000_000),
     Setting("llm.daily_calls", "int", 20, "the most calls of one day (UTC) whose price is not known", 0, 10_000),
     Setting("llm.daily_tokens", "int", 100_000, "the most tokens of prompts and answers in them", 0, 100_000_000),
@@ -438,7 +436,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
             fitting = _fitting(BY_KEY[key], value)
             if key not in LOCAL or fitting in BY_KEY[key].offline:
                 values[key] = fitting
-            elif fitting != _DEFAULTS[key] and fitting not in BY_KEY[key].former:
+            elif fitting != _DEFAULTS[key]:
                 suggested[key] = fitting
     return Settings(values, unknown, suggested=suggested)
 

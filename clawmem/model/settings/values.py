@@ -12,8 +12,7 @@ class Setting(NamedTuple):
     """One key: its kind (int, float, bool, text, optional, address, variable, words, names, entity, places, routes,
     delegations or choice), default and meaning.
 
-    `offline` holds the values of a local key with which nothing is sent anywhere. `former` holds earlier defaults: the
-    `clawmem.yaml` of an older vault contains them, and suggests nothing by it.
+    `offline` holds the values of a local key with which nothing is sent anywhere.
     """
 
     key: str
@@ -24,7 +23,6 @@ class Setting(NamedTuple):
     high: float | None = None
     choices: tuple[str, ...] = ()
     offline: tuple[str, ...] = ()
-    former: tuple[Value, ...] = ()
 
 
 def check_value(setting: Setting, value: object) -> Value:

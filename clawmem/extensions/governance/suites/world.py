@@ -284,13 +284,9 @@ def _evolve_archived(world: World, place: int) -> Callable[[], None]:
     return lambda: world.ask(EVOLUTION, "archived and asked for", f"Which sandwich did {text} order?", thing)
 
 
-def _company_of(world: World, place: int) -> str:
-    return world.companies[world.size + place]
-
-
 def _agent_of(world: World, place: int) -> tuple[str, str, str]:
     """A company, the thing that is told of it, and the fact that says it."""
-    company = _company_of(world, place)
+    company = world.companies[world.size + place]
     thing = f"{company} lawyer"
     fact = f"{company} is represented by {world.say(thing, world.word())}."
     world.tell(fact, _company(company))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import DONE, PARTIAL, REFUSED, ClawmemError, InvalidInput, Refused
-from clawmem.extensions.governance.alignment_log import Agreement
 from clawmem.extensions.governance.criterion import (
     COMMAND,
     ESCALATE,
@@ -31,6 +30,9 @@ from clawmem.memory.allowed_commands import (
 )
 from clawmem.model.forms import to_record
 from clawmem.model.records.allowed_command import AllowedCommand, shown_words
+
+if TYPE_CHECKING:
+    from clawmem.extensions.governance.alignment import Agreement
 
 _NOT_CHECKED = "Not checked: what these files read or start in turn. --pin FILE adds a file that must not change."
 _AT_TERMINAL = "At a terminal, the same command without --yes shows all of it and its checksum, and asks."
@@ -67,8 +69,7 @@ def alignment(call: Call) -> Answer:
     """Show how often the verdicts agreed with the decisions of people: over all decisions, over the last ones, for each
     kind of criterion, and for each workflow. Below 0.8, nothing passes by itself."""
     # The other commands do not need these.
-    from clawmem.extensions.governance.alignment import report_alignment
-    from clawmem.extensions.governance.alignment_log import BAR, WINDOW
+    from clawmem.extensions.governance.alignment import BAR, WINDOW, report_alignment
 
     result = report_alignment(call.runtime.vault(), call.runtime.caller())
     report = result.report

@@ -17,7 +17,7 @@ from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.language.text import forms_of
 from clawmem.model.records.entity import title_of
 from clawmem.model.search.named import FactPlace, named_and_others
-from clawmem.model.search.ranking import AskedOf, RankedFact, RankingFeatures, meaning_share, rank
+from clawmem.model.search.ranking import AskedOf, RankingFeatures, meaning_share, rank
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
@@ -87,7 +87,7 @@ def search_facts(connection: HubConnection, asked: HubQuestion) -> list[HubHit]:
     features = {key: _features(key, hub_fact.fact, moment) for key, hub_fact in facts.items()}
     about = _asked_of(connection, asked.text, facts)
     best = rank(_of(scores, facts), features, shares=_of(shares, facts), asked=about)
-    return [_hit(facts[fact.id], fact) for fact in best[: asked.limit]]
+    return [HubHit(facts[fact.id], fact.score, fact.channels) for fact in best[: asked.limit]]
 
 
 def read_hub_fact(connection: HubConnection, vault: str, fact_id: str) -> HubFact | None:
@@ -176,10 +176,6 @@ def _asked_of(connection: HubConnection, question: str, facts: Mapping[str, HubF
 def _of(scores: Mapping[str, Mapping[str, float]], facts: Mapping[str, HubFact]) -> dict[str, dict[str, float]]:
     """Return the scores of facts that could be read: one may have gone between the two queries."""
     return {name: {key: score for key, score in each.items() if key in facts} for name, each in scores.items()}
-
-
-def _hit(found: HubFact, ranked: RankedFact) -> HubHit:
-    return HubHit(found, ranked.score, ranked.channels)
 
 
 _BATCH = 64

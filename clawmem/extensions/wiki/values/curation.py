@@ -142,13 +142,9 @@ def duplicate_claims(facts: Iterable[tuple[str, Fact]]) -> list[WikiFinding]:
 
 def _same(fact: Fact) -> Iterable[tuple[str, ...]]:
     pair = (realm_of(fact), fact.valid_from or "", fact.valid_to or "")
-    yield ("words", _words(fact.fact), *pair)
+    yield ("words", _NO_WORD.sub(" ", _ARTICLES.sub(" ", normal(fact.fact))).strip(), *pair)
     if fact.subject and fact.predicate and fact.object:
         yield ("value", normal(fact.subject), fact.predicate, normal(fact.object), *pair)
-
-
-def _words(text: str) -> str:
-    return _NO_WORD.sub(" ", _ARTICLES.sub(" ", normal(text))).strip()
 
 
 def _duplicate_claim(entity: str, how: str, same: Sequence[Fact]) -> WikiFinding:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
-from clawmem.extensions.governance.alignment_log import (
+from clawmem.extensions.governance.alignment import (
     AlignmentEntry,
     agreement_of,
     compared,
