@@ -18,19 +18,34 @@ START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
 shortened, a session ends."""
 DELEGATED, RETURNED = "delegated", "returned"
 """What happens: an agent hands work to a sub-agent, and the sub-agent is done."""
+TURN = "turn"
+"""What happens: an agent has answered, and waits for the person."""
 _CLAUDE = {
     "SessionStart": START,
     "UserPromptSubmit": PROMPT,
     "SubagentStart": DELEGATED,
     "SubagentStop": RETURNED,
+    "Stop": TURN,
     "PreCompact": COMPACT,
     "SessionEnd": END,
 }
 _HARNESSES: dict[str, dict[str, str]] = {
     "claude-code": _CLAUDE,
     "codex": _CLAUDE,
-    "gemini": {"SessionStart": START, "BeforeAgent": PROMPT, "PreCompress": COMPACT, "SessionEnd": END},
-    "cursor": {"sessionStart": START, "beforeSubmitPrompt": PROMPT, "preCompact": COMPACT, "sessionEnd": END},
+    "gemini": {
+        "SessionStart": START,
+        "BeforeAgent": PROMPT,
+        "AfterAgent": TURN,
+        "PreCompress": COMPACT,
+        "SessionEnd": END,
+    },
+    "cursor": {
+        "sessionStart": START,
+        "beforeSubmitPrompt": PROMPT,
+        "stop": TURN,
+        "preCompact": COMPACT,
+        "sessionEnd": END,
+    },
     # Names of the plugins that `clawmem setup` writes.
     "opencode": {"session_start": START, "chat_message": PROMPT, "session_end": END},
     "openclaw": {"session_start": START, "before_prompt_build": PROMPT, "session_end": END},
@@ -43,7 +58,7 @@ TRANSCRIPTS = {
 """The formats in which a harness writes down its conversations."""
 HANDED_IN = {"openclaw": "openclaw-trajectory", "opencode": "opencode"}
 """The formats of conversations that a harness hands in by `clawmem ingest` after each turn: it writes no transcript."""
-PLAIN = {text: text for text in (START, PROMPT, COMPACT, END)}
+PLAIN = {text: text for text in (START, PROMPT, TURN, COMPACT, END)}
 """The names of events for a program of one's own; its hooks print plain text."""
 
 # Who asks says so before or after what is pasted: of a longer prompt, so many characters of each end are kept.
@@ -51,13 +66,15 @@ _END_CHARACTERS = 1_000
 
 
 class HookCall(NamedTuple):
-    """What a harness says when it calls a hook: its session, folder and transcript, and what the person asks."""
+    """What a harness says when it calls a hook: its session, folder and transcript, what the person asks, and whether
+    the agent's turn was an answer to a hook."""
 
     session: str | None = None
     folder: str | None = None
     transcript: str | None = None
     prompt: str = ""
     source: str = ""
+    again: bool = False
 
 
 def events_of(harness: str) -> Mapping[str, str]:
@@ -89,7 +106,8 @@ def read_call(data: bytes) -> HookCall:
     if len(prompt) > 2 * _END_CHARACTERS:
         prompt = f"{prompt[:_END_CHARACTERS]}\n{prompt[-_END_CHARACTERS:]}"
     source = _text(record.get("source")) or ""
-    return HookCall(_text(session), _text(folder), _text(transcript), prompt, source)
+    again = bool(record.get("stop_hook_active") or record.get("loop_count"))
+    return HookCall(_text(session), _text(folder), _text(transcript), prompt, source, again)
 
 
 def printed(harness: str, event: str, text: str) -> str:
@@ -97,6 +115,9 @@ def printed(harness: str, event: str, text: str) -> str:
     # The plugins that OpenClaw and OpenCode load read plain text.
     if event in PLAIN or harness not in _HARNESSES or harness in HANDED_IN or not text:
         return text
+    if events_of(harness)[event] == TURN:
+        answers = {"cursor": {"followup_message": text}, "gemini": {"decision": "deny", "reason": text}}
+        return json.dumps(answers.get(harness, {"decision": "block", "reason": text}))
     if harness == "cursor":
         # The client takes the context of a prompt, too, only beside the word that the prompt goes on.
         goes_on = {"continue": True} if events_of(harness)[event] == PROMPT else {}

@@ -23,6 +23,7 @@ from clawmem.model.harness import (
     PROMPT,
     RETURNED,
     START,
+    TURN,
     HookCall,
     events_of,
     printed,
@@ -58,6 +59,7 @@ _HARNESSES = (*HARNESSES, "shell")
 _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)
 _READING = "reading"
+_ASKED = 500  # characters of the last prompt that say what a session was about
 _TRANSCRIPT, _SESSION = "transcript", "session"
 
 
@@ -111,6 +113,9 @@ def _answer(call: Call, vault: Vault, event: str, harness: str, value: HookCall)
         raise InvalidInput(f"{harness} has no event '{event}'.", f"Its events are {', '.join(events_of(harness))}.")
     if meaning in (COMPACT, END, RETURNED):
         return "", _hand_over(call, vault, harness, value, meaning)
+    if meaning == TURN:
+        question = _question(call, vault, harness, value)
+        return question, "asked what to keep" if question else "nothing to ask"
     text = _text(call, vault, meaning, harness, value)
     return text.text, f"{counted(len(text.facts), 'fact')} given" if text.text else "nothing to give"
 
@@ -126,7 +131,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         from clawmem.work.sessions.records import list_sessions
 
         # A new or shortened conversation holds nothing that was shown before.
-        asked = known.asked if value.source in ("compact", "resume") else ""
+        asked = known.asked[:_ASKED] if value.source in ("compact", "resume") else ""
         sessions = list_sessions(vault, caller.now).sessions
         # A repository is a technical task, for which nobody's family or health is shown.
         about = f"{project_name(project)} repository {asked}".strip() if project else asked
@@ -140,15 +145,36 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         _begin(call, vault, harness, caller, value, reach)
     else:
         assert meaning == PROMPT
+        # A plugin has no event after which the agent goes on: it is asked about a turn with the next prompt.
+        question = _question(call, vault, harness, value) if harness in HANDED_IN else ""
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
         text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
-        known = known._replace(asked=value.prompt[:500], shown=(*known.shown, *text.facts))
+        known = known._replace(shown=(*known.shown, *text.facts))
+        if value.prompt:
+            known = known._replace(asked=value.prompt, at=stamp(caller.now))
+        text = text._replace(text="\n\n".join(filter(None, (question, text.text))))
     if value.session:
         transcript = known.transcript if _is_typed(call, harness) else value.transcript
         known = known._replace(harness=harness, project=project, transcript=transcript)
         write_session(vault, value.session, known)
     return text
+
+
+def _question(call: Call, vault: Vault, harness: str, value: HookCall) -> str:
+    """The question to an agent that has answered; one for each prompt, and none to an answer to it.
+
+    A program that runs for a script prints the last answer: there, none is asked where the harness says so."""
+    attended = call.runtime.environment.get("CLAUDE_CODE_SESSION_ATTENDED") != "0"
+    known = read_session(vault, value.session) if value.session and attended and not value.again else None
+    if value.session is None or known is None or not known.at:
+        return ""
+    from clawmem.learning.turn_end import turn_question
+
+    question = turn_question(vault, _caller(call, harness, value), known.asked, known.at)
+    if question:
+        write_session(vault, value.session, known._replace(at=""))
+    return question
 
 
 def _begin(call: Call, vault: Vault, harness: str, caller: Caller, value: HookCall, reach: Reach) -> None:
@@ -186,7 +212,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
 
-                end_unattended(vault, caller, value.session, known.asked)
+                end_unattended(vault, caller, value.session, known.asked[:_ASKED])
         if meaning == END and value.session:
             forget_session(vault, value.session)
         _read_on(call, vault, harness, ended=meaning == END)

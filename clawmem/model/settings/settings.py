@@ -58,6 +58,12 @@ SETTINGS = (
         8760,
     ),
     Setting(
+        "session.ask",
+        "bool",
+        True,
+        "whether an agent is asked at the end of a turn what is worth keeping, where no model reads later",
+    ),
+    Setting(
         "coordination.lease_minutes",
         "float",
         30.0,

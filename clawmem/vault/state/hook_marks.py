@@ -35,9 +35,9 @@ class HookMark(NamedTuple):
 
 
 class HookSession(NamedTuple):
-    """What is known of a running session: what was asked last, the ids of the facts that it was shown, whether its
-    conversation was shortened; its harness, project and transcript, and how long the transcript was when it was taken
-    in last, in bytes."""
+    """What is known of a running session: what was asked last and when (empty once the agent was asked what to keep),
+    the ids of the facts that it was shown, whether its conversation was shortened; its harness, project and transcript,
+    and how long the transcript was when it was taken in last, in bytes."""
 
     asked: str = ""
     shown: tuple[str, ...] = ()
@@ -46,6 +46,7 @@ class HookSession(NamedTuple):
     project: str | None = None
     transcript: str | None = None
     taken: int = 0
+    at: str = ""
 
 
 def write_mark(vault: Vault, mark: HookMark) -> None:
@@ -117,7 +118,7 @@ def _session(record: Mapping[str, Any]) -> HookSession | None:
         shown = tuple(fact for fact in state.shown if isinstance(fact, str))
     except TypeError:
         return None
-    texts = (state.asked, state.harness, state.project or "", state.transcript or "")
+    texts = (state.asked, state.harness, state.project or "", state.transcript or "", state.at)
     is_valid = bool(record) and all(isinstance(text, str) for text in texts) and isinstance(state.taken, int)
     return state._replace(shown=shown) if is_valid else None
 

@@ -1,0 +1,113 @@
+"""The question at the end of a turn, by the command that a harness calls: asked once, where it may help, and never
+where a model reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.learning.turn_end import QUESTION
+from clawmem.model.pages.tokens import token_bound
+from clawmem.model.safety.recalled_text import is_recalled
+from tests.conftest import Command
+
+TELLS = "fix the login redirect, and staging moved to the Frankfurt cluster last week, so the old url is dead"
+ASKS = "which of these two regular expressions is faster?"
+TURNS = {
+    "claude-code": ("UserPromptSubmit", "Stop"),
+    "codex": ("UserPromptSubmit", "Stop"),
+    "gemini": ("BeforeAgent", "AfterAgent"),
+    "cursor": ("beforeSubmitPrompt", "stop"),
+    "shell": ("prompt", "turn"),
+}
+
+
+def call(clawmem: Command, event: str, harness: str = "claude-code", **more: Any) -> str:
+    """What a hook prints; it always ends well."""
+    more.setdefault("session_id", "5e55")
+    result = clawmem("hook", event, "--harness", harness, given=json.dumps(more), env=more.pop("env", None))
+    assert (result.code, result.err) == (0, "")
+    return result.out
+
+
+def turn(clawmem: Command, prompt: str, harness: str = "claude-code", **more: Any) -> str:
+    """What the end of a turn with this prompt prints."""
+    asks, ends = TURNS[harness]
+    call(clawmem, asks, harness, prompt=prompt)
+    return call(clawmem, ends, harness, last_assistant_message="Done.", **more)
+
+
+@pytest.mark.parametrize(("harness", "form"), [
+    ("claude-code", {"decision": "block", "reason": QUESTION}),
+    ("codex", {"decision": "block", "reason": QUESTION}),
+    ("gemini", {"decision": "deny", "reason": QUESTION}),
+    ("cursor", {"followup_message": QUESTION}),
+])  # fmt: skip
+def test_each_harness_gets_the_question_in_its_form(clawmem: Command, harness: str, form: dict[str, str]) -> None:
+    assert json.loads(turn(clawmem, TELLS, harness)) == form
+
+
+def test_the_question_is_short_and_never_learned() -> None:
+    assert token_bound(QUESTION) <= 300
+    assert is_recalled(QUESTION) and is_recalled(f"Stop hook feedback:\n{QUESTION}")
+
+
+def test_a_turn_is_asked_about_once(clawmem: Command) -> None:
+    assert QUESTION in turn(clawmem, TELLS, "shell")
+    assert call(clawmem, "turn", "shell") == ""
+    assert QUESTION in turn(clawmem, TELLS, "shell")
+
+
+@pytest.mark.parametrize("field", ["stop_hook_active", "loop_count"])
+def test_an_answer_to_a_hook_is_no_turn(clawmem: Command, field: str) -> None:
+    assert turn(clawmem, TELLS, **{field: 1}) == ""
+
+
+def test_a_program_that_runs_for_a_script_is_not_asked(clawmem: Command) -> None:
+    assert turn(clawmem, TELLS, env={"CLAUDE_CODE_SESSION_ATTENDED": "0"}) == ""
+
+
+def test_a_turn_that_holds_nothing_is_not_asked_about(clawmem: Command) -> None:
+    assert turn(clawmem, ASKS) == ""
+
+
+@pytest.mark.parametrize("key", ["llm.model", "session.ask"])
+def test_nobody_is_asked_where_a_model_reads_or_the_setting_says_so(clawmem: Command, key: str) -> None:
+    value = {"llm.model": "command", "session.ask": "false"}[key]
+    if key == "llm.model":
+        assert clawmem("config", "set", "llm.command", "cat").code == 0
+    assert clawmem("config", "set", key, value).code == 0
+    assert turn(clawmem, TELLS) == ""
+
+
+def test_an_agent_that_stored_something_in_the_turn_is_not_asked(clawmem: Command) -> None:
+    agent = {"CLAWMEM_AGENT": "claude-code"}
+    assert clawmem("remember", "The hull is green.", env={**agent, "CLAWMEM_NOW": "2026-11-21T09:29:00Z"}).code == 0
+    assert turn(clawmem, TELLS) != "", "it was stored before the turn"
+    call(clawmem, "UserPromptSubmit", prompt=TELLS)
+    assert clawmem("remember", "The mast is of oak.").code == 0
+    assert call(clawmem, "Stop") != "", "a person stored it"
+    call(clawmem, "UserPromptSubmit", prompt=TELLS)
+    assert clawmem("remember", "Staging is in Frankfurt.", env=agent).code == 0
+    assert call(clawmem, "Stop") == ""
+
+
+def test_a_plugin_asks_about_a_turn_with_the_next_prompt(clawmem: Command) -> None:
+    assert QUESTION not in call(clawmem, "chat_message", "opencode", prompt=TELLS)
+    assert QUESTION in call(clawmem, "chat_message", "opencode", prompt=ASKS)
+    assert QUESTION not in call(clawmem, "chat_message", "opencode", prompt=ASKS)
+
+
+def test_the_question_itself_is_no_prompt(clawmem: Command, vault_root: Path) -> None:
+    call(clawmem, "prompt", "shell", prompt=TELLS)
+    call(clawmem, "prompt", "shell", prompt=QUESTION)
+    (path,) = (vault_root / ".git/clawmem/hooks/sessions").glob("*.json")
+    assert json.loads(path.read_text())["asked"] == TELLS
+
+
+def test_a_session_that_nobody_began_is_not_asked(clawmem: Command) -> None:
+    assert call(clawmem, "Stop") == ""
+    assert call(clawmem, "Stop", session_id=None) == ""
