@@ -19,7 +19,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.harness.model_api import ModelApi, model_api
+from clawmem.learning.turn_end import QUESTION
+from tests.harness.model_api import ModelApi, model_api, texts_in
 from tests.loopback import known_facts, shown_events
 
 pytestmark = pytest.mark.harness
@@ -204,6 +205,23 @@ def test_what_an_agent_stores_is_stored_without_a_question(place: Place, harness
     place.api.tool, place.api.arguments = "remember", {"text": "The hull of the boat is painted green."}
     place.run(program, *(word.replace("{prompt}", "We paint the hull green.") for word in words))
     assert "painted green" in place.clawmem("recall", "hull", "--in", "facts")
+
+
+@pytest.mark.parametrize("harness", COMMANDS)
+def test_where_no_model_reads_an_agent_is_asked_once(place: Place, harness: str) -> None:
+    program, *words = COMMANDS[harness]
+    if shutil.which(program, path=place.environment["PATH"]) is None:
+        pytest.skip(f"{program} is not installed: make harness")
+    place.clawmem("setup", harness)
+    prompt = "From now on the boat is hauled out on Tuesdays only, because the crane is away on Mondays."
+    place.run(program, *(word.replace("{prompt}", prompt) for word in words))
+    sentence = QUESTION.splitlines()[1]
+    # `claude -p` prints the last answer for a script, and says so to its hooks.
+    most = 0 if harness == "claude-code" else 1
+    assert max(sum(sentence in text for text in texts_in(each["body"])) for each in place.api.requests) == most
+    place.until(harness, "transcript")
+    events = json.loads(place.clawmem("recall", "will still matter in a month", "--in", "events", "--json"))["data"]
+    assert [event for event in events["events"] if event["role"] == "user" and not event.get("recalled")] == []
 
 
 def read_compiler(task: str) -> str:
