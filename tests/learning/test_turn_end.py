@@ -63,7 +63,8 @@ def test_a_turn_is_asked_about_once(clawmem: Command) -> None:
 
 @pytest.mark.parametrize("field", ["stop_hook_active", "loop_count"])
 def test_an_answer_to_a_hook_is_no_turn(clawmem: Command, field: str) -> None:
-    assert turn(clawmem, TELLS, **{field: 1}) == ""
+    more: dict[str, Any] = {field: 1}
+    assert turn(clawmem, TELLS, **more) == ""
 
 
 def test_a_program_that_runs_for_a_script_is_not_asked(clawmem: Command) -> None:
