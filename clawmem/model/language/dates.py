@@ -3,15 +3,13 @@
 Pages show the tiers of the first moment of a week, so that they do not change within it by time.
 """
 
-from __future__ import annotations
-
 import re
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
-from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.named_tuple import NamedTuple
 
 # The hour (UTC) from which on the day before is promoted.
 _NIGHT_HOUR = 3
