@@ -23,7 +23,15 @@ def test_what_a_harness_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"no json", b"[]", b'{"cwd": 3, "prompt": null, "session_id": ["x"]}', b"[" * 9999]
+    "data",
+    [
+        b"",
+        b"no json",
+        b"[]",
+        b'{"cwd": 3, "prompt": null, "session_id": ["x"]}',
+        b'{"workspace_roots": "/srv"}',
+        b"[" * 9999,
+    ],
 )
 def test_what_is_wrong_is_left_out(data: bytes) -> None:
     assert read_call(data) == HookCall()

@@ -65,6 +65,18 @@ def test_what_people_say_stays(text: str) -> None:
     assert not is_recalled(text)
 
 
+@pytest.mark.parametrize("before", ["", "   ", f"{SAID}\n \t "])
+def test_an_element_that_begins_a_line_and_never_ends_goes_to_the_end(before: str) -> None:
+    hidden = mask_recalled(f"{before}<system-reminder>\nI live in Rome.")
+    assert hidden.strip() == before.strip()
+
+
+def test_an_element_ends_with_the_part_it_began_in() -> None:
+    first, second, third = "<system-reminder>I live in Rome.", SAID, "HEARTBEAT_OK"
+    hidden = mask_recalled("\n".join((first, second, third)), [len(first), len(second), len(third)])
+    assert hidden == "\n".join((" " * len(first), second, " " * len(third)))
+
+
 def test_text_after_a_closed_element_stays_in_its_place() -> None:
     text = f"<system-reminder>one\ntwo</system-reminder> {SAID} <command-name>/x</command-name> And a dog."
     hidden = mask_recalled(text)

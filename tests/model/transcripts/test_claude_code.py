@@ -64,6 +64,11 @@ def test_in_a_sidechain_the_agent_speaks() -> None:
     assert (found.role, found.metadata) == ("assistant", {**PLACE, "sidechain": True})
 
 
+def test_a_place_that_a_line_does_not_name_is_left_out() -> None:
+    (found,) = taken(line("user", "Look for bees.", gitBranch="", cwd=["/srv"]))
+    assert isinstance(found, Message) and found.metadata is None
+
+
 def test_what_the_program_wrote_is_marked() -> None:
     found = taken(
         line("user", "I said this."),

@@ -75,6 +75,11 @@ def test_a_page_of_markdown() -> None:
     ]
 
 
+def test_an_underlined_heading_has_its_level() -> None:
+    page = "Garden\n======\n\nBees\n----\n\nNorth hive is strong.\n\nHouse\n=====\n\nThe roof leaks.\n"
+    assert [heading for *_, heading in taken(page, "garden.md", "markdown")] == ["Garden > Bees", "House"]
+
+
 def test_the_day_may_be_in_the_name() -> None:
     assert taken("- fed the bees\n", "memory/2026-02-03.md", "markdown") == [
         (1, "- fed the bees", "2026-02-03T00:00:00Z", None)

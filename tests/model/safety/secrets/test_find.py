@@ -413,3 +413,8 @@ def _seconds(text: str) -> float:
     start = time.process_time()
     find_secrets(text)
     return time.process_time() - start
+
+
+def test_two_codes_are_codes_and_one_is_not() -> None:
+    assert find_secret("recovery codes: 8f3k2k9d, 7h2j9d8s")
+    assert find_secret("recovery codes: 8f3k2k9d") is None
