@@ -407,8 +407,9 @@ def _follow_up(
     key = follow_up_key(digest)
     shown = tuple(task.labels[number] for number in asked_again(rows))
     state = read_reading_state(vault)
-    keep_reading_state(vault, state.with_task(key, GivenTask(shown)))
-    return follow_up_text(task, key, rows, stamp(caller.now)[:10])
+    text = follow_up_text(task, key, rows, stamp(caller.now)[:10])
+    keep_reading_state(vault, state.with_task(key, GivenTask(shown, text=text)))
+    return text
 
 
 def _with_ids(record: Any, made: Mapping[str, str]) -> Any:

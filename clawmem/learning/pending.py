@@ -17,6 +17,7 @@ from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
     EventPiece,
     ReadingTask,
+    follow_up_key,
     has_words,
     is_readable,
     piece_label,
@@ -101,8 +102,12 @@ def pending(
     failed = [event for event in wanted if event.id in failing and is_readable(event)]
     if not events and not failed:
         return PendingTask()
-    pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
     count = exact_counter()
+    for key, open_task in _unanswered(state, events):
+        if keep and count(open_task.text) <= limit_tokens:
+            waiting = len(events) + more + len(failed)
+            return PendingTask(open_task.text, open_task.shown, 0, count(open_task.text), waiting, key)
+    pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
     surroundings = Surroundings(vault, caller.agent)
     today = stamp(caller.now)[:10]
     task, text = _fitting(surroundings, pieces, state, vault, today, limit_tokens, most_facts, count)
@@ -112,6 +117,15 @@ def pending(
     return PendingTask(
         text, task.labels, len(task.known), count(text), len(events) + more + len(failed), task.key, task
     )
+
+
+def _unanswered(state: ReadingState, events: Iterable[Event]) -> Iterator[tuple[str, GivenTask]]:
+    """Yield the tasks that ask once more about doubtful facts of events that wait, with their ids."""
+    for event in events:
+        asked = state.events.get(event.id, _UNREAD).asked
+        key = follow_up_key(asked) if asked else ""
+        if key in state.tasks and state.tasks[key].text:
+            yield key, state.tasks[key]
 
 
 def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: bool = False) -> Iterator[Event]:

@@ -34,10 +34,12 @@ class EventProgress(NamedTuple):
 
 
 class GivenTask(NamedTuple):
-    """A task that was given out: what it shows as 1, 2, ..., and the ids of known facts that it calls k1, k2, ..."""
+    """A task that was given out: what it shows as 1, 2, ..., the ids of known facts that it calls k1, k2, ..., and its
+    text if it asks once more about doubtful facts, since that cannot be made again."""
 
     shown: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
+    text: str = ""
 
 
 class ReadingState(NamedTuple):
