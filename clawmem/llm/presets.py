@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import InvalidInput, ModelFailed
 from clawmem.llm.budget import Account, Spent
+from clawmem.model.harness import READER
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.recalled_text import wrap_task
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from clawmem.llm.choice import Model
 
 
-READER = "CLAWMEM_READER"
-"""Set for a program that is asked as a model: in it, every hook and every tool of clawmem does nothing."""
 MODEL_PLACE, EFFORT_PLACE, PROMPT_PLACE = "{model}", "{effort}", "{prompt}"
 # What a program needs to find its own configuration and the network; no keys of others and nothing of clawmem.
 KEPT_VARIABLES = frozenset(

@@ -13,6 +13,8 @@ from typing import Any
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.safety.recalled_text import mask_recalled
 
+READER = "CLAWMEM_READER"
+"""Set for a program that is asked as a model: in it, every hook and every tool of clawmem does nothing."""
 START, PROMPT, COMPACT, END = "start", "prompt", "compact", "end"
 """What happens: a session begins or goes on after a compaction, a person asks, the conversation is about to be
 shortened, a session ends."""

@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
-from clawmem.index.search.scoped import namesakes
 from clawmem.index.tables.store import Index
-from clawmem.memory.health.learning_state import unread_messages
 from clawmem.model.facts.labels import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
@@ -77,7 +75,10 @@ def start_text(
     `about` names its project and its task, `reach` is its scope, and `earlier` are the last sessions in this scope,
     newest first. `turns_on` is the command by which a person lets a program read; a sub-agent gets none, and is not
     told what is unread."""
-    from clawmem.serving.context.context import context  # a prompt needs none of it
+    # A prompt needs none of these.
+    from clawmem.index.search.scoped import namesakes
+    from clawmem.memory.health.learning_state import unread_messages
+    from clawmem.serving.context.context import context
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
     hints = [f"- {_rename_hint(vault, reach.project, *each)}\n" for each in namesake.items()]

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.llm.presets import PRESETS, READER
 from clawmem.model.facts.reach import Reach, canonical_project, project_name
 from clawmem.model.harness import (
     COMPACT,
@@ -21,6 +20,7 @@ from clawmem.model.harness import (
     HANDED_IN,
     HARNESSES,
     PROMPT,
+    READER,
     RETURNED,
     START,
     TURN,
@@ -128,6 +128,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
     project = _project(call, vault, value)
     reach = Reach(call.runtime.workflow(), project, joined=call.runtime.joined_projects(project))
     if meaning in (START, DELEGATED):
+        from clawmem.llm.presets import PRESETS
         from clawmem.work.sessions.records import list_sessions
 
         # A new or shortened conversation holds nothing that was shown before.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.llm.presets import READER
+from clawmem.model.harness import READER
 
 
 def mcp(call: Call) -> Answer:
