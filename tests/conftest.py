@@ -9,10 +9,10 @@ import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,6 +27,7 @@ from tests.command_server import CommandServer
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
 _ROOM_IN_MEMORY = 4 << 30  # bytes that must be free; a run holds a few hundred MB at a time
+_Test = TypeVar("_Test", bound=Callable[..., None])
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +41,18 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+
+
+def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
+    """Try a property on few examples in a normal run, and on many other ones under `make soak`."""
+    long = not settings().derandomize
+
+    def decorate(test: _Test) -> _Test:
+        known = [HealthCheck.too_slow, *checks]
+        property_test = settings(max_examples=many if long else few, suppress_health_check=known)(test)
+        return pytest.mark.soak(property_test) if long else property_test
+
+    return decorate
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.kill_redact import kill_redact
 
-KILLS, SOAK = 5, 300
+KILLS, SOAK = 2, 300
 
 
 def test_redact_is_killed(vault_root: Path, environment: dict[str, str]) -> None:

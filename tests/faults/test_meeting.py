@@ -10,12 +10,11 @@ from tests.faults.checks import git
 from tests.faults.kill_sync import kill_sync
 from tests.faults.meeting import assert_no_marks, meet_at_once
 
-# With those of `test_kill_copies.py` forty.
-KILLS = 8
+KILLS = 2
 
 
 def test_clones_that_meet_at_once_lose_nothing(tmp_path: Path, environment: dict[str, str]) -> None:
-    meet_at_once(tmp_path, environment, 3, 6)
+    meet_at_once(tmp_path, environment, 3, 2)
 
 
 def test_sync_is_killed(tmp_path: Path, environment: dict[str, str]) -> None:

@@ -6,15 +6,18 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from clawmem.vault.vault import Vault
 from tests.faults.checks import assert_whole
 from tests.faults.scenarios import keep
 
 
-def test_readers_beside_writers_and_a_vanishing_index(vault: Vault, environment: dict[str, str]) -> None:
+@pytest.mark.parametrize("turns", [2, pytest.param(12, marks=pytest.mark.soak)])
+def test_readers_beside_writers_and_a_vanishing_index(turns: int, vault: Vault, environment: dict[str, str]) -> None:
     keep(vault, *(f"Lighthouse number {number} is lit." for number in range(300)))
     failed: list[str] = []
-    for turn in range(6):
+    for turn in range(turns):
         for path in vault.state.glob("index*"):
             path.unlink(missing_ok=True)
         failed += _turn(vault.root, environment, turn)

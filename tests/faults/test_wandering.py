@@ -20,9 +20,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_template(folder, _environment(folder / "home"))
 
 
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.soak] if seed >= 215 else []) for seed in range(200, 240)]
-)
+@pytest.mark.few(4)
+@pytest.mark.parametrize("seed", range(200, 240))
 def test_clones_that_wander_end_alike(
     seed: int, template: Path, tmp_path: Path, environment: Mapping[str, str]
 ) -> None:

@@ -87,6 +87,7 @@ def index_of(vault: Vault, facts: Sequence[Fact]) -> Index:
     return index
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("seed", range(40))
 def test_as_of_is_what_the_intervals_say(vault: Vault, seed: int) -> None:
     chance = random.Random(seed)

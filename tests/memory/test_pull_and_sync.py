@@ -21,7 +21,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_pair_template(folder, _environment(folder / "home"))
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", _NORMAL, ids=lambda seed: f"{POLICIES[seed % len(POLICIES)]}-{seed}")
 def test_both_roads_lead_to_one_tree(seed: int, template: Path, tmp_path: Path, environment: Mapping[str, str]) -> None:
     files, items = differing(seed, template, tmp_path, environment)

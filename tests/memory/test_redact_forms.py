@@ -142,18 +142,27 @@ def _messages(number: int, text: str) -> list[dict[str, object]]:
     ]
 
 
+FEW = ("double quotes", "umlaut", "umlaut in two parts", "two lines")
+
+
+@pytest.fixture(params=[FEW, pytest.param(tuple(FORMS), marks=pytest.mark.soak)], ids=len)
+def forms(request: pytest.FixtureRequest) -> dict[str, str]:
+    """The forms that a vault has; under soak all."""
+    return {name: FORMS[name] for name in request.param}
+
+
 @pytest.fixture
-def leaked(clawmem: Command, vault_root: Path) -> Path:
+def leaked(clawmem: Command, vault_root: Path, forms: dict[str, str]) -> Path:
     """A vault that has each form by every road: fact, note, event, tool call, review file, page, subject, trailer, tag,
     author, file name."""
-    items = [(number, text) for number, text in enumerate(FORMS.values()) if " ".join(text.split()).isprintable()]
+    items = [(number, text) for number, text in enumerate(forms.values()) if " ".join(text.split()).isprintable()]
     lines = [json.dumps({"fact": _line(number, text), "entity": "areas/house"}) for number, text in items]
     assert clawmem("remember", "--jsonl", "-", given="\n".join(lines)).code == 0
     assert clawmem("note", f"gate: {FORMS['double quotes']} and {FORMS['umlaut']}").code == 0
-    messages = [record for number, text in enumerate(FORMS.values()) for record in _messages(number, text)]
+    messages = [record for number, text in enumerate(forms.values()) for record in _messages(number, text)]
     assert clawmem("ingest", "-", "--source", "chat", given="\n".join(map(json.dumps, messages))).code == 0
     (vault_root / "review").mkdir(exist_ok=True)
-    for number, text in enumerate(FORMS.values()):
+    for number, text in enumerate(forms.values()):
         page = vault_root / "review" / f"mine{number}.md"
         page.write_text(f"# Look at\n\n{text}\n\n```json\n{json.dumps({'a': text})}\n```\n{quote(text)}\n")
         quoted = text.replace("'", "''")
@@ -169,8 +178,10 @@ def leaked(clawmem: Command, vault_root: Path) -> Path:
     return vault_root
 
 
-def test_nothing_is_left_whatever_the_road(leaked: Path, environment: dict[str, str], caller: Caller) -> None:
-    for form, text in FORMS.items():
+def test_nothing_is_left_whatever_the_road(
+    leaked: Path, forms: dict[str, str], environment: dict[str, str], caller: Caller
+) -> None:
+    for form, text in forms.items():
         before = everything(leaked)
         if form == "umlaut in two parts":  # gone with the other
             assert [name for name, data in encodings(text) if data in before] == []
@@ -181,7 +192,7 @@ def test_nothing_is_left_whatever_the_road(leaked: Path, environment: dict[str, 
         after = everything(leaked)
         assert [name for name, data in encodings(text) if data in after] == [], form
     (ledger,) = (leaked / "ledger").glob("*.jsonl")
-    assert len(parse_events(ledger.read_bytes(), ledger.name)) >= 3 * len(FORMS)
+    assert len(parse_events(ledger.read_bytes(), ledger.name)) >= 3 * len(forms)
     git(leaked, "fsck", "--strict")
     assert git(leaked, "status", "--porcelain") == b""
     assert [

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from clawmem.index.tables.exact_tokens import exact_counter
@@ -15,6 +15,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.serving.context.context import context_in
 from clawmem.serving.context.hits import ContextRequest
 from clawmem.vault.vault import Vault
+from tests.conftest import examples
 from tests.serving.budgets import Count, check_one
 from tests.serving.invented import NOW, indexed, talkative
 
@@ -25,9 +26,7 @@ def count() -> Count:
     return exact_counter()
 
 
-@settings(
-    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@examples(25, 200, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 10**9), budget=st.integers(20, 3000))
 @example(seed=110, budget=91)  # less room than the remarks may take
 def test_no_budget_is_exceeded(vault: Vault, count: Count, seed: int, budget: int) -> None:
@@ -47,9 +46,7 @@ def test_what_is_checked_happens(vault: Vault, count: Count) -> None:
 _REMARK = 10
 
 
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@examples(8, 25, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 10**9), budget=st.integers(500, 6000), question=st.sampled_from([None, "which boiler?"]))
 def test_a_budget_is_used_where_there_is_more_to_say(
     vault: Vault, count: Count, seed: int, budget: int, question: str | None

@@ -240,7 +240,7 @@ STEPS = st.lists(
 REPORTED = [("add", 0, 1), ("write", 0, 0), ("build", 0, 0), ("day", 1, 0), ("curate", 0, 0), ("move", 0, 0)]
 
 
-@pytest.mark.parametrize("rounds", [12, pytest.param(150, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("rounds", [4, pytest.param(150, marks=pytest.mark.soak)])
 def test_an_incremental_build_equals_a_full_one(rounds: int, vault: Vault, caller: Caller) -> None:
     @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
     @example(REPORTED)

@@ -277,7 +277,14 @@ while True:
 """
 
 
-@pytest.mark.parametrize(("keyword", "kills"), [("fts5", KILLS), ("whoosh", 6)])
+@pytest.mark.parametrize(
+    ("keyword", "kills"),
+    [
+        ("fts5", 5),
+        ("whoosh", 2),
+        *(pytest.param(*row, marks=pytest.mark.soak) for row in (("fts5", KILLS), ("whoosh", 6))),
+    ],
+)
 def test_a_killed_writer_leaves_a_right_index(
     vault: Vault, caller: Caller, environment: dict[str, str], keyword: str, kills: int
 ) -> None:
@@ -287,7 +294,9 @@ def test_a_killed_writer_leaves_a_right_index(
     first = git(vault.root, environment, "rev-list", "--max-parents=0", "HEAD").split()[0]
     last = git(vault.root, environment, "rev-parse", "HEAD").strip()
     chance, torn = random.Random(keyword), 0
-    for _ in range(kills):
+    for number in range(KILLS):
+        if number >= kills and (torn or keyword != "fts5"):
+            break
         command = [sys.executable, "-c", _WRITER, str(vault.root), first, last]
         writer = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
         assert writer.stdout is not None
@@ -303,7 +312,7 @@ def test_a_killed_writer_leaves_a_right_index(
         assert boats(index) == 300
         assert len(list(all_facts(index))) == 300
         index.close()
-    assert torn > 0 or kills < KILLS, "no kill hit a write, so this showed nothing"
+    assert torn > 0 or keyword != "fts5", "no kill hit a write, so this showed nothing"
     assert_equal_to_a_rebuild(vault, open_index(vault))
 
 

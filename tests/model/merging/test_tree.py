@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.codec import render_items
@@ -11,41 +11,37 @@ from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.merging.policy import POLICIES, MergePolicy
 from clawmem.model.merging.tree import Files
 from clawmem.model.proposals.proposal import ReviewDecision, parse_proposal, proposal_path, render_proposal
+from tests.conftest import examples
 from tests.model.merging import laws
 
 SEEDS = st.integers(0, 2**32)
 
 
-def runs(number: int) -> settings:
-    """So many random lives."""
-    return settings(max_examples=number, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@runs(300)
+@examples(25, 300)
 @given(SEEDS, st.booleans())
 def test_either_side_may_be_named_first(seed: int, few_ids: bool) -> None:
     laws.either_side_may_be_named_first(seed, few_ids)
 
 
-@runs(150)
+@examples(15, 150)
 @given(SEEDS)
 def test_once_is_enough(seed: int) -> None:
     laws.once_is_enough(seed)
 
 
-@runs(250)
+@examples(20, 250)
 @given(SEEDS, st.integers(3, 4))
 def test_any_order_will_do(seed: int, clones: int) -> None:
     laws.any_order_will_do(seed, clones)
 
 
-@runs(200)
+@examples(20, 200)
 @given(SEEDS, st.integers(2, 4))
 def test_machines_that_meet_in_turn_end_alike(seed: int, clones: int) -> None:
     laws.machines_that_meet_in_turn_end_alike(seed, clones)
 
 
-@runs(100)
+@examples(25, 100)
 @given(SEEDS, st.sampled_from(POLICIES), st.sampled_from(("ours", "theirs")))
 def test_every_policy_is_safe(seed: int, name: str, newer: str) -> None:
     laws.every_policy_is_safe(seed, name, newer)

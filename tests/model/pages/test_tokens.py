@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clawmem.index.tables.exact_tokens import exact_counter
@@ -14,6 +14,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day
 from clawmem.model.records.event import Event
+from tests.conftest import examples
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ _WORDY = st.lists(
 _ANY = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
-@settings(max_examples=1500, deadline=None)
+@examples(150, 1500)
 @given(text=_TIGHT | _WORDY.map(" ".join) | _ANY)
 @example("'REx")
 @example("I'Llama")
@@ -93,7 +94,7 @@ def test_never_under_the_exact_count(exact: Callable[[str], int], text: str) -> 
     assert token_bound(text) >= exact(text)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(50, 300)
 @given(lines=st.lists((_TIGHT | _WORDY.map(" ".join)).map(lambda text: f"{text}\n"), max_size=6))
 @example(["\u0663\n", "0" * 30 + "\n"])
 def test_lines_put_together_stay_under_the_sum(exact: Callable[[str], int], lines: list[str]) -> None:
@@ -122,7 +123,7 @@ def test_what_an_outsider_said_is_marked_like_a_fact_of_his() -> None:
     assert event_line(event._replace(source="chat")) == "- note: Mia lives in Moscow. (2026-11-21)\n"
 
 
-@settings(max_examples=200, deadline=None)
+@examples(40, 200)
 @given(texts=st.lists(_WORDY.map(" ".join) | _ANY | _TIGHT, max_size=6))
 def test_lines_of_context_count_exactly_what_they_count_together(exact: Callable[[str], int], texts: list[str]) -> None:
     lines = [made(text) for text in texts for made in (_line_of_fact, note_line, _line_of_event)]

@@ -65,7 +65,7 @@ def _faulty(monkeypatch: pytest.MonkeyPatch, steps: Steps) -> None:
     monkeypatch.setattr(birth, "Git", lambda root, environment: FaultyGit(root, environment, steps))
 
 
-@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("stride", [12, pytest.param(1, marks=pytest.mark.soak)])
 def test_making_a_vault_is_killed_at_every_step(
     stride: int, tmp_path: Path, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
