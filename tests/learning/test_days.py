@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
@@ -33,7 +33,7 @@ from clawmem.model.records.event import Event, event_to_line
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.state.heartbeat_state import read_heartbeat_state
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW
+from tests.conftest import NOW, examples
 from tests.plain_reader import learn_plainly as learn
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -117,9 +117,7 @@ STEPS: tuple[Callable[[World, str], None], ...] = (
 )
 
 
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@examples(4, 12, HealthCheck.function_scoped_fixture)
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.sampled_from(DAYS)), min_size=4, max_size=9))
 def test_the_days_that_changed_hold_all_that_is_unread(
     vault: Vault, steps: list[tuple[Callable[[World, str], None], str]]

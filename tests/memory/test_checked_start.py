@@ -67,6 +67,7 @@ def run(vault: Vault, caller: Caller, work: Path, tmp_path: Path, environment: d
 @pytest.mark.parametrize(
     "command", ["./check", "./tools/check", "{} check", "env A=1 ./check", "timeout 30 ./check", "env {} tools/check"]
 )
+@pytest.mark.few(9)
 def test_a_script_that_is_replaced_before_it_is_read(
     run: Callable[..., str], work: Path, tmp_path: Path, language: str, command: str
 ) -> None:

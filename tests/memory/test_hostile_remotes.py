@@ -301,6 +301,7 @@ def test_proposals_and_pages_that_nobody_can_read(meeting: Meeting) -> None:
 
 
 @pytest.mark.parametrize("content", [_DEEP, b'{"days": {"2026-11-20": 5}, "mentions": []}', b'{"days": []}'])
+@pytest.mark.few(1)
 def test_how_far_learning_has_come(content: bytes, meeting: Meeting) -> None:
     meeting.push({"ledger/learned.json": content})
     meeting.live_on()
@@ -322,7 +323,7 @@ def test_names_of_any_bytes(meeting: Meeting) -> None:
     assert b"caf\xe9.jpg" not in os.listdir(os.fsencode(meeting.mine))  # noqa: PTH208
 
 
-@pytest.mark.few(5)
+@pytest.mark.few(3)
 @pytest.mark.parametrize("case", SETTINGS)
 def test_settings_that_nobody_can_read(case: str, meeting: Meeting) -> None:
     meeting.push(SETTINGS[case])
@@ -340,6 +341,7 @@ def test_settings_that_nobody_can_read(case: str, meeting: Meeting) -> None:
 
 
 @pytest.mark.parametrize("case", COMMITS)
+@pytest.mark.few(2)
 def test_commits_with_odd_messages(case: str, meeting: Meeting) -> None:
     meeting.push({"notes.txt": b"x"}, COMMITS[case])
     meeting.live_on()
@@ -378,7 +380,7 @@ def test_files_of_sixty_megabytes(files: Files, meeting: Meeting) -> None:
     assert "Jane lives in Oslo." in meeting.meets("list").said
 
 
-LARGE_FILES = {"life/projects/large/items.json": 64 * MEGABYTE, "MEMORY.md": 33 * MEGABYTE}
+LARGE_FILES = {"life/projects/large/items.json": 64 * MEGABYTE}
 # Beyond the limit of a ledger, and of each other kind.
 MORE_LARGE_FILES = {
     "life/projects/large/items.json": 300 * MEGABYTE,

@@ -104,6 +104,7 @@ def test_a_merge_is_completed_once_whoever_receives_it(three: list[Machine]) -> 
 
 
 @pytest.mark.parametrize("finds", ["recall", "pull"])
+@pytest.mark.few(1)
 def test_a_folder_renamed_by_hand_and_then_pulled_into(three: list[Machine], finds: str, clawmem: Command) -> None:
     """A withdrawn fact was active again in the renamed folder, and served."""
     machine, other, third = three
@@ -153,6 +154,7 @@ def test_a_renamed_folder_that_was_edited_too_keeps_both(three: list[Machine]) -
 
 
 @pytest.mark.parametrize("by_hand", [True, False])
+@pytest.mark.few(1)
 def test_a_folder_renamed_here_and_written_to_there(three: list[Machine], by_hand: bool) -> None:
     machine, other, third = three
     shutil.move(machine.root / JANE, machine.root / RENAMED)

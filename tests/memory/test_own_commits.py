@@ -82,7 +82,7 @@ def test_an_approval_elsewhere_lifts_no_quarantine_until_it_is_accepted(two: tup
     assert BIDDEN not in told(other)
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 @pytest.mark.parametrize("row", [None, *AGENT_SHELLS])
 @pytest.mark.parametrize("amended", [False, True])
 def test_a_plain_commit_in_the_shell_of_an_agent_is_not_the_persons(

@@ -54,6 +54,7 @@ def learned_and_undone(tmp_path: Path, environment: dict[str, str]) -> list[Mach
 
 
 @pytest.mark.parametrize("road", ["undo comes in", "learning comes in", "pull of the undo", "pull of the learning"])
+@pytest.mark.few(2)
 def test_an_event_that_a_fact_rests_on_stays(learned_and_undone: list[Machine], road: str) -> None:
     other_machine, other = learned_and_undone
     first, second = (other_machine, other) if road in ("undo comes in", "pull of the undo") else (other, other_machine)

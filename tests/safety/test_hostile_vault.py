@@ -161,7 +161,7 @@ def _tried(commands: Commands, scene: Scene, plant: Plant, verbs: tuple[tuple[st
         assert remembered.code in (0, 1), remembered
 
 
-@pytest.mark.few(20)
+@pytest.mark.few(10)
 @pytest.mark.parametrize("plant", PLANTS, ids=lambda plant: plant.name)
 def test_nothing_that_is_planted_runs_or_reaches_outside(commands: Commands, scene: Scene, plant: Plant) -> None:
     _tried(commands, scene, plant, plant.verbs)

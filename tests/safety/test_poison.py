@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, texts, travelled
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
 from clawmem.model.safety.injection.rules import all_patterns, normalize_disguises, replace_leetspeak, search
+from tests.conftest import examples
 
 # What was measured when the texts were first seen stands in docs/decisions/safety.md; these are floors, not goals.
 MISSED = {"first": 0, "second": 5, "held": 9}
@@ -71,8 +72,8 @@ def test_every_rule_has_patterns_and_a_question() -> None:
     assert all_patterns().keys() == {HIDDEN, *FORGERY_HINTS, *ORDER_HINTS}
 
 
+@examples(40, 150)
 @given(st.text(max_size=300))
-@settings(max_examples=150, deadline=None)
 def test_any_text_is_judged_and_forgeries_are_orders(text: str) -> None:
     forged, whole = find_injection(text, forged_only=True), find_injection(text)
     assert forged is None or whole is not None

@@ -315,6 +315,7 @@ def test_a_parsed_form_that_was_handed_over_has_no_effect(
 @needs_litellm
 @pytest.mark.parametrize("planted", ["api_base", "api_key_env", "both"])
 @pytest.mark.parametrize("where", ["user", "local"])
+@pytest.mark.few(3)
 def test_a_model_of_ones_own_is_not_led_elsewhere(planted: str, where: str, victim: Victim) -> None:
     with stranger() as listening, serving(gives(LIVES)) as home:
         path = victim.users if where == "user" else victim.own

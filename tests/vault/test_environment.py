@@ -90,7 +90,7 @@ def test_hooks_never_run(vault_root: Path, environment: dict[str, str], tmp_path
     assert len(commits(vault_root, environment)) == 3
 
 
-@pytest.mark.few(8)
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -215,6 +215,7 @@ def test_reftable_is_refused_in_words(vault: Vault) -> None:
 @pytest.mark.parametrize(
     "name", ["with space", "späce ü 日本", "new\nline", "quo'te\"s", "per%cent?#hash", "-dash", "trailing ", "$HOME;x"]
 )
+@pytest.mark.few(3)
 def test_a_vault_in_a_strange_place(environment: dict[str, str], tmp_path: Path, clawmem: Command, name: str) -> None:
     root = tmp_path / name / "vault"
     root.parent.mkdir()

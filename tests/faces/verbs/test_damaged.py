@@ -102,7 +102,7 @@ FINE = frozenset(("git's index is gone", "the search index is zeros"))
 
 
 @pytest.mark.parametrize("state", STATES)
-@pytest.mark.few(8)
+@pytest.mark.few(4)
 def test_every_verb_in_every_state(vault: Vault, clawmem: Command, state: str) -> None:
     keep(vault, *KNOWN, entity="areas/people/jane")
     assert clawmem("list").code == 0

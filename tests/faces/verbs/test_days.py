@@ -40,7 +40,7 @@ def diary(clawmem: Command) -> Command:
     ],
 )
 @pytest.mark.parametrize("told_before", [False, True])
-@pytest.mark.few(7)
+@pytest.mark.few(3)
 def test_a_question_for_a_day_lists_the_day(diary: Command, question: str, items: list[str], told_before: bool) -> None:
     if told_before:
         diary("heartbeat", env=NOW)

@@ -28,6 +28,7 @@ from clawmem.model.facts.catalog import catalog_from_mapping
 from clawmem.model.proposals.para import EntityHint, FactChange, Proposition
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event
+from tests.conftest import examples
 from tests.loopback import fact
 
 CATALOG = catalog_from_mapping(
@@ -241,6 +242,7 @@ JSON = st.recursive(
 KEYS = st.sampled_from([*sorted(fact("e1", "", "")), "changes", "when", "other"])
 
 
+@examples(25, 100)
 @given(st.lists(st.dictionaries(KEYS, JSON, max_size=6) | JSON, max_size=4), st.lists(st.text(max_size=5), max_size=3))
 def test_no_answer_breaks_the_reader_and_a_good_fact_survives_bad_ones(bad: list[Any], more: list[str]) -> None:
     task = ReadingTask(tuple(split_events([event()], ())))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from clawmem.index.refresh.refresh import open_index
@@ -24,6 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
+from tests.conftest import examples
 from tests.memory.machines import make_machines
 
 JANE = "areas/people/jane"
@@ -690,7 +691,7 @@ _JSON = st.recursive(
 _KEYS = st.sampled_from([*Fact._fields[:-1], "supersededBy", "odd"])
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(8, 30, HealthCheck.function_scoped_fixture)
 @given(st.lists(st.dictionaries(_KEYS, _JSON, max_size=6) | _JSON, max_size=3), st.binary(max_size=40))
 def test_whatever_stands_in_the_files_doctor_reports_and_never_fails(
     root: Path, check: Callable[..., Diagnosis], records: list[Any], rubbish: bytes
@@ -818,6 +819,7 @@ PLANTED: dict[str, tuple[str, Callable[[], bytes | None]]] = {
 
 @pytest.mark.parametrize("committed", [False, True], ids=["by hand", "committed"])
 @pytest.mark.parametrize("what", PLANTED)
+@pytest.mark.few(16)
 def test_what_is_planted_after_a_clean_check_is_found(
     what: str, committed: bool, root: Path, environment: dict[str, str], check: Callable[..., Diagnosis]
 ) -> None:

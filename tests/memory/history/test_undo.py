@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from clawmem.errors import NotFound, Refused
@@ -35,6 +35,7 @@ from clawmem.serving.browse import peek
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
+from tests.conftest import examples
 
 PLACE = "areas/people/jane"
 ITEMS = f"life/{PLACE}/items.json"
@@ -321,7 +322,7 @@ def test_what_cannot_be_undone_says_why(vault: Vault, caller: Caller) -> None:
     assert undo(vault, text, caller).outcome == ("removed",)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(2, 16, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 10_000))
 def test_undoing_every_commit_newest_first_ends_where_it_began(
     seed: int, tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str], caller: Caller

@@ -59,6 +59,7 @@ def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
         (_linked, "gone", 2),
     ],
 )
+@pytest.mark.few(4)
 def test_what_a_peer_took_out_is_named(
     machines: list[Machine], clawmem: Command, deed: Callable[[Machine], None], how: str, number: int, merged: bool
 ) -> None:

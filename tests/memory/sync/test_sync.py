@@ -113,7 +113,10 @@ def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Mac
 
 def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None:
     machine, other = machines
-    for number in range(MAX_KEPT + 3):
+    older = [f"refs/clawmem/rescue/20250101T0000{number:02}Z-{other.head()[:12]}" for number in range(MAX_KEPT)]
+    for ref in older:
+        other.git("update-ref", ref, "HEAD")
+    for number in range(3):
         machine.keep(f"Fact {number} of one.")
         machine.sync()
         other.keep(f"Fact {number} of the other.")
@@ -123,6 +126,7 @@ def test_a_rescue_ref_says_where_the_branch_was(machines: list[Machine]) -> None
         machine.sync()
     refs = other.git("for-each-ref", "--format=%(refname)", "refs/clawmem").split()
     assert len([ref for ref in refs if ref.startswith("refs/clawmem/rescue/")]) == MAX_KEPT
+    assert [ref for ref in older if ref in refs] == older[3:], "the oldest go first"
     assert "refs/clawmem/joined" not in refs and "refs/clawmem/outgoing" not in refs
 
 

@@ -17,6 +17,7 @@ from clawmem.model.facts.codec import (
     render_items,
 )
 from clawmem.model.facts.fact import ALWAYS_WRITTEN, STATUSES, TRUSTS, Fact, FactLink
+from tests.conftest import examples
 
 _TEXT = st.text(min_size=1, max_size=30).filter(lambda text: text.strip() != "")
 _RATIO = st.floats(0, 1) | st.none()
@@ -61,6 +62,7 @@ _FACTS = st.builds(
 )
 
 
+@examples(20, 100)
 @given(st.lists(_FACTS, max_size=5, unique_by=lambda fact: fact.id))
 def test_facts_read_back_as_written_one_on_each_line(facts: list[Fact]) -> None:
     data = render_items(facts)
@@ -70,6 +72,7 @@ def test_facts_read_back_as_written_one_on_each_line(facts: list[Fact]) -> None:
         assert data.count(b"\n") == len(facts) + 2
 
 
+@examples(25, 100)
 @given(_FACTS)
 def test_the_first_nine_keys_are_always_written_in_order(fact: Fact) -> None:
     record = fact_to_record(fact)

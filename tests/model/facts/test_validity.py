@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
 from clawmem.model.facts.validity import ended_at, is_over, last_moment_within, true_at
 from clawmem.model.lifecycle.chain import superseded
+from tests.conftest import examples
 
 _DAYS = [(date(2024, 2, 26) + timedelta(days=n)).isoformat() for n in range(8)]
 _TIMES = st.sampled_from([None, *_DAYS, *(f"{day}T{hour}:30:00Z" for day in _DAYS for hour in ("00", "12"))])
@@ -47,6 +48,7 @@ def test_the_moment_of_a_year(valid_from: str | None, valid_to: str | None, mome
     assert last_moment_within(_replaced(valid_from, valid_to), "2024-01-01", "2024-12-31") == moment
 
 
+@examples(40, 100)
 @given(_TIMES, _TIMES, st.sampled_from(_DAYS), st.sampled_from(_DAYS))
 def test_the_fact_holds_at_it_and_there_is_none_only_where_it_holds_nowhere(
     valid_from: str | None, valid_to: str | None, text: str, other: str

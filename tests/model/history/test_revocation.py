@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.history.revocation import Revocation, plan_revocation
 from clawmem.model.lifecycle.chain import chain_problems, succeed
+from tests.conftest import examples
 
 AT = "2026-11-21T09:30:00Z"
 
@@ -100,6 +101,7 @@ def test_dependents_are_told_and_stay() -> None:
     assert now["fact_b"].status == ACTIVE
 
 
+@examples(25, 100)
 @given(st.integers(1, 7), st.data())
 def test_whatever_goes_from_a_chain_it_stays_whole(length: int, data: st.DataObject) -> None:
     names = [chr(ord("a") + n) for n in range(length)]

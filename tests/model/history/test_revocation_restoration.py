@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.history.revocation import changed_facts, connected, facts_back, file_back, lines_back
+from tests.conftest import examples
 
 KEYS = "abcdef"
 states = st.dictionaries(st.sampled_from(KEYS), st.integers(0, 3)).map(
@@ -22,6 +23,7 @@ def everything(*groups: list[Fact]) -> set[str]:
     return {fact.id for group in groups for fact in group}
 
 
+@examples(25, 100)
 @given(states, states)
 def test_right_after_the_operation_undo_gives_exactly_what_was(before: list[Fact], after: list[Fact]) -> None:
     back = facts_back(before, after, after, everything(before, after))
@@ -29,6 +31,7 @@ def test_right_after_the_operation_undo_gives_exactly_what_was(before: list[Fact
     assert dict(back.records) == {fact.id: fact for fact in before}
 
 
+@examples(25, 100)
 @given(states, states)
 def test_undoing_the_undo_gives_back_what_the_operation_did(before: list[Fact], after: list[Fact]) -> None:
     ids = everything(before, after)
@@ -37,6 +40,7 @@ def test_undoing_the_undo_gives_back_what_the_operation_did(before: list[Fact], 
     assert dict(again.records) == {fact.id: fact for fact in after}
 
 
+@examples(25, 100)
 @given(states, states)
 def test_a_second_undo_finds_everything_as_before(before: list[Fact], after: list[Fact]) -> None:
     back = facts_back(before, after, before, everything(before, after))
@@ -44,6 +48,7 @@ def test_a_second_undo_finds_everything_as_before(before: list[Fact], after: lis
     assert list(back.records.values()) == before
 
 
+@examples(25, 100)
 @given(states, states, states)
 def test_nothing_but_the_named_facts_is_touched(before: list[Fact], after: list[Fact], now: list[Fact]) -> None:
     back = facts_back(before, after, now, {"fact_a"})

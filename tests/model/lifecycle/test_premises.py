@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
@@ -19,6 +19,7 @@ from clawmem.model.lifecycle.premises import (
     premise_links,
     recomputed,
 )
+from tests.conftest import examples
 
 TODAY = "2026-11-23"
 _KINDS = st.sampled_from(("depends_on", "derived_from", "relates_to", "depends_on"))
@@ -61,7 +62,7 @@ _ACTS = st.sampled_from(("retract", "restore", "supersede", "confirm"))
 _STEPS = st.lists(st.tuples(_ACTS, st.integers(0, 8)), max_size=8)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(30, 150)
 @given(_graphs(), _STEPS)
 def test_a_record_kept_step_by_step_is_that_of_all(facts: dict[str, Fact], steps: list[tuple[str, int]]) -> None:
     facts = _all(facts)

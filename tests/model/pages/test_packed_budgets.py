@@ -81,6 +81,7 @@ def row(case: str, budget: int) -> str:
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.few(3)
 def test_what_a_context_has_at_each_budget(case: str) -> None:
     found = [f"# {case}"]
     for line, budgets in groupby(range(10, 600), lambda budget: row(case, budget)):

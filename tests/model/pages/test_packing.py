@@ -10,6 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.model.pages import context_frame
 from clawmem.model.pages.context_frame import ALWAYS, ASKED, HOT_FACTS, SUMMARIES, TIMELINE, WARM_FACTS, heading
 from clawmem.model.pages.packing import PackedContext, Section, Shown, Unit, pack, render_context
+from tests.conftest import examples
 
 DAY = heading("2026-11-22")
 NAMES = (SUMMARIES, HOT_FACTS, WARM_FACTS)
@@ -150,6 +151,7 @@ def test_how_it_was_counted_is_told(exact: list[bool], flag: bool | None) -> Non
     assert pack(DAY, [_section(HOT_FACTS, units)], 400).exact is flag
 
 
+@examples(25, 100)
 @given(_SECTIONS, st.lists(_UNIT, min_size=1, max_size=4, unique_by=lambda unit: unit.key), st.integers(0, 200))
 def test_the_budget_that_is_hinted_is_enough(sections: list[Section], rules: list[Unit], budget: int) -> None:
     whole = Section("Guardrails", lambda tokens, shown: rules, "clawmem guardrail list", whole=True)

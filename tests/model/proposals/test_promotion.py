@@ -28,6 +28,7 @@ from clawmem.model.proposals.promotion import (
     promotion_of,
     score_fact,
 )
+from tests.conftest import examples
 
 DAY = "2026-11-20"
 ALLERGY = Fact(
@@ -163,6 +164,7 @@ ROWS = st.lists(
 )
 
 
+@examples(25, 100)
 @given(ROWS, SHARES, st.integers(0, 8), st.integers(0, 8), SHARES, st.integers(0, 5), st.integers(0, 5))
 def test_whatever_comes_the_limits_hold_and_each_has_one_verdict(
     rows: list[tuple[float, str | None, str | None, bool]], worth: float, most: int, before: int, margin: float,

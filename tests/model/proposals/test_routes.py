@@ -17,6 +17,7 @@ from clawmem.model.proposals.routes import (
     read_routes,
     written,
 )
+from tests.conftest import examples
 
 ROUTES = """
 * ada@example.org            # everything
@@ -101,6 +102,7 @@ def test_people_are_known_by_address_or_name() -> None:
 WORD = some.text(some.characters(blacklist_characters=";\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\0"), min_size=1)
 
 
+@examples(25, 100)
 @given(some.lists(some.tuples(some.sampled_from(("*", "kind:fact", "areas/*&kind:wiki")), some.lists(WORD))))
 def test_what_is_written_reads_back(rows: list[tuple[str, list[str]]]) -> None:
     routes = tuple(Route(pattern, tuple(names)) for pattern, names in rows)

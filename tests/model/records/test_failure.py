@@ -23,6 +23,7 @@ from clawmem.model.records.failure import (
     with_own,
 )
 from clawmem.vault.strict_yaml import parse_yaml
+from tests.conftest import examples
 
 MODE = "sinking:\n  signs: [water in the boat]\n  actions: [Bail., Row ashore.]\n"
 
@@ -100,6 +101,7 @@ RECORDS = st.builds(
 )
 
 
+@examples(25, 100)
 @given(st.lists(RECORDS, max_size=3), st.lists(RECORDS, max_size=3), st.lists(RECORDS, max_size=3))
 def test_merging_keeps_each_failure_of_both_sides_once(
     base: list[FailureRecord], ours: list[FailureRecord], theirs: list[FailureRecord]
@@ -112,6 +114,7 @@ def test_merging_keeps_each_failure_of_both_sides_once(
     assert sorted(found, key=repr) == sorted({*base, *ours, *theirs}, key=repr)
 
 
+@examples(25, 100)
 @given(st.lists(RECORDS, max_size=5))
 def test_the_log_reads_back_as_it_was_written(records: list[FailureRecord]) -> None:
     assert parse_failures(render_lines(records), LOG_PATH, parse_yaml) == tuple(records)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA, check_handover
+from tests.conftest import examples
 
 _WORDS = st.sampled_from(["", "x", "project", "useful"])
 _ANY = st.recursive(
@@ -43,6 +44,7 @@ def _without_null(value: Any) -> Any:
     return [_without_null(other) for other in value] if isinstance(value, list) else value
 
 
+@examples(25, 100)
 @given(_DOCUMENTS)
 def test_what_the_schema_refuses_is_refused(document: dict[str, Any]) -> None:
     """Null counts as missing, and a misspelt key is refused although the schema allows other keys."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope
@@ -23,6 +23,7 @@ from clawmem.serving.context.units import current_tiers, first_of_tier, tiers_by
 from clawmem.serving.recall.recall import features_of
 from clawmem.vault.state.journal import AccessCount, add_accesses
 from clawmem.vault.vault import Vault
+from tests.conftest import examples
 from tests.serving.invented import AGENT, NOW, Invented, accessed, indexed, invent
 
 _AGAINST = "! In conflict with the line above"
@@ -134,11 +135,9 @@ def _plainly(invented: Invented, reader: ReaderScope, counted: dict[str, AccessC
 
 @pytest.mark.parametrize("entity", [None, "areas/people/jane", "@finance/projects/budget", "projects/none"])
 @pytest.mark.parametrize("agent", [None, AGENT])
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+@examples(10, 40, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 10**9))
-@pytest.mark.few(3)
+@pytest.mark.few(2)
 def test_shelves_are_what_reading_everything_gives(
     vault: Vault, agent: str | None, entity: str | None, seed: int
 ) -> None:
@@ -157,7 +156,7 @@ def test_shelves_are_what_reading_everything_gives(
 
 
 @pytest.mark.parametrize("policy", ["importance", "score"])
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(5, 15, HealthCheck.function_scoped_fixture)
 @given(seed=st.integers(0, 10**9))
 def test_a_policy_puts_each_fact_on_its_shelf(vault: Vault, policy: str, seed: int) -> None:
     invented = invent(seed)

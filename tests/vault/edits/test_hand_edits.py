@@ -310,6 +310,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_read_and_kept(
 
 @pytest.mark.parametrize("rule", ["* text=auto", "* text eol=lf", "* text eol=crlf", "*.json filter=upper", "* ident"])
 @pytest.mark.parametrize("where", ["vault", "home"])
+@pytest.mark.few(3)
 def test_git_attributes_cannot_convert_vault_files(
     furnished: Vault, environment: dict[str, str], rule: str, where: str
 ) -> None:

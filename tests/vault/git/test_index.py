@@ -135,7 +135,7 @@ ACTS = {
 
 
 @pytest.mark.parametrize("name", ACTS)
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 def test_a_person_who_commits_as_the_branch_moves(vault: Vault, environment: dict[str, str], name: str) -> None:
     """Each way to commit, at the very moment: git refuses it, or it takes nothing back."""
     act = ACTS[name]

@@ -73,6 +73,7 @@ def test_a_merge_of_gits_own_is_told(vault: Vault) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.few(4)
 def test_histories_that_crossed_any_number_of_times(vault: Vault, seed: int) -> None:
     chance = random.Random(seed)
     known = [first(vault), commit(vault, "elsewhere")]

@@ -78,7 +78,7 @@ def _fold(vault: Vault, total: dict[str, int]) -> bool:
 def test_readers_that_are_killed_lose_at_most_their_last_line(
     vault: Vault, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    for _ in range(12):
+    for _ in range(4):
         before = len(unfolded_accesses(vault))
         with _reader(vault, environment, "x", 1, tmp_path / "never") as reader:
             try:

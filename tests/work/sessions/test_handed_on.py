@@ -113,6 +113,7 @@ def test_no_field_hands_on_an_order(clawmem: Command, vault_root: Path, road: st
 
 
 @pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.few(3)
 def test_an_order_waits_and_the_rest_is_handed_on(clawmem: Command, vault_root: Path, order: str) -> None:
     words = order.format("zqmark")
     clawmem("session", "start", env=BOT)
@@ -144,7 +145,7 @@ def test_an_order_waits_and_the_rest_is_handed_on(clawmem: Command, vault_root: 
 
 
 def test_the_hook_of_the_end_hands_on_no_order(clawmem: Command, vault_root: Path, project: Path) -> None:
-    for number, order in enumerate(ORDERS):
+    for number, order in enumerate(ORDERS[::3]):
         word, transcript = f"zqmark{number}", project / f"{number}.jsonl"
         record = {"type": "user", "uuid": f"u{number}", "sessionId": f"s{number}", "timestamp": "2026-03-02T10:00:00Z"}
         transcript.write_text(json.dumps({**record, "message": {"role": "user", "content": "Hello."}}) + "\n")

@@ -9,6 +9,7 @@ from clawmem.model.merging.files.merge import MergedFile, merge_file
 from clawmem.model.records.task import Task, new_page, parse_task, with_keys
 from clawmem.model.records.workflow import STATES
 from clawmem.vault.strict_yaml import parse_yaml
+from tests.conftest import examples
 
 PATH = "tasks/fix-login.md"
 ITEMS = tuple((f"Point number {number} holds.", False) for number in range(4))
@@ -43,6 +44,7 @@ VALUES = {
 }
 
 
+@examples(25, 100)
 @given(st.data(), st.permutations(KEYS), st.integers(0, 6), st.sets(st.integers(0, 3)), st.sets(st.integers(0, 3)))
 def test_different_keys_and_all_boxes_of_both_sides_are_taken(
     data: st.DataObject, keys: list[str], cut: int, group: set[int], other: set[int]
@@ -56,6 +58,7 @@ def test_different_keys_and_all_boxes_of_both_sides_are_taken(
     assert result.conflicts == ()
 
 
+@examples(25, 100)
 @given(st.data())
 def test_whatever_both_changed_can_be_read_and_one_of_the_values_stands(data: st.DataObject) -> None:
     sides = [{key: data.draw(VALUES[key]) for key in data.draw(st.sets(st.sampled_from(KEYS)))} for _ in range(2)]
