@@ -1,6 +1,7 @@
 """Read a question: the words to search for, and the time it is about."""
 
 import re
+from collections.abc import Collection
 from datetime import datetime
 
 from clawmem.model.named_tuple import NamedTuple
@@ -47,14 +48,16 @@ _OF_ASKING = frozenset(
     "particularly prepare reaction reason reasons receive received receives regard regarding relate related relates "
     "respond response shortly similar situation sort sorts specific specifically state states subject subjects term "
     "terms topic topics types usual usually view views various himself herself itself themselves ourselves yourself "
-    "myself jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    "myself jan feb mar apr jun jul aug sep sept oct nov dec two three four five six seven eight nine ten eleven "
+    "twelve twenty thirty half once twice each".split()
 )
 _ASKING = frozenset(
     "who whom whose what when where why which how wer wem wen was wann wo warum wie welche welcher welches qui quand "
-    "où pourquoi combien quién cuándo dónde cuánto cuántos cuánta cuántas chi quando dove".split()
+    "où pourquoi combien quién cuándo dónde cuánto cuántos cuánta cuántas chi quando dove does did is are was "
+    "were".split()
 )
 # Questions of another kind have none of these words.
-_OF_KIND = frozenset("how phone telephone mobile colour color wie telefonnummer farbe".split())
+_OF_KIND = frozenset("how phone telephone mobile colour color weight wie telefonnummer farbe".split())
 # Words that ask for what held before.
 _FORMER = re.compile(
     r"\b(?:before|former(?:ly)?|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|"
@@ -62,6 +65,7 @@ _FORMER = re.compile(
     r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
     re.IGNORECASE,
 )
+_SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
 TIME_WORDS = frozenset(
@@ -71,6 +75,7 @@ TIME_WORDS = frozenset(
     "heute gestern vorgestern übermorgen letzte letzten letzter letztes vorige vorigen vergangene vergangenen diese "
     "diesen dieser hoy ayer anteayer pasada pasado aujourd'hui hier demain dernier dernière im en vor hace il".split()
 )
+_FEASTS = frozenset("christmas easter halloween ramadan eid hanukkah thanksgiving pentecost".split())
 # A question of these words and a date asks for all that was said or noted then, unless it asks where, when or why.
 _OF_A_DAY = frozenset(
     "note noted notes write wrote written say said tell told talk talked discuss discussed happen happened do did done "
@@ -113,7 +118,7 @@ def topics(question: str) -> list[list[str]]:
 def asks(question: str) -> bool:
     """Return whether a text is a question, and not a task or a few words to search for."""
     first = _WORD.search(question)
-    return "?" in question or "？" in question or (first is not None and first.group().lower() in _ASKING)
+    return "?" in question or "？" in question or (first is not None and _SHORT.sub("", first[0].lower()) in _ASKING)
 
 
 def kind_of_answer(question: str) -> re.Pattern[str] | None:
@@ -125,13 +130,26 @@ def kind_of_answer(question: str) -> re.Pattern[str] | None:
 
 
 def proper_names(question: str) -> frozenset[str]:
-    """Return the words inside a question that have a capital, in lower case, without its first one. There are none in a
-    question that has words of another language, where every noun may have one."""
+    """Return the words inside a question that have a capital, in lower case, without its first one and times. There are
+    none in a question that has words of another language, where every noun may have one."""
     words = _WORD.findall(question)
     if any(word.lower() in _FOREIGN - STOPWORDS for word in words):
         return frozenset()
     found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
-    return frozenset(word.lower() for word in found if word.lower() not in STOPWORDS)
+    return frozenset(word.lower() for word in found) - STOPWORDS - TIME_WORDS - _FEASTS
+
+
+def names_together(question: str, names: Collection[str]) -> tuple[frozenset[str], ...]:
+    """Return the names in a question, in lower case, those that stand together as one."""
+    found: list[set[str]] = [set()]
+    for written in _WORD.findall(question):
+        word = written.lower().replace("’", "'")
+        name = word.removesuffix("'s")
+        if name in names:
+            found[-1].add(name)
+        if found[-1] and (name not in names or name != word):
+            found.append(set())
+    return tuple(frozenset(party) for party in found if party)
 
 
 def names_subject(word: str) -> bool:
@@ -188,8 +206,20 @@ _NUMBER = (
     r"seventy|eighty|ninety|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|\w+zig)\b"
 )
 _AMOUNT = (
-    r"\b(?:no|none|nobody|nothing|an?|dozens?|hundreds?|thousands?|millions?|half|once|twice|both|couple|few|several|"
-    r"many|most|all|some|free|kein\w*|ein(?:e[nrs]?)?|beide|alle|viele|paar)\b"
+    r"\b(?:no|none|nobody|nothing|dozens?|hundreds?|thousands?|millions?|half|once|twice|both|couple|few|several|"
+    r"many|most|all|some|free|kein\w*|beide|alle|viele|paar)\b"
+)
+_UNIT = (
+    r"(?:second|minute|hour|day|week|fortnight|month|year|decade|Sekunde|Minute|Stunde|Tag|Woche|Monat|Jahr)(?:e?[ns])?"
+)
+_TIME_LONG = (
+    rf"(?:{_NUMBER}|\b(?:an?|ein\w*|few|couple|several|many|half|all|whole))\W+(?:\w+\W+){{0,2}}?{_UNIT}\b|\d\W?(?:min|h|s)\b|"
+    r"\b(?:since|until|till|always|ever|forever|seit|bis|immer)\b"
+)
+_WEIGHT = rf"(?:{_NUMBER})\W*(?:kg|kilo\w*|k?g|gram\w*|lbs?|pounds?|ton\w*|oz|ounces?|stone|pfund)\b"
+_MONEY = (
+    r"[€$£¥]|\b(?:euros?|dollars?|pounds?|cents?|pence|pesos|francs?|eur|usd|gbp|chf|grand|hundred|thousand|free|nothing)\b|"
+    r"(?<![\d:.])\d[\d.,]*k?\b(?!:|\W*(?:[ckm]?m|kg|g|%|percent|hours?|min\w*|days?|weeks?|months?|years?|[ap]m)\b)"
 )
 _COLOURS = (
     r"\b(?:dark|light|pale|bright)?(?:white|black|gr[ae]y|red|blue|green|yellow|orange|purple|violet|pink|brown|beige|"
@@ -207,6 +237,9 @@ _KINDS = tuple(
         (r"\b(?:phone|telephone|mobile) number\b|\bTelefonnummer\b", r"(?:\d[\s/()-]*){5}"),
         (r"^\W*(?:what|which) colou?r\b|^\W*welche Farbe\b", _COLOURS),
         (r"^\W*how old\b|^\W*wie alt\b", _AGE),
+        (r"^\W*how long\b|^\W*wie lange\b", _TIME_LONG),
+        (r"^\W*how heavy\b|\bthe weight of\b|^\W*wie schwer\b", _WEIGHT),
+        (r"^\W*how much\b.*\b(?:cost|costs|pays?|paid|charges?|charged|earns?|spen[dt]|owes?|rent)\b", _MONEY),
         (r"^\W*how (?:much|many)\b|^\W*wie ?viele?\b", rf"{_NUMBER}|{_AMOUNT}"),
     )
 )

@@ -19,6 +19,7 @@ from clawmem.model.language.question import (
     is_technical,
     kind_of_answer,
     names_subject,
+    names_together,
     proper_names,
     search_words,
     time_asked,
@@ -198,6 +199,18 @@ def test_the_first_of_something_asks_for_what_held_before() -> None:
             ("24th is fine",),
         ),
         ("How many boats are there?", ("Three boats.", "There are 12.", "A few, no more"), ("Boats lie here.",)),
+        (
+            "How long has Ann known Ben?",
+            ("For 12 years", "since May", "half an hour", "a few busy weeks", "until Easter"),
+            ("28 each for Ann", "They pay 300"),
+        ),
+        ("How heavy is the boat?", ("23 kg a bag", "two tons"), ("5.2 m long",)),
+        ("What is the weight of the boat?", ("It weighs 180 kilos.",), ("The weight limit",)),
+        (
+            "How much do we pay for the boat?",
+            ("800 euros", "They pay 300 and a voucher", "61,200 of 88,000", "it is free"),
+            ("four stops and a door of 78 cm", "at 10:30", "in 3 weeks"),
+        ),
         ("Wie alt ist Ann?", ("Ann ist 34.", "die 5-jährige Ann"), ("Ann kommt am 5. Mai",)),
     ],
 )
@@ -208,6 +221,21 @@ def test_an_answer_has_what_the_question_asks_for(
     assert kind is not None
     assert all(kind.search(text) for text in answers)
     assert not any(kind.search(text) for text in others)
+
+
+def test_names_that_stand_together_are_one() -> None:
+    names = {"deep", "winter", "ann", "ben"}
+    assert names_together("who sings in Deep Winter?", names) == (frozenset({"deep", "winter"}),)
+    assert names_together("Does Ann’s Ben know Ann?", names) == (
+        frozenset({"ann"}),
+        frozenset({"ben"}),
+        frozenset({"ann"}),
+    )
+    assert names_together("who sings?", names) == ()
+
+
+def test_a_time_is_no_name() -> None:
+    assert proper_names("Where is Ann in March, at Christmas or on Monday?") == {"ann"}
 
 
 @pytest.mark.parametrize("question", ["Who is Ann?", "How does Ann bake?", "Where is my phone?", "", "blue?"])
