@@ -1,7 +1,6 @@
 """Read a question: the words to search for, and the time it is about."""
 
 import re
-from collections.abc import Collection
 from datetime import datetime
 
 from clawmem.model.named_tuple import NamedTuple
@@ -137,19 +136,6 @@ def proper_names(question: str) -> frozenset[str]:
         return frozenset()
     found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
     return frozenset(word.lower() for word in found) - STOPWORDS - TIME_WORDS - _FEASTS
-
-
-def names_together(question: str, names: Collection[str]) -> tuple[frozenset[str], ...]:
-    """Return the names in a question, in lower case, those that stand together as one."""
-    found: list[set[str]] = [set()]
-    for written in _WORD.findall(question):
-        word = written.lower().replace("’", "'")
-        name = word.removesuffix("'s")
-        if name in names:
-            found[-1].add(name)
-        if found[-1] and (name not in names or name != word):
-            found.append(set())
-    return tuple(frozenset(party) for party in found if party)
 
 
 def names_subject(word: str) -> bool:

@@ -32,13 +32,12 @@ from clawmem.serving.recall.recall import (
     best_rows,
     gone_facts,
     gone_words,
-    in_other_words,
     question_words,
     recall_in,
     slips_mended,
     successors_of,
 )
-from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, RecallHit
+from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES
 from clawmem.vault.state.journal import AccessCount
 from clawmem.vault.vault import Vault
 
@@ -54,8 +53,8 @@ _EVENTS_FROM = 0.2
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
-# What is nearest to a question that nothing answers is one fact or event, and in a wide context so many of each.
-_NEAREST_WIDE = 12
+# What is nearest to a question that nothing answers: facts, and events in a usual and in a wide context.
+_NEAREST_FACTS, _NEAREST_SAID, _NEAREST_WIDE = 2, 1, 12
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
 _NEAR_PART = 0.9
 # An event with less only shares an everyday word with the question: 053.
@@ -94,8 +93,7 @@ class QuestionHits(NamedTuple):
     `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
     together with the first one. `further` gets all facts of further passes that are offered, by row.
     `answered` means that one fact has all words of the question. `former` is what held before, where it is asked for.
-    `written` are the lines of people's pages that answer, each with path and text. `unknown` means that nothing says
-    what is asked of somebody known: the hits are what is nearest.
+    `written` are the lines of people's pages that answer, each with path and text.
     """
 
     facts: Sequence[FactCandidate]
@@ -107,7 +105,6 @@ class QuestionHits(NamedTuple):
     answered: bool = False
     former: Sequence[Unit] = ()
     written: Sequence[tuple[str, str]] = ()
-    unknown: bool = False
 
 
 def find_hits(
@@ -123,16 +120,14 @@ def find_hits(
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
-    words = question_words(index, question, with_talk)
+    words = question_words(index, question, with_talk, has_vectors(vault))
     if mends and (slips := slips_mended(index, question, words)) is not None:
         hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, mends=False)
         return hits, [slips[1], *asides]
-    former = _former(vault, index, wish) if asks_former(question) and not wanted.as_of else []
-    if former:
-        words = words._replace(unheard=None)
     hits, earlier = _search(vault, index, on, wish, counted, words, with_talk)
-    hits = hits._replace(further={}, former=former)
-    hits = hits if hits.unknown else _with_chain(vault, on, wish, hits)
+    hits = _with_chain(vault, on, wish, hits._replace(further={}))
+    if asks_former(question) and not wanted.as_of:
+        hits = hits._replace(former=_former(vault, index, wish))
     asides = [replaced_remark(wanted, question, earlier)] if earlier else []
     if not (hits.facts or hits.heard or hits.written):
         asides.append(f"nothing was found for this task; `{follow_up_commands(wanted, None).list}` shows all facts")
@@ -195,20 +190,17 @@ def _search(
     technical = is_technical(question) and not is_private(question)
     facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
     facts.sort(key=lambda fact: not fact.owner or fact.shelf == PAST)  # an agent's own facts come first
-    wide = wish.budget > _WIDE
-    events, lines, flag, best = (
-        _heard(vault, index, query, words, answered, wide) if with_talk else ([], [], False, 0.0)
+    events, lines, flag = (
+        _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
     )
-    unknown = words.unheard is not None and not (answered or flag or lines)
-    if unknown:
-        said_first = bool(events) and best > ranked[0][1] if ranked else True
-        facts = facts[: _NEAREST_WIDE if wide else not said_first]
-        events = events[: _NEAREST_WIDE if wide else 1 - len(facts)]
+    if words.unheard is not None and not (answered or flag or lines):
+        most = _NEAREST_WIDE if wish.budget > _WIDE else _NEAREST_SAID
+        facts, events = facts[:_NEAREST_FACTS], events[:most]
     heard = [event for event in events if not (technical and is_private(event.text))]
     written = [line for line in lines if not (wish.wanted.domain or (technical and is_private(line[1])))]
     forms = [form for word in words.asked for form in word.forms]
     items = said_units(index, heard, stamp(wish.caller.now), forms)
-    return QuestionHits(facts, heard, items, technical, written=written, unknown=unknown), earlier
+    return QuestionHits(facts, heard, items, technical, written=written), earlier
 
 
 def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
@@ -225,10 +217,9 @@ def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Seque
 
 def _heard(
     vault: Vault, index: Index, query: RecallQuery, words: QuestionWords, answered: bool, wide: bool
-) -> tuple[list[Event], list[tuple[str, str]], bool, float]:
+) -> tuple[list[Event], list[tuple[str, str]], bool]:
     """Return the events that bear on the question, the path and text of lines that people wrote into pages and that
-    answer it, whether an event answers, and the score of the best one. Without a question that is `answered`, only
-    events that answer count."""
+    answer it, and whether an event answers. Without a question that is `answered`, only events that answer count."""
     from clawmem.serving.recall.events import find_said
 
     results = find_said(vault, index, query._replace(where=(EVENTS,)), words)
@@ -240,15 +231,12 @@ def _heard(
     enough = words.answer_score * (_NEAR_PART if words.unheard is None else 1.0)
     flag = any(hit.score >= enough and hit.tells for hit in heard)
     if words.unheard is None and not (answered or flag):
-        return [], lines, False, 0.0
-    if not (answered or flag):
-        flag = bool(in_other_words([(hit.score, RecallHit(EVENTS, hit).heard) for hit in heard], words))
+        return [], lines, False
     scored = [(hit.event, hit.score) for hit in heard]
     wide = wide and not query.by_meaning
     least = _LEAST_MEANT if query.by_meaning else _WIDE_LEAST if wide else _LEAST_SCORE
     strong = [(event, score) for event, score in scored if score >= least]
-    best = max((score for _, score in strong), default=0.0)
-    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, flag, best
+    return close_to_best(strong, _WIDE_FROM if wide else _EVENTS_FROM), lines, flag
 
 
 def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical: bool) -> list[FactCandidate]:
@@ -279,7 +267,7 @@ def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, 
     found = [section for section, units in zip(sections, (asked.facts, asked.said), strict=True) if units]
     if asked.former:
         found.insert(0, Section(frame.FORMER, given(asked.former), more, share=2 * ASKED_SHARE, turn=2, assured=True))
-    if asked.facts and not (wish.wanted.as_of or wish.wanted.of_work or asked.unknown):
+    if asked.facts and not wish.wanted.as_of and not wish.wanted.of_work:
         found.append(_connected_section(vault, on, way, wish, asked, more))
     return found
 

@@ -39,6 +39,8 @@ _STRONGEST = 3
 _EQUALS = 500  # further hits with the same score that are looked at
 _MOST_OF_DAYS = 500  # events of the days in a question that are read
 _CLOCK = re.compile(r"(?:- )?(\d\d:\d\d)\b")
+# As close as this in meaning, a text may answer though it has only the names of the question.
+_CLEARLY = 0.4
 _SPARE = 5  # read at first beside as many as are shown
 
 
@@ -83,18 +85,17 @@ class _Held(NamedTuple):
 
     def judged(self, n: int, text: str, close: ChannelHits) -> tuple[bool, bool]:
         """Return whether a hit has only a name of the question or speaks of somebody else; and whether it answers."""
-        question = self.question
-        names, whose = question.names, question.whose
-        has_kind = question.has_kind(_CLOCK.sub("", text, count=1))  # the time of a note is no answer
-        if not whose and question.unheard is None:
+        names, whose = self.question.names, self.question.whose
+        has_kind = self.question.has_kind(_CLOCK.sub("", text, count=1))  # the time of a note is no answer
+        if not whose and self.question.unheard is None:
             return False, has_kind
-        parts = zip(self.words, self.rows, strict=True)
-        near = {word.word: part for word, rows in parts if (part := self.share(rows, n))}
-        bare = bool(names) and near.keys() <= names
+        near = {word.word for word, rows in zip(self.words, self.rows, strict=True) if self.share(rows, n)}
+        bare = bool(names) and near <= names
         closeness = close.scores.get(n, 0.0)
         meant = bool(names) and meaning_share(closeness) > 0
-        only_named = not meant and (bare or (whose.isdisjoint(near) and question.of_another(text)))
-        return only_named, has_kind and not (only_named or (bare and question.of_owner)) and question.covers(near)
+        only_named = not meant and (bare or (whose.isdisjoint(near) and self.question.of_another(text)))
+        unclear = self.question.unheard is not None and closeness < _CLEARLY and near <= self.question.named
+        return only_named, has_kind and not (only_named or unclear or (bare and self.question.of_owner))
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords) -> EventResults:

@@ -1,10 +1,8 @@
 """Recall: find and rank facts, events, notes and summaries for a question. Searching itself never commits."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
-from typing import Any
 
 from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import run_query
@@ -27,7 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, suggestion_notices
+from clawmem.index.vectors.search import facts_by_meaning, has_vectors, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.labels import because
@@ -41,7 +39,6 @@ from clawmem.model.language.question import (
     days_listed,
     kind_of_answer,
     names_subject,
-    names_together,
     proper_names,
     search_words,
     time_asked,
@@ -95,10 +92,8 @@ ANSWER_SCORE = 0.22
 _ENOUGH_WORDS = 2.0
 _MOST_UNKNOWN = 3  # with more, a question is about something else, or in another language
 # A question needs more of it, and still more, the more of its subject no text has a word of.
-_QUESTION_SCORE, _ENOUGH_ASKED, _UNHEARD_SCORE = 0.24, 3.0, 0.2
-# A hit with a name of the question needs this part of its subject, and without one, two words and the second part.
-_SUBJECT, _SUBJECT_ALONE = 0.3, 0.5
-_OTHER_WORDS = 10  # so many of the best hits may answer in other words
+_QUESTION_SCORE, _ENOUGH_ASKED = 0.24, 3.0
+_UNHEARD_SCORE, _UNHEARD_MEANT = 0.2, 0.35  # by words only, and with vectors, to which every text is a little close
 _NEAREST = 3
 # What is known of a person may answer in other words: where it is little, so many of these facts are always shown.
 _FEW_KNOWN, _KNOWN_SHOWN = 5, 2
@@ -138,9 +133,9 @@ class QuestionWords(NamedTuple):
 
     `of_owner` means that it asks for something of somebody known ("Jane's blood group"): a text that has only the name
     is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
-    known; of these, those that stand together are one of `parties`. `subject` are the words for what it asks of them,
-    and `unheard` is the part of these that no text has, from 0 to 1; None for any other question. `kind` is the pattern
-    of what an answer has."""
+    known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
+    1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
+    answer has."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -149,9 +144,8 @@ class QuestionWords(NamedTuple):
     whose: frozenset[str] = frozenset()
     of_owner: bool = False
     unheard: float | None = None
+    by_meaning: bool = False
     named: frozenset[str] = frozenset()
-    parties: tuple[frozenset[str], ...] = ()
-    subject: AskedWords = ()
     kind: "re.Pattern[str] | None" = None
 
     @property
@@ -160,24 +154,13 @@ class QuestionWords(NamedTuple):
         count = max(len(self.asked), 1)
         if self.unheard is None:
             return min(ANSWER_SCORE, _ENOUGH_WORDS / count)
-        return min(_QUESTION_SCORE + _UNHEARD_SCORE * self.unheard, _ENOUGH_ASKED / count)
+        more = _UNHEARD_MEANT if self.by_meaning else _UNHEARD_SCORE
+        return min(_QUESTION_SCORE + more * self.unheard, _ENOUGH_ASKED / count)
 
     @property
     def fact_score(self) -> float:
         """The score that says that a fact may answer the question."""
         return self.answer_score * (FACT_PART if self.unheard is None else 1.0)
-
-    def covers(self, parts: Mapping[str, float]) -> bool:
-        """Return whether a hit says something of what is asked of whom the question names, given how much of each word
-        it has, from 0 to 1. All names together are enough: what is said of both is what is asked."""
-        if self.unheard is None:
-            return True
-        having = [not party.isdisjoint(parts) for party in self.parties]
-        found = [word for word in self.subject if word.word in parts]
-        share = sum(word.weight * parts[word.word] for word in found) / sum(word.weight for word in self.subject)
-        if len(having) > 1 and all(having):
-            return True
-        return share >= _SUBJECT if any(having) else len(found) > 1 and share >= _SUBJECT_ALONE
 
     def has_kind(self, text: str) -> bool:
         """Return whether a text has a number, a colour or what else the question asks for, where it says so."""
@@ -194,8 +177,9 @@ class QuestionWords(NamedTuple):
         return all(whose != word.word for word in self.asked) and whose not in near
 
 
-def question_words(index: Index, question: str, with_talk: bool) -> QuestionWords:
-    """Return the words of a question. With talk, they are counted among the events and notes, too."""
+def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
+    """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
+    that vectors are searched."""
     words, texts = search_words(question), 0
     record: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
@@ -211,21 +195,18 @@ def question_words(index: Index, question: str, with_talk: bool) -> QuestionWord
     owners = owners_asked(question)
     names = name_words(words, people)
     bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names
-    subject = tuple(word for word in asked if bare and word.word not in bare and names_subject(word.word))
-    unheard = share_of(subject, (word for word in subject if not word.known)) if subject and asks(question) else None
+    unheard = _unheard(asked, bare) if bare and asks(question) and not asks_former(question) else None
+    of_owner = not owners.isdisjoint(names)
     return QuestionWords(
-        asked,
-        names,
-        called,
-        record,
-        names | owners,
-        not owners.isdisjoint(names),
-        unheard,
-        bare,
-        names_together(question, bare),
-        subject,
-        kind_of_answer(question),
+        asked, names, called, record, names | owners, of_owner, unheard, by_meaning, bare, kind_of_answer(question)
     )
+
+
+def _unheard(asked: AskedWords, names: Collection[str]) -> float | None:
+    """Return which part of the words for the subject of a question no text has, by how telling they are; None where the
+    names are what is asked about."""
+    subject = tuple(word for word in asked if word.word not in names and names_subject(word.word))
+    return share_of(subject, (word for word in subject if not word.known)) if subject else None
 
 
 def slips_mended(index: Index, question: str, words: QuestionWords) -> tuple[str, str] | None:
@@ -302,23 +283,15 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
     with_talk = bool(group) and has_passages(index)
-    words = question_words(index, asked.words, with_talk)
+    words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
     if asked.mends and (slips := slips_mended(index, asked.words, words)) is not None:
         mended = recall_in(vault, index, asked._replace(words=slips[0], mends=False))
         return mended._replace(notices=(*mended.notices, slips[1]))
-    current, former = not (wanted.as_of or wanted.superseded), asks_former(asked.words)
-    replaced = _replaced_too(vault, index, asked) if former and current and FACTS in where else ()
-    # What held before is seldom told in the words of the question.
-    lenient = words._replace(unheard=None) if former else words
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
         answers = _facts(vault, index, wide, words, unkept)
-        found, channels = _whole(index, answers, lenient, unkept), _account([answers.hits])
-        if former and current and not _has_former(index, found, replaced, wanted):
-            lenient = words
-            found = _whole(index, answers, words, unkept)
+        found, channels = _whole(index, answers, words, unkept), _account([answers.hits])
         result = result._replace(found=found, channels=channels, earlier=answers.earlier)
-    words = lenient
     sources: tuple[EventHit, ...] = ()
     if with_talk:
         from clawmem.serving.recall.events import find_said, with_verdicts  # not needed for facts
@@ -330,10 +303,11 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
         result = result._replace(channels=_account([*answered.hits], *accounts))
         sources = _sources(index, result, wanted.owners, moment)
     shown = _one_ranking(result, asked, words, sources)
-    if former and current and FACTS in where:
-        shown = _with_former(index, shown, asked, replaced)
-    elif current and FACTS in where and not any(recall_hit.hit.share for recall_hit in shown.ranking):
-        shown = shown._replace(gone=gone_facts(vault, index, asked))
+    if FACTS in where and not (wanted.as_of or wanted.superseded):
+        if asks_former(asked.words):
+            shown = _with_former(vault, index, shown, asked)
+        elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
+            shown = shown._replace(gone=gone_facts(vault, index, asked))
     return shown._replace(successors=successors_of(index, [*(hit.fact for hit in shown.found), *shown.gone]))
 
 
@@ -402,10 +376,8 @@ def _one_ranking(
         strong += _of_topics(every, strong, asked.words)
     known = [hit for hit in every if _is_known_of(hit, words.names)]
     known = known[:_KNOWN_SHOWN] if asked.least and len(known) <= _FEW_KNOWN else []
-    if not strong and words.unheard is not None:
-        others = in_other_words([(hit.hit.score, hit.heard) for hit in every], words)
-        telling = [_telling(hit) if n in others else hit for n, hit in enumerate(every)]
-        strong = _strong(telling, asked, words._replace(unheard=0.0)) if others else []
+    if not strong and words.named:
+        strong = _in_other_words(every, words)
     if strong and known:
         strong = [hit for hit in strong if hit not in known]
         strong[max(asked.limit - len(known), 1) :] = known
@@ -426,37 +398,20 @@ def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int
     return result._replace(notices=(*result.notices, remark)) if remark else result
 
 
-def in_other_words(hits: Iterable[tuple[float, str]], words: QuestionWords) -> list[int]:
-    """Return the numbers of those of the first hits that answer in other words, given the score and the text of each:
-    they have a name of the question and a word near in meaning to one of its subject, as "Jane prefers tea." has for
-    "What does Jane drink?"."""
-    best = [(n, text) for n, (score, text) in enumerate(islice(hits, _OTHER_WORDS)) if score >= _QUESTION_SCORE]
-    texts = [(n, set(search_words(text))) for n, text in best if words.has_kind(text)]
-    named = [(n, text) for n, text in texts if not words.named.isdisjoint(text)]
-    if not named:
+def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[RecallHit]:
+    """Return those of a few facts about whom a question names that have a word near in meaning to one of its subject
+    that no text has: "Jane prefers tea." for "What does Jane drink?"."""
+    unheard = [word.word for word in words.asked if not word.known and names_subject(word.word)]
+    known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
+    if not unheard or len(known) > _FEW_KNOWN:
         return []
     from clawmem.index.vectors.vocabulary.near_words import has_near_word  # few questions find nothing
 
-    asked = {form for word in words.subject for form in word.forms}
-    return [n for n, text in named if has_near_word(asked - text, set(filter(names_subject, text - words.named)))]
+    return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
 
 
-def _telling(recall_hit: RecallHit) -> RecallHit:
-    hit: Any = recall_hit.hit
-    return recall_hit._replace(hit=hit._replace(tells=True))
-
-
-def _has_former(index: Index, found: Sequence[FactHit], replaced: Sequence[FactHit], wanted: FactFilter) -> bool:
-    """Return whether one of the facts that a question for the former state finds was replaced, or replaced another."""
-    from clawmem.index.search.replaced import predecessors  # few questions ask for it
-
-    if any(hit.fact.status == SUPERSEDED for hit in replaced):
-        return True
-    return any(predecessors(index, hit.fact, wanted) for hit in found if hit.share)
-
-
-def _with_former(index: Index, shown: RecallResult, asked: RecallQuery, replaced: Sequence[FactHit]) -> RecallResult:
-    """Return the hits with what held before each fact in front of it, and others of the replaced facts that answer."""
+def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
+    """Return the hits with what held before each fact in front of it, and other replaced facts that answer."""
     from clawmem.index.search.replaced import predecessors  # few questions ask for it
     from clawmem.serving.recall.one_ranking import NEAR_TIE, with_falling_scores
 
@@ -468,7 +423,7 @@ def _with_former(index: Index, shown: RecallResult, asked: RecallQuery, replaced
             known |= {each.fact.id for each in old}
             ranking += [RecallHit(FACTS, recall_hit.hit._replace(fact=each.fact, entity=each.entity)) for each in old]
         ranking.append(recall_hit)
-    others = [hit for hit in replaced if hit.fact.id not in known]
+    others = [hit for hit in _replaced_too(vault, index, asked) if hit.fact.id not in known]
     ranking += [RecallHit(FACTS, other) for other in others if other.fact.status == SUPERSEDED]
     ranking.sort(key=lambda hit: -hit.hit.score)
     # What held is asked for: it comes first where a message has only more of the other words.
@@ -589,18 +544,11 @@ def best_rows(
     """
     answers = _facts(vault, index, asked, words, counted)
     strong = [(n, fact) for n, _, fact in answers.best if fact.score >= LEAST_SCORE * FACT_PART]
-    close = words.whose or words.kind or words.unheard is not None
-    placed = facts_in_rows(index, [n for n, _ in strong]) if close else {}
     if words.whose:
-        others = _of_others(placed, words)
+        others = _of_others(facts_in_rows(index, [n for n, _ in strong]), words)
         strong = [(n, fact) for n, fact in strong if n not in others]
-    texts = {n: placed[n].fact.fact if placed else "" for n, _ in strong}
     enough = words.fact_score
-    answered = any(
-        fact.score >= enough and _judged(fact, answers.had.get(n, ()), words, texts[n])[1] for n, fact in strong
-    )
-    if not answered and words.unheard is not None:
-        answered = bool(in_other_words([(fact.score, texts[n]) for n, fact in strong], words))
+    answered = any(fact.score >= enough and _judged(fact, answers.had.get(n, ()), words)[1] for n, fact in strong)
     return [(n, fact.score) for n, fact in strong], answered, answers.earlier
 
 
@@ -809,6 +757,8 @@ def _judged(fact: RankedFact, had: Sequence[AskedWord], words: QuestionWords, te
     bare = bool(words.names) and all(word.word in words.names for word in had)
     more = any(fact.channels.get(channel, 0.0) > 0 for channel in ("predicate", "time", "links"))
     only_named = bare and not more and not fact.channels.get("vector", 0.0) > 0
-    found = {word.word: 1.0 for word in had}
-    tells = not only_named and (more or (words.covers(found) and not (bare and words.of_owner)))
+    found = {word.word for word in had}
+    # A fact that has two names of the question, and all of them, says something of what it asks about.
+    names_only = words.unheard is not None and found <= words.named and (len(found) < 2 or found < words.named)
+    tells = not only_named and (more or not (names_only or (bare and words.of_owner)))
     return only_named, tells and (not text or words.has_kind(text))

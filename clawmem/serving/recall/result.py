@@ -88,13 +88,6 @@ class RecallHit(NamedTuple):
         hit = self.hit
         return hit.fact.fact if isinstance(hit, FactHit) else hit.event.text if isinstance(hit, EventHit) else hit.text
 
-    @property
-    def heard(self) -> str:
-        """The text with what it quotes, and with who said it."""
-        event = self.hit.event if isinstance(self.hit, EventHit) else self.event
-        quoted = self.event.text if self.event is not None else ""
-        return f"{(event.speaker if event else None) or ''} {self.text} {quoted}"
-
 
 class ChannelReport(NamedTuple):
     """What one channel did: whether it ran, its number of hits, and why it did not run.

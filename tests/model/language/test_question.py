@@ -19,7 +19,6 @@ from clawmem.model.language.question import (
     is_technical,
     kind_of_answer,
     names_subject,
-    names_together,
     proper_names,
     search_words,
     time_asked,
@@ -221,17 +220,6 @@ def test_an_answer_has_what_the_question_asks_for(
     assert kind is not None
     assert all(kind.search(text) for text in answers)
     assert not any(kind.search(text) for text in others)
-
-
-def test_names_that_stand_together_are_one() -> None:
-    names = {"deep", "winter", "ann", "ben"}
-    assert names_together("who sings in Deep Winter?", names) == (frozenset({"deep", "winter"}),)
-    assert names_together("Does Ann’s Ben know Ann?", names) == (
-        frozenset({"ann"}),
-        frozenset({"ben"}),
-        frozenset({"ann"}),
-    )
-    assert names_together("who sings?", names) == ()
 
 
 def test_a_time_is_no_name() -> None:

@@ -375,7 +375,7 @@ def test_a_reason_is_searched_and_told_with_its_fact(clawmem: Callable[..., Any]
         assert reason.removeprefix("because ") in clawmem(verb, new).out
     for question in ("why R2 instead of S3?", "egress costs"):
         assert "because egress costs" in clawmem("recall", question).out
-        assert clawmem("context", question, "--budget", "1000").out.count("because egress costs") == 1
+        assert clawmem("context", question).out.count("because egress costs") == 1
 
 
 def test_what_is_known_of_a_person_is_shown_where_it_is_little(vault: Vault, caller: Caller) -> None:
@@ -474,25 +474,6 @@ def test_a_fact_that_has_all_names_of_a_question_answers_it(clawmem: Callable[..
     found = clawmem("recall", "Which LibreOffice version does Quillstack use, and why not a newer one?")
     assert "pinned at 24.8" in found.out.partition("\n")[0]
     assert clawmem("recall", "Which Nextcloud version does Quillstack use?").out == ""
-
-
-def test_what_has_a_name_or_a_word_of_the_subject_alone_is_no_answer(clawmem: Callable[..., Any]) -> None:
-    clawmem("remember", "Nora's friend Emil sleeps in the hall.")
-    clawmem("remember", "The instrument of the harbour is for January.")
-    clawmem("note", "nora is away from 8 to 16 November, skiing of all things")
-    clawmem("note", "Who wants to cook? I read a book on the pier")
-    for question in (
-        "Which instrument does Nora play?",
-        "what's Nora's favourite book",
-        "What did Nora cook before she left?",
-        "How long has Nora known Emil?",
-    ):
-        nothing = clawmem("recall", question)
-        assert nothing.out == "", question
-        assert "Nothing says that." in nothing.err
-        assert clawmem("context", question, "--budget", "1000").out.count("\n- ") <= 1, question
-    assert "skiing" in clawmem("recall", "When is Nora on holiday?").out  # in other words
-    assert "harbour" in clawmem("recall", "What is the instrument of the harbour for?").out
 
 
 def test_a_slip_is_mended_once_in_a_context_too(clawmem: Callable[..., Any]) -> None:
