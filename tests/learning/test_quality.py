@@ -12,7 +12,7 @@ from clawmem.model.proposals.para import Proposition
 CATALOG = shipped_catalog()
 EXTRACTION_FLOORS = {"tune": (1.0, 0.05), "held": (1.0, 0.04), "fresh": (1.0, 0.009)}
 SUPERSESSION_FLOORS = {"tune": 0.28, "held": 0.16, "fresh": 0.05}
-SIGNAL_BOUNDS = {"tune": (0.92, 0.2), "held": (0.92, 0.25), "fresh": (0.76, 0.21)}
+SIGNAL_BOUNDS = {"tune": (0.8, 0.2), "held": (0.84, 0.14), "fresh": (0.83, 0.2)}
 
 
 @pytest.mark.parametrize("part", PARTS)
