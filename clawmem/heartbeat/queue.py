@@ -161,7 +161,7 @@ def next_task(
     """
     if kind in (None, READ):
         elsewhere = held_with_others(vault, caller.agent)
-        found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere)
+        found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere, by_caller=True)
         if found.text or session or set_aside or kind:
             return QueueTask(found.key, READ, found.text, found.tokens, found.events, found.known, found.waiting)
     count, others = exact_counter(), [(other_kind.name, task) for other_kind in queue_kinds()

@@ -82,12 +82,14 @@ def pending(
     most_facts: int = 0,
     skip: Collection[str] = (),
     keep: bool = True,
+    by_caller: bool = False,
 ) -> PendingTask:
     """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
 
     The events of one conversation stand together, in order. With `set_aside`, it is about the events on which a model
-    failed. `skip` are ids of events that are left out; those that failed alone come last, each alone. Unless `keep` is
-    false, what the task calls 1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written.
+    failed. `skip` are ids of events that are left out; those that failed alone come last, each alone. For the calling
+    agent (`by_caller`), doubtful facts that it was asked about come first. Unless `keep` is false, what the task calls
+    1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written.
     Raise InvalidInput if not one event fits into the limit.
     """
     state = read_reading_state(vault)
@@ -104,9 +106,9 @@ def pending(
         return PendingTask()
     count = exact_counter()
     for key, open_task in _unanswered(state, events):
-        if keep and count(open_task.text) <= limit_tokens:
-            waiting = len(events) + more + len(failed)
-            return PendingTask(open_task.text, open_task.shown, 0, count(open_task.text), waiting, key)
+        if by_caller and count(open_task.text) <= limit_tokens:
+            size, waiting = count(open_task.text), len(events) + more + len(failed)
+            return PendingTask(open_task.text, open_task.shown, 0, size, waiting, key)
     pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
     surroundings = Surroundings(vault, caller.agent)
     today = stamp(caller.now)[:10]

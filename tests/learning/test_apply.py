@@ -246,7 +246,7 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
         assert words.casefold() in result.follow_up.casefold()
     assert "Lisbon" not in result.follow_up
     assert exact_counter()(result.follow_up) < 400
-    shown = pending(vault, caller)
+    shown = pending(vault, caller, by_caller=True)
     assert (shown.text, shown.events, shown.waiting) == (result.follow_up, (third,), 1), "it waits for its answer"
     same = apply_answer(vault, later(caller), answer(facts, task.events))
     assert same.follow_up, "the first answer once more is not a second answer"

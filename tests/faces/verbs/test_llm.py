@@ -164,21 +164,3 @@ def test_a_program_of_the_vault_is_only_a_suggestion(
     assert "are given to the program `stranger -x`, which may send them on" in shown.out + shown.err
     assert clawmem("config", "trust", "--yes").code == 0
     assert clawmem("config", "get", "llm.command").out.strip() == "stranger -x"
-
-
-def test_defaults_of_an_older_vault_suggest_nothing(clawmem: Command, vault_root: Path) -> None:
-    file = vault_root / "clawmem.yaml"
-    old = {
-        "timeout_seconds: 60.0": "timeout_seconds: 10.0",
-        "max_ms: 600000": "max_ms: 12000",
-        "max_facts: 200": "max_facts: 8",
-    }
-    text = file.read_text()
-    for new, before in old.items():
-        assert new in text
-        text = text.replace(new, before, 1)
-    file.write_text(text)
-    assert "suggests" not in clawmem("status").out
-    assert clawmem("config", "get", "llm.max_facts").out.strip() == "200"
-    assert clawmem("config", "set", "llm.max_facts", "8").code == 0
-    assert clawmem("config", "get", "llm.max_facts").out.strip() == "8"
