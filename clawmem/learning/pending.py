@@ -105,9 +105,9 @@ def pending(
     if not events and not failed:
         return PendingTask()
     count = exact_counter()
-    for key, open_task in _unanswered(state, events):
-        if by_caller and count(open_task.text) <= limit_tokens:
-            size, waiting = count(open_task.text), len(events) + more + len(failed)
+    for key, open_task in _unanswered(state, events) if by_caller else ():
+        if (size := count(open_task.text)) <= limit_tokens:
+            waiting = len(events) + more + len(failed)
             return PendingTask(open_task.text, open_task.shown, 0, size, waiting, key)
     pieces = pieces_to_read(vault, by_conversation(events) if events else failed[:1], state)
     surroundings = Surroundings(vault, caller.agent)

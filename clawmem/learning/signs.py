@@ -94,7 +94,7 @@ def features(sentence: str) -> dict[str, int]:
     asks = question or first in _ASKING or first.startswith("qu'")
     task = any(first.startswith(stem) and len(first) - len(stem) <= _LONGEST_ENDING for stem in _TASKS)
     has = {
-        name: sum(f" {words} " in plain for words in table)
+        name: sum(f" {cue} " in plain for cue in table)
         for name, table in (("supposed", _SUPPOSED), ("passing", _PASSING), ("seen", _SEEN), ("lasting", _LASTING))
     }
     seen, lasting, name = has["seen"] > 0, has["lasting"] > 0, _NAME.search(sentence) is not None

@@ -4,6 +4,7 @@ where a model reads."""
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,22 @@ def test_the_question_itself_is_no_prompt(clawmem: Command, vault_root: Path) ->
     call(clawmem, "prompt", "shell", prompt=QUESTION)
     (path,) = (vault_root / ".git/clawmem/hooks/sessions").glob("*.json")
     assert json.loads(path.read_text())["asked"] == TELLS
+
+
+def test_the_commit_that_registers_a_session_stores_nothing(clawmem: Command, vault_root: Path) -> None:
+    call(clawmem, "SessionStart", source="startup")
+    for _ in range(300):
+        if (vault_root / ".git/clawmem/hooks/claude-code-session.json").exists():
+            break
+        time.sleep(0.1)
+    assert "session start" in clawmem("log").out
+    assert turn(clawmem, TELLS) != ""
+
+
+def test_a_plugin_without_a_prompt_asks_once_too(clawmem: Command) -> None:
+    call(clawmem, "chat_message", "opencode", prompt=TELLS)
+    assert QUESTION in call(clawmem, "chat_message", "opencode", prompt="")
+    assert QUESTION not in call(clawmem, "chat_message", "opencode", prompt="")
 
 
 def test_a_session_that_nobody_began_is_not_asked(clawmem: Command) -> None:

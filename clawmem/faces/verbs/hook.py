@@ -65,7 +65,7 @@ _TRANSCRIPT, _SESSION = "transcript", "session"
 
 def hook(
     call: Call,
-    event: Annotated[str, Parameter("The event by the harness's own name, or start, prompt, compact or end.")],
+    event: Annotated[str, Parameter("The event by the harness's own name, or start, prompt, turn, compact or end.")],
     harness: Annotated[str, Parameter("The harness: {choices}.", ("--harness",), default="shell", choices=_HARNESSES)],
 ) -> Answer:
     """It reads what the harness says on stdin and prints what the harness gives to its agent. It always exits with 0
@@ -151,7 +151,7 @@ def _text(call: Call, vault: Vault, meaning: str, harness: str, value: HookCall)
         # After a compaction the agent no longer has what was said in its session before.
         session = None if known.compacted else value.session
         text = prompt_text(vault, caller, value.prompt, reach, session, known.shown)
-        known = known._replace(shown=(*known.shown, *text.facts))
+        known = known._replace(shown=(*known.shown, *text.facts), at="" if question else known.at)
         if value.prompt:
             known = known._replace(asked=value.prompt, at=stamp(caller.now))
         text = text._replace(text="\n\n".join(filter(None, (question, text.text))))
