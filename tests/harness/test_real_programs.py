@@ -139,19 +139,23 @@ EVENTS = {
 }
 
 
+def _needs(place: Place, harness: str) -> None:
+    if shutil.which(COMMANDS[harness][0], path=place.environment["PATH"]) is None:
+        pytest.skip(f"{COMMANDS[harness][0]} is not installed: make harness")
+
+
+def _ask(place: Place, harness: str, prompt: str, *more: str) -> None:
+    place.run(*(word.replace("{prompt}", prompt) for word in COMMANDS[harness]), *more)
+
+
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_the_loop(place: Place, harness: str) -> None:
-    program, *words = COMMANDS[harness]
-    if shutil.which(program, path=place.environment["PATH"]) is None:
-        pytest.skip(f"{program} is not installed: make harness")
+    _needs(place, harness)
     before = place.files()
     place.clawmem("setup", harness)
 
-    def ask(prompt: str) -> None:
-        place.run(program, *(word.replace("{prompt}", prompt) for word in words))
-
     place.api.tool, place.api.arguments = "recall", {"question": ASKED}
-    ask("We never push on Fridays, remember that for the boat project.")
+    _ask(place, harness, "We never push on Fridays, remember that for the boat project.")
     place.until(harness, "transcript")
     assert {place.marks(harness)[event] for event in EVENTS[harness]} == {"done"}
     assert place.api.seen().count("compiler clang") >= 2, "neither the hook nor the tool reached the model"
@@ -161,7 +165,7 @@ def test_the_loop(place: Place, harness: str) -> None:
     place.clawmem("heartbeat")
     place.api.tool = ""
     place.api.requests.clear()
-    ask("On which day of the week do we never push the boat project?")
+    _ask(place, harness, "On which day of the week do we never push the boat project?")
     assert "Fridays" in place.api.seen(), "the next session does not know what the first one said"
     events = json.loads(place.clawmem("recall", "compiler clang", "--in", "events", "--json"))["data"]["events"]
     assert not [
@@ -182,15 +186,13 @@ RIGHTS = {
 
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_in_its_shell_the_agent_is_the_caller_without_any_setup(place: Place, harness: str) -> None:
-    program, *words = COMMANDS[harness]
-    if shutil.which(program, path=place.environment["PATH"]) is None:
-        pytest.skip(f"{program} is not installed: make harness")
+    _needs(place, harness)
     path = place.home / "told.json"
     called = f"'{sys.executable}' -m clawmem"
     place.api.shell = (
         f"{called} remember 'The mast is of oak.' --json > '{path}'; {called} review trust '*' 2>> '{path}.refused'"
     )
-    place.run(program, *(word.replace("{prompt}", "Build the boat.") for word in words), *RIGHTS[harness])
+    _ask(place, harness, "Build the boat.", *RIGHTS[harness])
     (fact,) = json.loads(path.read_text())["data"]["facts"]
     assert (fact["agent"], fact["trust"]) == (harness, "agent")
     assert f"only a person may run it, and {harness} is an agent" in Path(f"{path}.refused").read_text()
@@ -198,23 +200,19 @@ def test_in_its_shell_the_agent_is_the_caller_without_any_setup(place: Place, ha
 
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_what_an_agent_stores_is_stored_without_a_question(place: Place, harness: str) -> None:
-    program, *words = COMMANDS[harness]
-    if shutil.which(program, path=place.environment["PATH"]) is None:
-        pytest.skip(f"{program} is not installed: make harness")
+    _needs(place, harness)
     place.clawmem("setup", harness)
     place.api.tool, place.api.arguments = "remember", {"text": "The hull of the boat is painted green."}
-    place.run(program, *(word.replace("{prompt}", "We paint the hull green.") for word in words))
+    _ask(place, harness, "We paint the hull green.")
     assert "painted green" in place.clawmem("recall", "hull", "--in", "facts")
 
 
 @pytest.mark.parametrize("harness", COMMANDS)
 def test_where_no_model_reads_an_agent_is_asked_once(place: Place, harness: str) -> None:
-    program, *words = COMMANDS[harness]
-    if shutil.which(program, path=place.environment["PATH"]) is None:
-        pytest.skip(f"{program} is not installed: make harness")
+    _needs(place, harness)
     place.clawmem("setup", harness)
     prompt = "From now on the boat is hauled out on Tuesdays only, because the crane is away on Mondays."
-    place.run(program, *(word.replace("{prompt}", prompt) for word in words))
+    _ask(place, harness, prompt)
     sentence = QUESTION.splitlines()[1]
     # `claude -p` prints the last answer for a script, and says so to its hooks.
     most = 0 if harness == "claude-code" else 1
