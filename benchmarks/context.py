@@ -32,7 +32,7 @@ from benchmarks.retrieval import Asked, Corpus, conversation, fts5
 from benchmarks.year import year_of_talk
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import event_line, servable

@@ -11,7 +11,7 @@ from benchmarks.corpus import make_vault, questions
 from benchmarks.measure import Timing, environment, in_turn, ratio, run
 from benchmarks.report import Row
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.tables.order_verdicts import judge_events
+from clawmem.index.tables.background import judge_events
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.index.vectors.local_model import missing_packages
 from clawmem.vault.vault import Vault

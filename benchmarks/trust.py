@@ -25,7 +25,7 @@ from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.reach import Reach as Scope
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller

@@ -239,7 +239,7 @@ def _import_all() -> None:
 def _prepare() -> None:
     """Import what commands import only where they need it, and make what each process makes once: it is most of what
     a small heartbeat takes."""
-    from clawmem.index.tables.exact_tokens import exact_counter
+    from clawmem.index.tables.background import exact_counter
     from clawmem.learning.rules.language import CODES, language
     from clawmem.model.language.date_words import find_dates
     from clawmem.model.safety.secrets.find import find_secrets

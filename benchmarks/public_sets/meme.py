@@ -42,7 +42,7 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, supersede
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.labels import change_labels
+from clawmem.model.facts.fact_words import change_labels
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.recall.result import FactHit, RecallHit
 

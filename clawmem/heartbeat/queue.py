@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed, NotFound
 from clawmem.extension import answer_of
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
 from clawmem.learning.by_model.extraction import RULES

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import facts_about, facts_from_event
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings

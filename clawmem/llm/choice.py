@@ -10,8 +10,16 @@ from clawmem.errors import InvalidInput
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.presets import EFFORT_PLACE, MODEL_PLACE, PRESETS, ModelCommand, program_path, scrubbed_environment
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.settings.model_names import COMMAND, EXTRACT, JUDGE, is_command, model_names
-from clawmem.model.settings.settings import BY_KEY, Settings, parse_text
+from clawmem.model.settings.settings import (
+    BY_KEY,
+    COMMAND,
+    EXTRACT,
+    JUDGE,
+    Settings,
+    is_command,
+    model_names,
+    parse_text,
+)
 from clawmem.model.settings.values import Setting
 
 # How long one heartbeat may embed.

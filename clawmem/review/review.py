@@ -10,7 +10,7 @@ from clawmem.errors import NotPermitted, Refused
 from clawmem.extension import named
 from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
-from clawmem.index.tables.outside import stakes
+from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
 from clawmem.memory.history.why import find_event

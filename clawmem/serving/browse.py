@@ -11,8 +11,7 @@ from clawmem.index.search.events import events_by_id
 from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows
 from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.index.tables.accesses import counted_fact, plain_importances
-from clawmem.index.tables.outside import served_fact
+from clawmem.index.tables.fact_marks import counted_fact, plain_importances, served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of

@@ -9,7 +9,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.labels import UNREVIEWED
+from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
 from clawmem.model.language.text import counted, normal

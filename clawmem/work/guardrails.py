@@ -9,7 +9,7 @@ from clawmem.errors import NotFound
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.search.scoped import all_guardrails
-from clawmem.index.tables.accesses import counted_fact
+from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.failure_modes import came_back, failures_or_notice, find_mode, read_modes

@@ -15,7 +15,7 @@ from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.search.graph import edges_at
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.search.rival_values import linked_as_contrary
-from clawmem.index.tables.disputes import open_disputes
+from clawmem.index.tables.fact_marks import open_disputes
 from clawmem.index.tables.passages import page_lines
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import remember

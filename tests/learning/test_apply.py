@@ -14,7 +14,7 @@ from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import ApplyResult, apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import PendingTask, pending

@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import pending

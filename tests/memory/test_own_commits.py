@@ -11,7 +11,7 @@ import pytest
 from clawmem.index.search.channels import FactFilter
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.labels import UNREVIEWED, trust_label
+from clawmem.model.facts.fact_words import UNREVIEWED, trust_label
 from clawmem.model.proposals.quarantine import with_approval
 from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.model.settings.acceptance import Acceptance, Signature, accepts, as_served, stake_in

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from clawmem.errors import InvalidInput
 from clawmem.index.search.by_tier import ALWAYS, PAST
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.tables.token_counts import count_exactly
+from clawmem.index.tables.background import count_exactly
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
-from clawmem.index.tables.exact_tokens import exact_counter
-from clawmem.index.tables.token_counts import count_exactly
+from clawmem.index.tables.background import count_exactly, exact_counter
 from clawmem.model.records.caller import Caller
 from clawmem.serving.context.context import context_in
 from clawmem.serving.context.hits import ContextRequest

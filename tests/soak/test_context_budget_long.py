@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.vault.vault import Vault
 from tests.serving.budgets import check_one
 

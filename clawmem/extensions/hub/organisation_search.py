@@ -25,8 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import EXTERNAL, FACT_PREFIX, RETRACTED, Fact, check_prefix
-from clawmem.model.facts.fact_words import fact_line
-from clawmem.model.facts.labels import change_labels
+from clawmem.model.facts.fact_words import change_labels, fact_line
 from clawmem.model.facts.pulled import origin_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, one_line, visible

@@ -52,7 +52,7 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, entities
-from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.history.compare import compare
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals

@@ -19,7 +19,7 @@ from clawmem.extensions.wiki.values.page import (
     entity_page,
 )
 from clawmem.index.search.lookup import PlacedFact, facts_of
-from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact

@@ -39,7 +39,7 @@ from clawmem.faces.verbs.table import (
 )
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
-_UsageError = cast(type[Exception], typer.BadParameter.__mro__[1])
+_UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])
 
 
 class _InfoRequest(Exception):

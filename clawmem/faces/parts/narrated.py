@@ -10,7 +10,7 @@ from clawmem.faces.parts.command import Call
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
-from clawmem.model.settings.model_names import SYNTHESIZE
+from clawmem.model.settings.settings import SYNTHESIZE
 from clawmem.serving.narrative import check_model_set, narrate
 from clawmem.vault.vault import Vault
 

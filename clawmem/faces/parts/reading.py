@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
-from clawmem.errors import InvalidInput, NotFound, StorageFailed
+from clawmem.errors import InvalidInput, NotFound, Refused, StorageFailed
 from clawmem.faces.parts.command import Call
-from clawmem.model.records.strict_json import json_problem, read_json
+from clawmem.model.records.strict_json import RECORD_BYTES, json_problem, read_json
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile
 
 
 def stdin_text(call: Call) -> str:
@@ -102,3 +105,148 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
                 f"Line {number} is not a JSON object.", "Nothing was stored; correct the line and try again."
             )
         yield number, record
+
+
+# Reading a file, a folder or a zip archive that another program wrote, within limits.
+
+MOST_FILES = 50_000
+MOST_BYTES = 512 << 20
+_BLOCK_BYTES = 1 << 18
+_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+
+
+class NotUnpacked(InvalidInput):
+    """A file of an archive is damaged, needs a password, or is compressed in a way that Python does not know."""
+
+
+class ReadFiles(dict[str, str]):
+    """Text files by their path below what was read; `left_out` says of the others why they were not read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left_out: dict[str, str] = {}
+        self._bytes = 0
+
+    def add(self, name: str, data: bytes) -> None:
+        """Add a file, unless it is not UTF-8. Raise InvalidInput if all files together are beyond the limit."""
+        self._bytes += len(data)
+        if len(self) >= MOST_FILES or self._bytes > MOST_BYTES:
+            limit = f"{MOST_FILES:,} files or {MOST_BYTES >> 20} MB"
+            raise InvalidInput(f"There are more than {limit} to import.", "Import a part of them at a time.")
+        try:
+            self[name] = data.decode("utf-8-sig")
+        except UnicodeDecodeError as problem:
+            self.left_out[name] = f"it is not UTF-8 text (byte {problem.start})"
+
+
+def read_files(path: Path) -> ReadFiles:
+    """Return the Markdown and JSON files of a folder, or the one file. Links are not followed out of the folder.
+
+    Raise NotFound if there is nothing at the path, StorageFailed if it cannot be read, InvalidInput for a pipe or a
+    device.
+    """
+    found = ReadFiles()
+    try:
+        check_plain(path)
+        if path.is_dir():
+            for name, file in _walk(path):
+                _add(found, name, file)
+        else:
+            _add(found, path.name, path)
+    except FileNotFoundError:
+        raise NotFound(f"There is no file or folder {path}.", "Name a file, a folder or a zip archive.") from None
+    except OSError as problem:
+        raise StorageFailed(f"{path} cannot be read: {problem.strerror}.", "Name a file that you can read.") from None
+    return found
+
+
+def _walk(root: Path) -> Iterator[tuple[str, Path]]:
+    for folder, folders, names in os.walk(root):
+        folders[:] = sorted(
+            other_folder for other_folder in folders if other_folder not in (".git", ".trash", "node_modules")
+        )
+        for name in sorted(names):
+            file = Path(folder) / name
+            if name.lower().endswith(_TEXTS) and not file.is_symlink():
+                yield file.relative_to(root).as_posix(), file
+
+
+def check_plain(path: Path) -> None:
+    """Raise InvalidInput if there is something at the path that is no file and no folder, so may never end."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InvalidInput(f"{path} is a pipe or a device.", "Name a file, a folder or a zip archive.")
+
+
+def _add(found: ReadFiles, name: str, file: Path) -> None:
+    size = file.stat().st_size
+    if not file.is_file():
+        found.left_out[name] = "it is a pipe or a device"
+    elif size > RECORD_BYTES:
+        found.left_out[name] = f"it has {size:,} bytes; the limit is {RECORD_BYTES:,}"
+    else:
+        found.add(name, file.read_bytes())
+
+
+def open_archive(file: IO[bytes], name: str) -> ZipFile:
+    """Open a zip archive. Raise InvalidInput if it is damaged."""
+    import zipfile
+
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, NotImplementedError):
+        raise InvalidInput(f"{name} is not a whole zip archive.", "Download the export again.") from None
+
+
+def unpacked(archive: ZipFile, name: str) -> Iterator[bytes]:
+    """Yield the content of one file of an archive in blocks. Raise NotUnpacked."""
+    import zlib
+    from lzma import LZMAError
+    from zipfile import BadZipFile
+
+    try:
+        with archive.open(name) as file:
+            yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
+    except (BadZipFile, EOFError, OSError, RuntimeError, ValueError, LZMAError, zlib.error) as problem:
+        raise NotUnpacked(f"it cannot be unpacked: {problem}") from None
+
+
+def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str | None = None) -> None:
+    """Write files into a folder, each in one step. Without `force`, the folder must be new or empty.
+
+    `only` is the one file that must not exist, in place of the whole folder. Raise Refused if something is in the way,
+    StorageFailed if the folder cannot be written.
+    """
+    try:
+        taken = (folder / only).exists() if only else folder.exists() and any(folder.iterdir())
+        if taken and not force:
+            raise Refused(f"{folder / only if only else folder} already exists.", "Name another place, or use --force.")
+        for name, text in files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            half = file.with_name(f".{file.name}.{os.getpid()}")
+            half.write_text(text, encoding="utf-8")
+            half.replace(file)
+    except OSError as problem:
+        raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Name another place.") from None
+
+
+def write_lines(file: Path, lines: Iterable[str], force: bool) -> int:
+    """Write a file line by line, in one step at the end; returns the number of lines.
+
+    Raise Refused if the file exists and `force` is not set, StorageFailed if it cannot be written.
+    """
+    if file.exists() and not force:
+        raise Refused(f"{file} already exists.", "Name another place, or use --force.")
+    half, number = file.with_name(f".{file.name}.{os.getpid()}"), 0
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with half.open("w", encoding="utf-8") as out:
+            for line in lines:
+                out.write(f"{line}\n")
+                number += 1
+        half.replace(file)
+    except OSError as problem:
+        raise StorageFailed(f"{file} cannot be written: {problem.strerror}.", "Name another place.") from None
+    finally:
+        half.unlink(missing_ok=True)
+    return number

@@ -142,7 +142,7 @@ def export(
 ) -> Answer:
     """Write the decisions as MADR 4 pages: a folder of numbered Markdown files, oldest first. Superseded decisions are
     written with the number of their successor. The same decisions give the same bytes."""
-    from clawmem.faces.parts.folders import write_folder
+    from clawmem.faces.parts.reading import write_folder
     from clawmem.model.pages.madr import madr_pages
     from clawmem.serving.browse import export_memory
 

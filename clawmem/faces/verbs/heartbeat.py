@@ -16,7 +16,7 @@ from clawmem.heartbeat.steps import all_steps
 from clawmem.llm.choice import Model
 from clawmem.model.language.dates import stamp
 from clawmem.model.settings.local import suggestion_message
-from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
+from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
 
 
 def heartbeat(

@@ -32,7 +32,7 @@ from clawmem.model.harness import (
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import counted
 from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
-from clawmem.model.settings.model_names import EXTRACT, JUDGE, SYNTHESIZE
+from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.folder import project_of
 from clawmem.vault.state.heartbeat_state import read_last_run

@@ -12,7 +12,7 @@ from clawmem.learning.by_model.trial import TrialResult, try_model
 from clawmem.llm.budget import Prices
 from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
-from clawmem.model.settings.model_names import EXTRACT, TASKS
+from clawmem.model.settings.settings import EXTRACT, TASKS
 
 _MILLION = 1_000_000
 

@@ -15,7 +15,7 @@ from clawmem.model.language.dates import day_of, parse_moment
 from clawmem.model.language.text import counted
 from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
-from clawmem.model.settings.model_names import JUDGE
+from clawmem.model.settings.settings import JUDGE
 
 
 def promote(

@@ -17,8 +17,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX
-from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.facts.labels import trust_label
+from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.language.dates import parse_state
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.tiers import tier_of

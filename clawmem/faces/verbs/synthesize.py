@@ -13,7 +13,7 @@ from clawmem.learning.synthesize import synthesize as act
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.model.language.dates import day_of, parse_moment
-from clawmem.model.settings.model_names import SYNTHESIZE
+from clawmem.model.settings.settings import SYNTHESIZE
 
 
 def synthesize(call: Call, date: Annotated[str, DATE], dry_run: Annotated[bool, DRY_RUN]) -> Answer:

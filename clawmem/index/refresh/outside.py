@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from clawmem.errors import ClawmemError
-from clawmem.index.tables.outside import stakes as stakes  # exported again for `tables.intake`
+from clawmem.index.tables.fact_marks import stakes as stakes  # exported again for `tables.intake`
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import Fact

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from clawmem.index.search.by_tier import within_reach
 from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, fact_from_row
-from clawmem.index.tables.accesses import counted_fact, has_accesses
+from clawmem.index.tables.fact_marks import counted_fact, has_accesses
 from clawmem.index.tables.schema import RowDamaged, check_total, tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
@@ -273,7 +273,7 @@ def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFa
         found = {n: PlacedFact(counted_fact(index, placed.fact), placed.entity) for n, placed in found.items()}
     if index.database.execute("SELECT 1 FROM outside LIMIT 1").fetchone() is None:
         return found
-    from clawmem.index.tables.outside import served_fact
+    from clawmem.index.tables.fact_marks import served_fact
 
     return {n: PlacedFact(served_fact(index, placed.fact), placed.entity) for n, placed in found.items()}
 

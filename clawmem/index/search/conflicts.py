@@ -17,7 +17,7 @@ from clawmem.index.search.rival_values import (
     statements_about,
     statements_in_rows,
 )
-from clawmem.index.tables.disputes import disputed_with
+from clawmem.index.tables.fact_marks import disputed_with
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.claim_check import may_claim

@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clawmem.errors import AmbiguousId, IncompleteAnswer, NotFound, PossiblyUnreadable
-from clawmem.index.tables.accesses import counted_fact
+from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.schema import check_alias, check_broken, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file

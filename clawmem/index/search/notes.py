@@ -68,7 +68,7 @@ class EventRecord(NamedTuple):
     `tokens` is the exact number for its context line, the maximum if its id occurs twice, and None if not counted.
     `n` is its row, in the order of the ledger. `word_counts` are those of `clawmem.model.pages.tokens.word_counts`, if
     its text is too long for a line.
-    `verdicts` say whether it reads as an order (`clawmem.index.tables.order_verdicts`).
+    `verdicts` say whether it reads as an order (`clawmem.index.tables.background`).
     """
 
     tokens: int | None = None

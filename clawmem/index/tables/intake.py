@@ -9,13 +9,13 @@ from typing import Any
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.outside import stakes
 from clawmem.index.search.by_tier import columns
-from clawmem.index.tables.accesses import counted_fact, has_accesses, take_in_accesses
+from clawmem.index.tables.fact_marks import counted_fact, has_accesses, take_in_accesses
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items
 from clawmem.model.facts.fact import Fact, pointers
-from clawmem.model.facts.labels import searched_reasons
+from clawmem.model.facts.fact_words import searched_reasons
 from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.validity import validity
 from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, SUMMARY, file_kind
@@ -86,7 +86,7 @@ def _accesses(index: Index, path: str, data: bytes | None) -> None:
 
 
 def _proposal(index: Index, path: str, data: bytes | None) -> None:
-    from clawmem.index.tables.disputes import take_in_proposal  # most changes are of facts alone
+    from clawmem.index.tables.fact_marks import take_in_proposal  # most changes are of facts alone
 
     take_in_proposal(index, path, data)
 

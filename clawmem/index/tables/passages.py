@@ -12,7 +12,7 @@ from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN, event_seal, note_seal
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import REDACTED
-from clawmem.model.facts.labels import UNREVIEWED
+from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (

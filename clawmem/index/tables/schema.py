@@ -28,7 +28,7 @@ VERSION = "28"
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there;
 #   of a line that tells a message, the row of that message. `kind`: SPOKEN, MODEL_RUN or OTHER.
 #   `tokens`: those of its context line, or NULL, and `words` those of each word of a long text. `verdict`: whether it
-#   reads as an order, or NULL, see `clawmem.index.tables.order_verdicts`.
+#   reads as an order, or NULL, see `clawmem.index.tables.background`.
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with

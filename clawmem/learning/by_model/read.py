@@ -33,8 +33,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
-from clawmem.model.settings.model_names import COMMAND
-from clawmem.model.settings.settings import BY_KEY
+from clawmem.model.settings.settings import BY_KEY, COMMAND
 from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.state.reading_state import (
     MOST_SET_ASIDE,

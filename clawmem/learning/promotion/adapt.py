@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.index.search.lookup import facts_containing
-from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope

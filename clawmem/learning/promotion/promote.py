@@ -23,7 +23,7 @@ from clawmem.index.search.lookup import (
     facts_of_days,
     standing_facts_with,
 )
-from clawmem.index.tables.accesses import counted_fact
+from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.entities import (

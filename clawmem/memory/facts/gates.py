@@ -14,7 +14,7 @@ from clawmem.index.search.graph import facts_linking_to
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists, facts_of, find_fact
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.search.scoped import facts_of_day
-from clawmem.index.tables.accesses import counted_facts
+from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import check_may_read, may_read

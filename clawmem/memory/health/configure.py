@@ -20,15 +20,16 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.layout import SETTINGS as FILE
 from clawmem.model.settings.local import data_flows, in_force, origin_of, read_local_settings, read_tolerantly
-from clawmem.model.settings.model_names import COMMAND, is_command
 from clawmem.model.settings.settings import (
     AGENTS,
     BY_KEY,
+    COMMAND,
     DEFAULTS,
     LOCAL,
     REMOVED,
     SETTINGS,
     Settings,
+    is_command,
     parse_value,
     setting_named,
     settings_from_mapping,

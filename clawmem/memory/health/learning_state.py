@@ -20,7 +20,7 @@ from clawmem.model.records.event import (
     total_tokens,
     unpriced_tokens,
 )
-from clawmem.model.settings.model_names import is_command, model_names
+from clawmem.model.settings.settings import is_command, model_names
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.state.spending import UseMeter, spent_on

@@ -10,7 +10,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.lookup import PlacedFact, by_ids, event_day, facts_naming, find_fact, unreadable_notices
 from clawmem.index.search.rival_values import rows_of_ids
-from clawmem.index.tables.accesses import counted_fact
+from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.log import (
     RemovedFact,

@@ -18,7 +18,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, BESIDE, Fact, importance_of, trust_rank
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.reach import PROJECT, scope_of
 from clawmem.model.facts.validity import PLANS, is_over
 from clawmem.model.language.dates import days_between, moment_of, stamp

@@ -12,10 +12,9 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, entities, facts_of
-from clawmem.index.tables.accesses import counted_fact
-from clawmem.index.tables.order_verdicts import judge_events
+from clawmem.index.tables.background import count_events, count_exactly, judge_events, needs_counting
+from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
-from clawmem.index.tables.token_counts import count_events, count_exactly, needs_counting
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.pages.memory_page import PATH, memory_page_after
 from clawmem.memory.scope import WriteScope
@@ -186,7 +185,7 @@ def count_tokens(vault: Vault) -> TokenCountResult:
 
 def count_said(vault: Vault) -> None:
     """Count the tokens of new events, which a context would count too high. Makes no commit."""
-    from clawmem.index.tables.exact_tokens import exact_counter  # making it takes 0.2 s
+    from clawmem.index.tables.background import exact_counter  # making it takes 0.2 s
 
     run_query(vault, lambda index: count_events(index, exact_counter()) if index.kept else 0, one_state=False)
 
@@ -197,6 +196,6 @@ def _count(index: Index) -> TokenCountResult:
     judge_events(index)
     if not needs_counting(index):
         return TokenCountResult(0)
-    from clawmem.index.tables.exact_tokens import exact_counter  # making it takes 0.2 s
+    from clawmem.index.tables.background import exact_counter  # making it takes 0.2 s
 
     return TokenCountResult(count_exactly(index, exact_counter()))

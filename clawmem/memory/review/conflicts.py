@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clawmem.index.tables.disputes import disputing
+from clawmem.index.tables.fact_marks import disputing
 from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import RETRACTED, Fact, is_revoked
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.language.text import normal, one_line
 from clawmem.model.pages.summary import generated_part, with_generated
 from clawmem.model.records.event import Event

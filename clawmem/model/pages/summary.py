@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from clawmem.model.facts.fact import ACTIVE, Fact, importance_of
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import one_line

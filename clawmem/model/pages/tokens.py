@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, Fact, since_or_from
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit

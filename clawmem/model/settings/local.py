@@ -7,7 +7,6 @@ from typing import Any
 
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.settings.model_names import is_command, model_names
 from clawmem.model.settings.settings import (
     BY_KEY,
     FILE,
@@ -16,6 +15,8 @@ from clawmem.model.settings.settings import (
     LOCAL,
     Settings,
     flatten,
+    is_command,
+    model_names,
     settings_from_mapping,
 )
 from clawmem.model.settings.values import Value, check_value

@@ -15,7 +15,7 @@ from clawmem.index.search.notes import (
     note_lines,
 )
 from clawmem.index.search.replaced import outdated_remarks
-from clawmem.index.tables.order_verdicts import reads_as_order
+from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import PROJECT, Reach
 from clawmem.model.language.question import DaySpan, search_words

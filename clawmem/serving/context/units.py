@@ -29,12 +29,11 @@ from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.notes import days_of
 from clawmem.index.search.rival_values import oldest_first
 from clawmem.index.search.scoped import realms_of_work
-from clawmem.index.tables.accesses import plain_importances
-from clawmem.index.tables.disputes import open_disputes
+from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.labels import labels
+from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.reach import label_of, scope_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.lifecycle.tiers import COLD, HOT, SCORE_POLICY, WARM, policy_tier, recency_tier

@@ -9,7 +9,7 @@ from clawmem.index.search.by_tier import ALWAYS, FactCandidate, ReaderScope
 from clawmem.index.search.channels import FactFilter, facts_in_rows
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.facts.labels import UNREVIEWED
+from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import is_private, is_technical
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT

@@ -17,7 +17,7 @@ from clawmem.index.search.events import (
 )
 from clawmem.index.search.notes import event_records, events_between, lines_between
 from clawmem.index.search.replaced import outdated_remarks
-from clawmem.index.tables.order_verdicts import reads_as_order
+from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import events_by_meaning, notes_by_meaning
 from clawmem.model.facts.reach import Reach

@@ -28,7 +28,7 @@ from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors, suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
-from clawmem.model.facts.labels import because
+from clawmem.model.facts.fact_words import because
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import (

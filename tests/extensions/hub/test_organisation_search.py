@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.extensions.hub.organisation_search import organisation_line, with_organisation
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.facts.fact import Fact
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Unit, pack, render_context

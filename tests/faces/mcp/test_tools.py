@@ -13,7 +13,7 @@ import pytest
 from clawmem.errors import ClawmemError
 from clawmem.faces.mcp.server import INSTRUCTIONS
 from clawmem.faces.mcp.tools import TOOLS, call_tool, tool_list
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.learning.ingest import ingest
 from clawmem.model.safety.recalled_text import OPENING_OF_TASK, is_recalled
 from clawmem.model.transcripts.message import Message

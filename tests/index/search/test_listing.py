@@ -9,7 +9,7 @@ import pytest
 
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter, all_passing
-from clawmem.index.tables.accesses import plain_importances
+from clawmem.index.tables.fact_marks import plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import STATUSES, Fact

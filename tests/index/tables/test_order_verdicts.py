@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.tables.order_verdicts import judge_events
+from clawmem.index.tables.background import judge_events
 from clawmem.index.tables.store import Index
 from clawmem.model.proposals.quarantine import verdict_key
 from clawmem.model.records.caller import Caller

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
-from clawmem.index.tables.token_counts import count_exactly, needs_counting
+from clawmem.index.tables.background import count_exactly, needs_counting
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.reindex import reindex
 from clawmem.model.facts.draft import draft_from_record

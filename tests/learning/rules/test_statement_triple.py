@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clawmem.learning.rules.statement_triple import EntityNames, triple_of
+from clawmem.learning.relate import EntityNames, triple_of
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.entity import Entity

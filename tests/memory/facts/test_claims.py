@@ -21,7 +21,7 @@ from clawmem.memory.review.proposals import read_proposals
 from clawmem.model.facts.claim_check import checked_check, failure_of
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ARCHIVED, Fact
-from clawmem.model.facts.labels import UNREVIEWED, labels
+from clawmem.model.facts.fact_words import UNREVIEWED, labels
 from clawmem.model.lifecycle.premises import PremiseChange, in_doubt, premise_changes
 from clawmem.model.proposals.quarantine import is_approved
 from clawmem.model.records.caller import Caller

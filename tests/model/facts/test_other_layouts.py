@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from clawmem.errors import InvalidInput
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.facts.codec import fact_from_record, fact_to_line
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import FactLink, agent_of_source, statement_trust, trust_of_source

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import DEFAULT_HINT
 from clawmem.model.pages.tokens import token_bound

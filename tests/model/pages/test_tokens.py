@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.common_words import COMMON_WORDS
 from clawmem.model.pages.tokens import context_line, event_line, line_tokens, note_line, token_bound, with_said_day

@@ -11,7 +11,7 @@ import pytest
 from clawmem.errors import InvalidInput
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.agents import create_agent

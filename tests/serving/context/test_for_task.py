@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.task_context import QUESTIONS, drafts, measure
 from clawmem.errors import InvalidInput
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.facts.draft import draft_from_record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.index.search.channels import FactFilter
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller

@@ -11,8 +11,8 @@ from clawmem.errors import InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
-from clawmem.faces.parts.folders import write_folder, write_lines
 from clawmem.faces.parts.parameters import OF_ENTITY, Parameter
+from clawmem.faces.parts.reading import write_folder, write_lines
 from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted

@@ -16,7 +16,8 @@ from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, Ski
 from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
 from clawmem.extensions.exchange.import_memories import ImportResult, import_memories
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.folders import (
+from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.faces.parts.reading import (
     MOST_BYTES,
     NotUnpacked,
     ReadFiles,
@@ -25,7 +26,6 @@ from clawmem.faces.parts.folders import (
     read_files,
     unpacked,
 )
-from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import check_statement, counted

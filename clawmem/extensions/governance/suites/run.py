@@ -31,7 +31,7 @@ from clawmem.extensions.governance.suites.suite import (
 )
 from clawmem.extensions.governance.suites.vaults import RunInner, suite_vault, words_of
 from clawmem.extensions.governance.suites.world import GENERATORS
-from clawmem.index.tables.exact_tokens import exact_counter
+from clawmem.index.tables.background import exact_counter
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model
 from clawmem.llm.client import check_model, prices_of

@@ -18,9 +18,8 @@ from clawmem.extensions.wiki.values.page import (
     relative_link,
 )
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED, Fact
-from clawmem.model.facts.fact_words import project_words
+from clawmem.model.facts.fact_words import change_labels, project_words, reasons_of, trust_label
 from clawmem.model.facts.gates import named_premises
-from clawmem.model.facts.labels import change_labels, reasons_of, trust_label
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal, one_line, visible
 from clawmem.model.pages.tokens import fact_dates

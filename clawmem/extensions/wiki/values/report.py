@@ -14,7 +14,7 @@ from clawmem.extensions.wiki.values.links import MendedLink
 from clawmem.extensions.wiki.values.markdown import markdown_text
 from clawmem.extensions.wiki.values.page import INDEX, REPORTS, FactPlace, WikiConflict, relative_link
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, Fact, is_revoked
-from clawmem.model.facts.labels import trust_label
+from clawmem.model.facts.fact_words import trust_label
 from clawmem.model.history.comparison import (
     CHANGED,
     CORRECTED,

@@ -49,7 +49,7 @@ from clawmem.extensions.wiki.web.site_data import (
     topics_data,
 )
 from clawmem.model.facts.fact import Fact
-from clawmem.model.facts.labels import change_labels, reasons_of, trust_words
+from clawmem.model.facts.fact_words import change_labels, reasons_of, trust_words
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted
 from clawmem.model.pages.tokens import fact_dates

@@ -21,8 +21,7 @@ from clawmem.faces.cli.display import Display
 from clawmem.faces.parts.command import Answer, Fields, Table
 from clawmem.model.facts.codec import fact_from_record
 from clawmem.model.facts.fact import ACTIVE, CANONICAL_KEYS, STATUSES, Fact
-from clawmem.model.facts.fact_words import fact_remarks, origin_warnings
-from clawmem.model.facts.labels import UNREVIEWED, change_labels
+from clawmem.model.facts.fact_words import UNREVIEWED, change_labels, fact_remarks, origin_warnings
 from clawmem.model.language.text import one_line, visible
 
 HEAD = "bold"

@@ -192,7 +192,7 @@ def _entries(text: str) -> Iterator[Hit]:
 
 def find_recovery_phrases(text: str) -> Iterator[Hit]:
     """Yield recovery phrases: at least twelve words in a row from the word list of wallets."""
-    from clawmem.model.safety.secrets.phrase_words import PHRASE_WORDS
+    from clawmem.model.safety.secrets.words import PHRASE_WORDS
 
     run: list[re.Match[str]] = []
     for match in (*compile_pattern(r"[^\W\d_]+", False).finditer(text), None):

@@ -25,7 +25,7 @@ from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, Fact
-from clawmem.model.facts.labels import change_labels, trust_label, trust_words
+from clawmem.model.facts.fact_words import change_labels, trust_label, trust_words
 from clawmem.model.facts.reach import EVERY_SCOPE
 from clawmem.model.history.entry import REDACT
 from clawmem.model.language.dates import day_of
