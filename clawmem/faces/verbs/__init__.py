@@ -1,1 +1,1 @@
-"""The verbs: each module holds one, as `VERB`, and the table names them."""
+"""The verbs: each module holds one, as `VERB`, or several that belong together, and the table names them."""

@@ -1,4 +1,4 @@
-"""`clawmem backup`."""
+"""`clawmem backup` and `clawmem restore`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from clawmem.errors import DONE, PARTIAL
+from clawmem.errors import DONE, PARTIAL, PERSON_RUNS, NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command, Stream
-from clawmem.faces.parts.parameters import FILE, Parameter
+from clawmem.faces.parts.parameters import FILE, INSIDE_REPOSITORY, Parameter
 from clawmem.faces.parts.reading import opened
 from clawmem.memory.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
+from clawmem.memory.backup import restore as restore_act
 from clawmem.model.history.entry import Manifest, manifest_record
 from clawmem.model.language.text import counted
 
@@ -73,12 +74,62 @@ def _about(manifest: Manifest) -> Iterator[str]:
     yield f"commit {manifest.commit[:12]}, made {manifest.made} by {manifest.made_by}"
 
 
-VERB = Command(
-    backup,
-    {"file": (str, None), "size": int, "manifest": "manifest"},
-    (
-        "clawmem backup ~/copies/memory.clawmem",
-        "clawmem backup --verify ~/copies/memory.clawmem",
-        "clawmem backup - | ssh host 'cat > memory.clawmem'",
+def restore(
+    call: Call,
+    file: Annotated[str, FILE._replace(metavar="FILE|-", help="A backup, or - for stdin.")],
+    folder: Annotated[
+        str,
+        Parameter("The folder of the new vault; it must not exist or must be empty.", metavar="DIR", completes="file"),
+    ],
+    inside_repository: Annotated[bool, INSIDE_REPOSITORY],
+) -> Answer:
+    """The backup is verified before the restore and the vault after it. If a check fails, no file remains."""
+    runtime = call.runtime
+    root = (runtime.working_folder / Path(folder).expanduser()).resolve()
+    caller = runtime.caller()
+    if caller.agent and runtime.is_found_anywhere(root):
+        why = f"{root} would be the memory of every agent here, so only a person may restore it"
+        raise NotPermitted(f"{why}, and {caller.agent} is an agent.", PERSON_RUNS)
+    with opened(call, file) as archive:
+        result = restore_act(archive, root, caller, runtime.environment, inside_repository=inside_repository)
+    manifest = result.manifest
+    data = {
+        "vault": str(result.root),
+        "name": manifest.vault,
+        "commit": manifest.commit,
+        "made": manifest.made,
+        "counts": dict(manifest.counts),
+        "left_out": dict(manifest.left_out),
+        "errors": result.errors,
+    }
+    lines = [
+        f"restored {manifest.vault} to {result.root}: {held(manifest)}",
+        f"commit {manifest.commit[:12]}, backed up {manifest.made}",
+    ]
+    return Answer(data, lines, result.notices)
+
+
+VERBS = {
+    "backup": Command(
+        backup,
+        {"file": (str, None), "size": int, "manifest": "manifest"},
+        (
+            "clawmem backup ~/copies/memory.clawmem",
+            "clawmem backup --verify ~/copies/memory.clawmem",
+            "clawmem backup - | ssh host 'cat > memory.clawmem'",
+        ),
     ),
-)
+    "restore": Command(
+        restore,
+        {
+            "vault": str,
+            "name": str,
+            "commit": str,
+            "made": str,
+            "counts": {str: int},
+            "left_out": {str: str},
+            "errors": int,
+        },
+        ("clawmem restore ~/copies/laptop.clawmem ~/memory",),
+    ),
+}

@@ -1,17 +1,21 @@
-"""`clawmem redact`."""
+"""`clawmem redact` and `clawmem forget`: what is removed from the history, and what is hidden."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput, Refused
+from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.faces.parts.words import commits_made
+from clawmem.memory.facts import redact as acts
+from clawmem.memory.facts.forget import Forgetting, named_everywhere
+from clawmem.memory.facts.forget import forget as forget_act
 from clawmem.memory.facts.redact import RedactResult, RedactTarget
-from clawmem.memory.facts.redact import redact as act
 from clawmem.memory.facts.revise import check_reason
 from clawmem.model.facts.fact_words import fact_data, fact_line
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, one_line
 
 _SHOWN = 20
 
@@ -38,13 +42,13 @@ def redact(
     what = RedactTarget(fact, event, pattern)
     vault, caller, why = call.runtime.vault(), call.runtime.caller(), check_reason(reason)
     if not dry_run and not yes:
-        would = act(vault, what, caller, why, dry_run=True)
+        would = acts.redact(vault, what, caller, why, dry_run=True)
         if not call.confirmed(_lines(would, dry_run=True), "Rewrite history?"):
             raise Refused(
                 f"This rewrites {counted(would.renamed, 'commit')} permanently and needs a confirmation.",
                 "Check with --dry-run, then run it again with --yes.",
             )
-    result = act(vault, what, caller, why, dry_run)
+    result = acts.redact(vault, what, caller, why, dry_run)
     data = {
         "commits": list(result.commits),
         "renamed": result.renamed,
@@ -87,20 +91,76 @@ def elsewhere(result: RedactResult) -> list[str]:
     return lines
 
 
-VERB = Command(
-    redact,
-    {
-        "commits": [str],
-        "renamed": int,
-        "facts": ["fact"],
-        "events": [str],
-        "old_head": str,
-        "new_head": (str, None),
-        "remains": [str],
-        "remotes": [str],
-        "dry_run": bool,
-    },
-    ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
-    ("facts",),
-    person="rewrites the history",
-)
+def forget(
+    call: Call,
+    words: Annotated[str, Parameter("What is to be forgotten, in the words that it was said in.")],
+    yes: Annotated[bool, Parameter("Hide what is shown, or remove it with --everywhere.", ("--yes",))],
+    everywhere: Annotated[bool, Parameter("Name what the history has, too, and remove it there.", ("--everywhere",))],
+) -> Answer:
+    """Facts and messages that have all of the words are shown, with what goes of each. With --yes they are hidden from
+    recall, context and pages; a longer name is not taken with a shorter one. `clawmem undo` brings them back.
+    --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
+    `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
+    for a secret."""
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    if everywhere:
+        found, commit = named_everywhere(vault, words, caller), None
+    else:
+        found, commit = forget_act(vault, words, caller, dry_run=not yes)
+    if found is None:
+        raise NotFound(
+            f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."
+        )
+    lines = [fact_line(placed.fact, placed.entity) for placed in found.facts]
+    lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]
+    data = {
+        "facts": [placed.fact.id for placed in found.facts],
+        "events": [event.id for event in found.events],
+        "commit": commit,
+    }
+    if everywhere:
+        return _everywhere(call, found, data, lines, dry_run=not yes)
+    talk = [] if yes else ["Nothing is hidden yet: `clawmem forget ... --yes` hides exactly this."]
+    return Answer(data, [*lines, *commits_made([commit] if commit else [])], talk=talk)
+
+
+def _everywhere(call: Call, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool) -> Answer:
+    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
+    target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
+    result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
+    commits = counted(len(result.commits), "commit")
+    if dry_run:
+        talk = [
+            f"Nothing is removed yet: `clawmem forget ... --everywhere --yes` takes this out of {commits} for good."
+        ]
+        return Answer(data, lines, talk=talk)
+    lines += [f"removed from {commits}, renamed: {result.renamed:,}"]
+    lines += [f"still present: {place}" for place in result.remains] + elsewhere(result)
+    return Answer({**data, "commit": result.new_head}, lines, result.notices, PARTIAL if result.remains else DONE)
+
+
+VERBS = {
+    "redact": Command(
+        redact,
+        {
+            "commits": [str],
+            "renamed": int,
+            "facts": ["fact"],
+            "events": [str],
+            "old_head": str,
+            "new_head": (str, None),
+            "remains": [str],
+            "remotes": [str],
+            "dry_run": bool,
+        },
+        ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
+        ("facts",),
+        person="rewrites the history",
+    ),
+    "forget": Command(
+        forget,
+        {"facts": [str], "events": [str], "commit": (str, None)},
+        ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
+        person="hides facts and messages",
+    ),
+}

@@ -1,4 +1,4 @@
-"""The table of verbs: each name with its line of help. The module with that name defines the verb, or an extension."""
+"""The table of verbs: each name with its line of help. Its module defines it, or an extension."""
 
 from importlib import import_module
 
@@ -96,6 +96,16 @@ TOPICS = {
 FIRST_TOPICS = ("write", "ask", "conversations", "look", "vault")
 """The topics whose verbs `clawmem --help` lists; it names the others."""
 
+TOGETHER = {
+    "revise": "supersede edit merge link",
+    "redact": "redact forget",
+    "backup": "backup restore",
+    "history": "log undo",
+    "nightly": "promote synthesize",
+    "scripts": "completions aliases",
+}
+"""The modules of several verbs, each with its verbs; every other verb has a module of its name."""
+
 ALIASES = {"search": "recall", "add": "remember"}
 
 FORMER_VERBS = {
@@ -133,10 +143,12 @@ def load(name: str) -> Command | Group:
     if name in OF_EXTENSIONS:
         verb = extension.named(f"{extension.own(OF_EXTENSIONS[name]).verbs[name]}:VERB")
     elif name in VERBS:
-        verb = import_module(f"clawmem.faces.verbs.{name}").VERB
+        module = next((module for module, verbs in TOGETHER.items() if name in verbs.split()), None)
+        found = import_module(f"clawmem.faces.verbs.{module or name}")
+        verb = found.VERBS[name] if module else found.VERB
     else:
-        found = next(each for each in extension.foreign() if name in each.verbs)
-        verb = extension.load_foreign_part(found, f"{found.verbs[name]}:VERB")
+        owner = next(each for each in extension.foreign() if name in each.verbs)
+        verb = extension.load_foreign_part(owner, f"{owner.verbs[name]}:VERB")
     return verb
 
 

@@ -17,7 +17,7 @@ import pytest
 from clawmem.extension import extensions
 from clawmem.faces.cli.complete import SOURCES, split_line
 from clawmem.faces.parts.command import all_parameters
-from clawmem.faces.verbs.completions import FILES, SCRIPTS
+from clawmem.faces.verbs.scripts import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS
 from tests.conftest import Command
 from tests.manual import commands

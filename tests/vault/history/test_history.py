@@ -137,7 +137,7 @@ def test_a_damaged_history_is_a_sentence_and_no_bug(vault: Vault, caller: Caller
 
 
 def test_the_hot_verbs_never_load_gitpython() -> None:
-    code = "import sys; from clawmem.faces.verbs import log, recall, remember; sys.exit('git' in sys.modules)"
+    code = "import sys; from clawmem.faces.verbs import history, recall, remember; sys.exit('git' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 

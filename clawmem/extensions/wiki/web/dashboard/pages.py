@@ -19,7 +19,7 @@ from clawmem.extensions.wiki.web.dashboard.app import GraphFiles, View
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
-from clawmem.faces.verbs.log import OLDER
+from clawmem.faces.verbs.history import OLDER
 from clawmem.faces.verbs.table import load
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force

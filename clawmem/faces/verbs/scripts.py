@@ -1,4 +1,4 @@
-"""`clawmem completions`."""
+"""`clawmem completions` and `clawmem aliases`: scripts for the shells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.setup.texts import SHELLS, shell_functions
 
 BASH = r"""# Completion of clawmem for bash, made by `clawmem completions bash`.
 # Load it in ~/.bashrc:  source <(clawmem completions bash)
@@ -89,8 +90,24 @@ def completions(
     return Answer({"shell": shell, "file": FILES[shell], "script": script}, [script.rstrip("\n")])
 
 
-VERB = Command(
-    completions,
-    {"shell": set(SCRIPTS), "file": str, "script": str},
-    ("clawmem completions bash > ~/.local/share/bash-completion/completions/clawmem",),
-)
+def aliases(call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=SHELLS)]) -> Answer:
+    """The functions are remember, recall, note, memory and why. They use the vault in CLAWMEM_VAULT and the agent in
+    CLAWMEM_AGENT, and also work in a shell that a program starts. A command of such a name stays what it is."""
+    if shell not in SHELLS:
+        raise InvalidInput(f"'{shell}' is not a known shell.", f"Choose one of {', '.join(SHELLS)}.")
+    script = shell_functions(shell)
+    return Answer({"shell": shell, "script": script}, [script.rstrip("\n")])
+
+
+VERBS = {
+    "completions": Command(
+        completions,
+        {"shell": set(SCRIPTS), "file": str, "script": str},
+        ("clawmem completions bash > ~/.local/share/bash-completion/completions/clawmem",),
+    ),
+    "aliases": Command(
+        aliases,
+        {"shell": set(SHELLS), "script": str},
+        ("clawmem aliases bash",),
+    ),
+}
