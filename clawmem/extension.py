@@ -28,7 +28,7 @@ class Extension(NamedTuple):
     """What an extension adds. Every function, table and module is named, as `module:name` or `module`, and imported
     only when it is needed.
 
-    verbs: the module of each verb, which holds `VERB`.
+    verbs: the module of each verb, which holds it as `VERB`, or `module:name`.
     help: the line of help of each verb. The table of verbs has those of clawmem's own extensions.
     kinds: a tuple of `FileKind`.
     steps: steps of the heartbeat, as a mapping from the core's step that they follow to a tuple of `Step`.

@@ -6,7 +6,7 @@ _HERE = "clawmem.extensions.digest"
 
 EXTENSION = Extension(
     name="digest",
-    verbs={"digest": f"{_HERE}.verbs.digest"},
+    verbs={"digest": f"{_HERE}.verbs"},
     steps=f"{_HERE}.steps:STEPS",
     answers={"digestion": f"{_HERE}.digest:digestion", "condensation": f"{_HERE}.condense:condensation"},
 )

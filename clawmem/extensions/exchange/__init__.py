@@ -4,5 +4,5 @@ from clawmem.extension import Extension
 
 EXTENSION = Extension(
     name="exchange",
-    verbs={verb: f"clawmem.extensions.exchange.verbs.{verb}" for verb in ("import", "export")},
+    verbs={verb: f"clawmem.extensions.exchange.verbs:{verb.upper()}" for verb in ("import", "export")},
 )

@@ -6,7 +6,7 @@ _HERE = "clawmem.extensions.wiki"
 
 EXTENSION = Extension(
     name="wiki",
-    verbs={verb: f"{_HERE}.verbs.{verb}" for verb in ("wiki", "dashboard")},
+    verbs={verb: f"{_HERE}.verbs:{verb.upper()}" for verb in ("wiki", "dashboard")},
     steps=f"{_HERE}.steps:STEPS",
     answers={"graph": f"{_HERE}.site:graph_text"},
 )

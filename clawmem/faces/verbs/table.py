@@ -141,15 +141,20 @@ def load(name: str) -> Command | Group:
     Raise ExtensionMissing if the verb's extension is not here, and ExtensionUnusable if one cannot be imported."""
     verb: Command | Group
     if name in OF_EXTENSIONS:
-        verb = extension.named(f"{extension.own(OF_EXTENSIONS[name]).verbs[name]}:VERB")
+        verb = extension.named(_of_extension(extension.own(OF_EXTENSIONS[name]), name))
     elif name in VERBS:
         module = next((module for module, verbs in TOGETHER.items() if name in verbs.split()), None)
         found = import_module(f"clawmem.faces.verbs.{module or name}")
         verb = found.VERBS[name] if module else found.VERB
     else:
         owner = next(each for each in extension.foreign() if name in each.verbs)
-        verb = extension.load_foreign_part(owner, f"{owner.verbs[name]}:VERB")
+        verb = extension.load_foreign_part(owner, _of_extension(owner, name))
     return verb
+
+
+def _of_extension(owner: extension.Extension, name: str) -> str:
+    reference = owner.verbs[name]
+    return reference if ":" in reference else f"{reference}:VERB"
 
 
 def current_words(word: str) -> list[str]:

@@ -1,1 +1,0 @@
-"""The verb of this extension."""

@@ -1,1 +1,0 @@
-"""`clawmem import` and `export`: each module holds one verb, as `VERB`."""

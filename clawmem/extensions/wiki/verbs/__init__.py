@@ -1,1 +1,0 @@
-"""`clawmem wiki` and `dashboard`: each module holds one verb, as `VERB`."""
