@@ -120,5 +120,5 @@ def test_the_source_distribution_holds_what_the_wheel_needs(tmp_path: Path) -> N
     built = next(builders.SdistBuilder(str(ROOT)).build(directory=str(tmp_path)))
     with tarfile.open(built) as archive:
         names = {name.split("/", 1)[1] for name in archive.getnames()}
-    vocabulary = {f"clawmem/index/vectors/vocabulary/{name}" for name in (*VOCABULARY, "make_priors.py")}
+    vocabulary = {f"clawmem/index/vectors/vocabulary/{name}" for name in VOCABULARY}
     assert {*LICENCES, *vocabulary, TOKENS, "vault-template/clawmem.yaml"} <= names

@@ -26,7 +26,7 @@ from clawmem.learning.by_model.telemetry import (
     spent_in,
 )
 from clawmem.learning.pending import DEFAULT_TOKENS, held_with_others, pending
-from clawmem.learning.promotion.promote import PromoteResult, apply_promotion, promotion_tasks
+from clawmem.learning.promote import PromoteResult, apply_promotion, promotion_tasks
 from clawmem.learning.synthesize import apply_narrating, narrating_tasks
 from clawmem.llm.budget import Account
 from clawmem.llm.choice import Model

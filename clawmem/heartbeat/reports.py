@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.queue import QueueRun
 from clawmem.index.vectors.embed import EmbeddingRun
+from clawmem.learning.adapt import AdaptResult, TacitResult
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.pending import CandidatesResult
-from clawmem.learning.promotion.adapt import AdaptResult, TacitResult
-from clawmem.learning.promotion.promote import PromoteResult, joined_results, promote
+from clawmem.learning.promote import PromoteResult, joined_results, promote
 from clawmem.learning.relate import RelateResult, format_triple
 from clawmem.learning.report import (
     CANDIDATE,

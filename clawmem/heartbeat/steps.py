@@ -13,11 +13,11 @@ from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
+from clawmem.learning.adapt import AdaptResult, adapt, propose_tacit
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.pending import propose_unread
-from clawmem.learning.promotion.adapt import AdaptResult, adapt, propose_tacit
 from clawmem.learning.relate import RelateResult, relate
 from clawmem.learning.synthesize import synthesize
 from clawmem.memory.entities.entities import name_user_entity

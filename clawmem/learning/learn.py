@@ -8,16 +8,16 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.telemetry import add_event, with_lines
-from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import KEPT, NOTED, REFUSED, LearningCandidate, RoundState
 from clawmem.llm.choice import Model
-from clawmem.memory.review.proposals import proposal_trailers
+from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.kinds import LEDGER_DAY, file_kind

@@ -27,7 +27,7 @@ from clawmem.learning.by_model.task import (
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.rules.rules import candidate_in
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID

@@ -7,7 +7,7 @@ from typing import Any
 
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.learn import LearnResult
-from clawmem.learning.promotion.promote import PromoteResult
+from clawmem.learning.promote import PromoteResult
 from clawmem.learning.reconciling.round_state import (
     ADDED,
     MERGED,

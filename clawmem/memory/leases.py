@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Refused
-from clawmem.memory.review.quarantine import QuarantineReason
+from clawmem.memory.quarantine import QuarantineReason
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.claims import (

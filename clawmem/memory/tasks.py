@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
 from clawmem.memory.leases import MINUTES, claims_in_force, is_registered, own_claims, read_claims, with_claims
-from clawmem.memory.review.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import check_prefix

@@ -40,7 +40,7 @@ CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, TASK,
 PAGE, ACCESSES = "page", "accesses"
 INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
-# How two versions merge: a table in `model/merging/files/merge.py` has a function for each.
+# How two versions merge: a table in `model/merging/files.py` has a function for each.
 RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
 YAML, NAMES, TEXT, SESSION, DIGESTION = "yaml", "names", "text", "session", "digestion"
 MERGES = (

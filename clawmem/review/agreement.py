@@ -10,7 +10,7 @@ from clawmem.errors import ClawmemError
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import by_ids
 from clawmem.index.tables.store import Index
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.catalog import ASK, CONFIDENCE, NEWEST, Catalog
 from clawmem.model.facts.gates import confident_winner
 from clawmem.model.proposals.proposal import APPROVED, BY_EVALUATION, BY_KIND, BY_STRATEGY, OPEN, SUPERSEDE, Proposal

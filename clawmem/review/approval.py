@@ -29,7 +29,7 @@ from clawmem.model.facts.fact import (
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import Succession, correct, succeed
-from clawmem.model.merging.facts.fields import merge_links
+from clawmem.model.merging.fields import merge_links
 from clawmem.model.proposals.promotion import (
     PromotionScore,
     mark_promoted,

@@ -14,7 +14,7 @@ from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import check_reason
 from clawmem.memory.history.why import find_event
-from clawmem.memory.review.proposals import (
+from clawmem.memory.proposals import (
     find_proposal,
     proposal_trailers,
     proposal_writes,

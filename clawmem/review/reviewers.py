@@ -10,7 +10,7 @@ from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted, Re
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.store import Index
 from clawmem.memory.health.configure import change_setting
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import is_low_trust
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.text import with_article

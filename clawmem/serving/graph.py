@@ -24,7 +24,7 @@ from clawmem.index.search.replaced import edges_towards, served_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.permission import check_may_read, may_read
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.lifecycle.premises import SUCCEEDED
 from clawmem.model.proposals.proposal import Proposal

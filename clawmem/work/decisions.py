@@ -14,7 +14,7 @@ from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.facts.revise import ReviseResult, check_reason
 from clawmem.memory.permission import may_read
-from clawmem.memory.review.quarantine import HandoverScreen
+from clawmem.memory.quarantine import HandoverScreen
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record

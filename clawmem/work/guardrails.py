@@ -14,7 +14,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.failure_modes import came_back, failures_or_notice, find_mode, read_modes
 from clawmem.memory.permission import may_read
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL

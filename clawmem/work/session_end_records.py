@@ -11,8 +11,8 @@ from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.memory.entities.places import entity_for_draft
 from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, with_identity, without_secrets
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.review.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.quarantine import HandoverScreen, ProposalWriter, QuarantineReason, with_proposal_id
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import GUARDRAIL

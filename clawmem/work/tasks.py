@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, IncompleteAnswer, InvalidInput, NotFound
 from clawmem.memory.failure_modes import read_modes
-from clawmem.memory.review.quarantine import refuse_order
+from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import list_tasks, mover, with_values
 from clawmem.memory.writing import writing

@@ -14,7 +14,7 @@ HEAVY = (
     " clawmem.index.vectors.channel clawmem.index.vectors.store clawmem.index.vectors.embed"
     " clawmem.vault.state.spending clawmem.index.tables.intake clawmem.model.language.common_words"
     " clawmem.model.pages.summary clawmem.model.language.date_words clawmem.memory.entities.places"
-    " clawmem.model.records.parsing clawmem.model.merging.files.merge clawmem.memory.health.checks.reading"
+    " clawmem.model.records.parsing clawmem.model.merging.files clawmem.memory.health.checks.reading"
 ).split()
 
 

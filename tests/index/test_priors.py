@@ -11,7 +11,8 @@ from tests.needs import needs_local_model
 
 numpy = pytest.importorskip("numpy", reason="the extra is not installed: pip install -e '.[semantic]'")
 
-from clawmem.index.vectors.vocabulary import make_priors, priors  # noqa: E402 - numpy first
+from benchmarks import make_priors  # noqa: E402 - numpy first
+from clawmem.index.vectors import priors  # noqa: E402
 
 
 def test_each_piece_of_the_vocabulary_has_a_vector() -> None:

@@ -16,7 +16,7 @@ from clawmem.learning.reconciling.round_state import LearningCandidate, RoundSta
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact

@@ -20,7 +20,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record

@@ -14,7 +14,7 @@ from clawmem.memory.facts.remember import RememberResult, remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.merge_plan import apply_fast_forward, commit_merge, plan_with_policy
 from clawmem.memory.sync.relation import RemoteBranch, compare_histories
@@ -22,7 +22,7 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.files import merge_file
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.exchange.remote import fetch, find_remote
 from clawmem.vault.git.merge_driver import driver_problem, install_driver

@@ -19,7 +19,7 @@ from clawmem.memory.health.checks.reading import CHECKS
 from clawmem.memory.history.undo_plan import UNDO_BY_KIND
 from clawmem.model import kinds
 from clawmem.model.kinds import FileKind, all_kinds, file_kind, fits, handling
-from clawmem.model.merging.files.merge import RULES, merge_file
+from clawmem.model.merging.files import RULES, merge_file
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.layout import is_owned
 from clawmem.vault.edits.hand_edits import check_file

@@ -14,7 +14,7 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record

@@ -13,7 +13,7 @@ from clawmem.faces.mcp.tools import TOOLS
 from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact

@@ -180,7 +180,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.safety.injection.rules", "pattern"): lambda: [
         rule for rules in injection_rules.all_patterns().values() for rule in rules
     ],
-    ("clawmem.model.merging.facts.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
+    ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
     ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [

@@ -16,8 +16,8 @@ from clawmem.index.search.lookup import PlacedFact, by_ids, unused_since
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.llm.prompts import prompt
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
-from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog, is_single

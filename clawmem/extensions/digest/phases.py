@@ -24,7 +24,7 @@ from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
 from clawmem.memory.facts.remember import FactPlanner, without_secrets
 from clawmem.memory.history.why import find_event
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust

@@ -11,7 +11,7 @@ from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, Ski
 from clawmem.index.search.lookup import facts_from_event
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.facts.remember import RememberedFact, remember
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.language.text import check_statement

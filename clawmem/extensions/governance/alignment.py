@@ -21,7 +21,7 @@ from clawmem.extensions.governance.criterion import (
 )
 from clawmem.extensions.governance.criterion import KINDS as CRITERION_KINDS
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.memory.review.proposals import proposal_writes
+from clawmem.memory.proposals import proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import A_PERSON, BY_HAND, answered_escalations, list_tasks, with_move
 from clawmem.memory.writing import writing

@@ -39,7 +39,7 @@ from clawmem.extensions.governance.criterion import (
 )
 from clawmem.extensions.governance.evaluator_rules import NO_WORK, Work, check_rule, opened_work
 from clawmem.memory.allowed_commands import is_allowed_place, run_command
-from clawmem.memory.review.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import ESCALATION, proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import find_task, mover, open_escalations, with_move
 from clawmem.memory.writing import writing

@@ -21,7 +21,7 @@ from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import top_of_checkout
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.strict_json import read_json

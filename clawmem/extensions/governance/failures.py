@@ -18,8 +18,8 @@ from clawmem.memory.failure_modes import (
     read_failures,
     read_modes,
 )
-from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.review.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.quarantine import FiledProposalChange, ProposalWriter, QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record

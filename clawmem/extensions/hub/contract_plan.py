@@ -36,7 +36,7 @@ from clawmem.index.search.lookup import (
 from clawmem.memory.entities.places import new_entity_files, resolve_entity
 from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.permission import check_may_write, check_scope_right, may_read
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason
+from clawmem.memory.quarantine import ProposalWriter, QuarantineReason, quarantine_reason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import fact_to_line, items_file, parse_items
 from clawmem.model.facts.fact import GUARDRAIL, RETRACTED, SUPERSEDED, Fact, FactLink, is_low_trust, trust_rank

@@ -306,7 +306,7 @@ def _remarks(org: str, found: HubFact) -> list[str]:
 
 def _vector(vault: Vault, question: str) -> list[float] | None:
     """Return the meaning of a question, if the local model is in use here and its vectors are there."""
-    from clawmem.index.vectors.question_vector import question_vector
+    from clawmem.index.vectors.priors import question_vector
     from clawmem.index.vectors.store import configured_model, open_vectors
 
     vectors = open_vectors(vault) if configured_model(vault) == _LOCAL else None

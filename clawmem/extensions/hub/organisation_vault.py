@@ -44,8 +44,8 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.revise import retract
-from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.review.quarantine import QuarantineReason
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.quarantine import QuarantineReason
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
 from clawmem.model.facts.pulled import holds_copies, origin_of, published_values

@@ -55,7 +55,7 @@ from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, ent
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.history.compare import compare
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers

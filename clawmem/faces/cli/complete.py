@@ -19,7 +19,7 @@ from clawmem.faces.verbs.table import all_verbs, help_of, load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.tables.contents import categories, facts_with_prefix
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.language.text import visible
 from clawmem.model.settings.settings import SETTINGS, setting_named
 from clawmem.model.settings.values import PLACES

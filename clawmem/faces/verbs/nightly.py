@@ -9,8 +9,8 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL
 from clawmem.faces.parts.words import commits_made
 from clawmem.heartbeat.queue import PROMOTE, QueueRun, answer_tasks, narration, promotion
-from clawmem.learning.promotion import promote as promotions
-from clawmem.learning.promotion.promote import PromoteResult, joined_results
+from clawmem.learning import promote as promotions
+from clawmem.learning.promote import PromoteResult, joined_results
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
 from clawmem.learning.synthesize import synthesize as synthesize_act
 from clawmem.memory.pages.memory_page import PATH

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
 from clawmem.faces.parts.words import REVISED, outcome_lines
-from clawmem.memory.review.proposals import ESCALATION
+from clawmem.memory.proposals import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
 from clawmem.model.facts.fact_words import fact_data, fact_line

@@ -80,7 +80,7 @@ def _remark(index: Index, fact: Fact, moment: str) -> str | None:
 def successor(index: Index, fact: Fact) -> Fact | None:
     """Return what holds now in place of a replaced fact: the end of its chain, or None if it was merged, worded anew,
     or withdrawn."""
-    from clawmem.model.merging.facts.collisions import WORDED
+    from clawmem.model.merging.collisions import WORDED
 
     seen: set[str] = set()
     while fact.superseded_by and fact.id not in seen:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.question_vector import question_vector
+from clawmem.index.vectors.priors import question_vector
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,

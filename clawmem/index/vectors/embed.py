@@ -257,7 +257,7 @@ class _Run:
         before = int(self.vectors.meta("taught") or 0)
         if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
             return False
-        from clawmem.index.vectors.vocabulary.priors import prior_vectors
+        from clawmem.index.vectors.priors import prior_vectors
         from clawmem.index.vectors.word_vectors import fit_word_vectors, pieces_in
 
         pieces = frozenset(vocabulary())

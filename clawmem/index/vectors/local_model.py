@@ -1,7 +1,7 @@
 """The local embedding model: all-MiniLM-L6-v2 with 8-bit weights from an installed package, run by onnxruntime.
 
 Nothing is downloaded and no data leaves the machine. Loading takes a third of a second, so only the heartbeat uses it.
-A search computes the vector of a question from word vectors (`clawmem.index.vectors.question_vector`).
+A search computes the vector of a question from word vectors (`clawmem.index.vectors.priors`).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ from clawmem.learning.reconciling.entities import (
 )
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.facts.forget import Named, plan_forgetting
-from clawmem.memory.review.proposals import FiledProposals, proposal_writes, read_proposals
+from clawmem.memory.proposals import FiledProposals, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.codec import render_items

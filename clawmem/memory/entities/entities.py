@@ -26,7 +26,7 @@ from clawmem.index.search.lookup import (
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity, new_entity_files
 from clawmem.memory.permission import check_may_read
-from clawmem.memory.review.quarantine import refuse_order
+from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers

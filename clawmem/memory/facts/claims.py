@@ -14,7 +14,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import run_command
 from clawmem.memory.facts.revise import ReviseResult
 from clawmem.memory.permission import check_may_read, may_read
-from clawmem.memory.review.proposals import TRAILER, proposal_writes, read_proposals
+from clawmem.memory.proposals import TRAILER, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.claim_check import (

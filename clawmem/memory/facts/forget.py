@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
 from clawmem.memory.pages.summaries import daily_pages_without, pages_after
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact

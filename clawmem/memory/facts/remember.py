@@ -50,7 +50,7 @@ from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.memory.history.why import Days
-    from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason
+    from clawmem.memory.quarantine import ProposalWriter, QuarantineReason
     from clawmem.model.facts.gates import Settlement
 
 BATCH_SIZE, BATCH_BYTES = 2000, 32 << 20
@@ -426,7 +426,7 @@ class FactPlanner:
         """Return the proposal for a fact that a person must decide about, or None."""
         if fact.trust == "user" and self._claimed(entity) is None:
             return None
-        from clawmem.memory.review.quarantine import (  # not needed for facts of a person
+        from clawmem.memory.quarantine import (  # not needed for facts of a person
             ProposalWriter,
             quarantine_reason,
             with_proposal_id,

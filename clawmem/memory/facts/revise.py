@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
+from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_scope_right
-from clawmem.memory.review.conflicts import with_questions_of_person
-from clawmem.memory.review.proposals import read_proposals
-from clawmem.memory.review.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK

@@ -10,7 +10,7 @@ from clawmem.errors import ClawmemError, InvalidInput, NotFound
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
 from clawmem.memory.pages.summaries import daily_pages_without, pages_after
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import RETRACTED, Fact

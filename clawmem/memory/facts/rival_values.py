@@ -183,8 +183,8 @@ def ask_about(
     work: WriteScope, fact: Fact, entity: str, rivals: Sequence[Fact], settlement: "Settlement", relation: str | None
 ) -> ValueConflict:
     """Return the conflict of a new fact, with the question for a person."""
-    from clawmem.model.merging.facts.rivals import supersede_proposal  # few facts have rivals
     from clawmem.model.merging.policy import VALUES, MergeConflict
+    from clawmem.model.merging.rivals import supersede_proposal  # few facts have rivals
 
     names = " and ".join(rival.id for rival in rivals)
     why = f"It contradicts {names}: only one of them can be true. All stay active until this is decided."
@@ -196,7 +196,7 @@ def ask_about(
 
 def with_question(change: Change, conflict: ValueConflict) -> Change:
     """Return the change that stores a fact, with the question about it in the same commit."""
-    from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
+    from clawmem.memory.proposals import proposal_trailers, proposal_writes
 
     asked = [conflict.proposal] if conflict.proposal else []
     return change._replace(
@@ -208,7 +208,7 @@ def with_closed_questions(
     work: WriteScope, change: Change, winner: Fact, gone: Sequence[str], settlement: "Settlement"
 ) -> Change:
     """Return the change that settles a conflict, with the open questions that it answers closed for the same reason."""
-    from clawmem.memory.review.conflicts import with_answered_questions
+    from clawmem.memory.conflicts import with_answered_questions
     from clawmem.model.language.dates import stamp
     from clawmem.model.proposals.proposal import BY_STRATEGY, ReviewDecision
 

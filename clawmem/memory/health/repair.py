@@ -39,10 +39,10 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
-from clawmem.model.merging.facts.collisions import Facts, FiledFact, close_replaced
-from clawmem.model.merging.facts.fields import merge_fact
-from clawmem.model.merging.files.records import merge_ledger
+from clawmem.model.merging.collisions import Facts, FiledFact, close_replaced
+from clawmem.model.merging.fields import merge_fact
 from clawmem.model.merging.policy import OURS
+from clawmem.model.merging.records import merge_ledger
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers

@@ -12,7 +12,7 @@ from clawmem.index.tables.contents import event_rows, summary_names
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.memory.health.checks.repository import unfinished_git
 from clawmem.memory.health.learning_state import LearningState, learning_state
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from clawmem.memory.review.quarantine import HandoverScreen
+from clawmem.memory.quarantine import HandoverScreen
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.language.dates import stamp

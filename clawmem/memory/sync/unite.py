@@ -11,7 +11,7 @@ from clawmem.index.tables.store import duplicate_ids
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import render_items
 from clawmem.model.language.text import counted
-from clawmem.model.merging.facts.collisions import JoinedId, front_matters, join_duplicate_ids
+from clawmem.model.merging.collisions import JoinedId, front_matters, join_duplicate_ids
 from clawmem.model.pages.summary import split_front_matter, with_generated
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path, summary_path

@@ -12,18 +12,18 @@ from clawmem.errors import ClawmemError, NeedsDecision
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, LOG, PROPOSAL_FILE, file_kind, handling
-from clawmem.model.merging.facts.collisions import (
+from clawmem.model.merging.collisions import (
     RenamedId,
     collisions,
     front_matters,
     join_duplicate_ids,
     with_new_names,
 )
-from clawmem.model.merging.facts.fields import three_way
-from clawmem.model.merging.facts.merge import DuplicateFact, MergedFacts, merge_facts
-from clawmem.model.merging.facts.rivals import proposal_id
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.facts import DuplicateFact, MergedFacts, merge_facts
+from clawmem.model.merging.fields import three_way
+from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
+from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, parse_proposal, proposal_path, render_proposal
 from clawmem.model.records.entity import ITEMS, SUMMARY, folder_of, name_of_path

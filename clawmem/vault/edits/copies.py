@@ -138,7 +138,7 @@ def _merged(vault: Vault, kept: str, removed: str) -> bytes | None:
     If the renamed file equals an old version of the other, nothing was removed from it, so the contents from git are
     used. Otherwise the facts of both are kept.
     """
-    from clawmem.model.merging.files.merge import merge_file  # rarely needed
+    from clawmem.model.merging.files import merge_file  # rarely needed
 
     here, there = vault.read(kept), vault.read(removed)
     commits = (

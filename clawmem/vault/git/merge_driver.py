@@ -24,7 +24,7 @@ def merge_for_git(base: str, ours: str, theirs: str, path: str, environment: Map
     """
     if not is_owned(path):
         return _as_git_does(base, ours, theirs, environment)
-    from clawmem.model.merging.files.merge import merge_file
+    from clawmem.model.merging.files import merge_file
 
     try:
         sides = [Path(name).read_bytes() for name in (base, ours, theirs)]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.memory.permission import check_not_read_only
-from clawmem.memory.review.quarantine import HandoverScreen
+from clawmem.memory.quarantine import HandoverScreen
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.language.dates import stamp

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.memory.leases import claims_in_force
-from clawmem.memory.review.quarantine import refuse_order
+from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id

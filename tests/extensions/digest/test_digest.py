@@ -27,7 +27,7 @@ from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp

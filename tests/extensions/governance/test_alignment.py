@@ -16,7 +16,7 @@ from clawmem.extensions.governance.alignment import (
 )
 from clawmem.extensions.governance.criterion import CriterionResult, Evaluation, parse_evaluations, verdict_of
 from clawmem.model.forms import render_lines
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.files import merge_file
 from clawmem.vault.strict_yaml import parse_yaml
 
 # One letter a criterion: c command, r rule, j judged; then + met, - refuted, ? undecided. Then what the person said.

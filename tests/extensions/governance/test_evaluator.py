@@ -19,7 +19,7 @@ from clawmem.extensions.governance.evaluator_rules import Work
 from clawmem.llm.choice import Model
 from clawmem.memory.allowed_commands import allow_command, plan_command
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.tasks import find_task, move_task
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.faces.cli.review_keys import _wrapped
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import ADD, Proposal, proposal_path, render_proposal
 from clawmem.vault.vault import Vault

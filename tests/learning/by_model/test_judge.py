@@ -16,7 +16,7 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.by_model.telemetry import model_runs
 from clawmem.learning.ingest import ingest
-from clawmem.learning.promotion.promote import PromoteResult, joined_results, promote
+from clawmem.learning.promote import PromoteResult, joined_results, promote
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.remember import remember

@@ -7,16 +7,16 @@ import json
 import pytest
 
 from clawmem.errors import Unreadable
+from clawmem.learning.adapt import PATH, adapt, current_adaptation, propose_tacit
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn_from
 from clawmem.learning.pending import after_cursor
-from clawmem.learning.promotion.adapt import PATH, adapt, current_adaptation, propose_tacit
-from clawmem.learning.promotion.promote import promote
+from clawmem.learning.promote import promote
 from clawmem.learning.rules.rules import statements
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.promotion import Adaptation, PromotionOutcomes
 from clawmem.model.records.caller import Caller

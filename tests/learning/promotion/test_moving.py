@@ -12,7 +12,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import LearnResult
-from clawmem.learning.promotion.promote import promote
+from clawmem.learning.promote import promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
@@ -167,7 +167,7 @@ def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, monkeyp
     fact, _ = next(placed for placed in _placed(waiting).values())
     # Exactly below the score, so that a person is asked.
     score = promote(waiting, caller, DAY, dry_run=True).verdicts[0].candidate.judgement.score
-    monkeypatch.setattr("clawmem.learning.promotion.adapt.PROMOTION_SCORE", round(score + 0.01, 2))
+    monkeypatch.setattr("clawmem.learning.adapt.PROMOTION_SCORE", round(score + 0.01, 2))
     result = promote(waiting, caller, DAY)
     assert [proposal.targets[0].id for proposal in result.proposals] == [fact.id]
     approve(waiting, result.proposals[0].id, caller)

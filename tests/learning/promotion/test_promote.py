@@ -10,15 +10,15 @@ import pytest
 from clawmem.errors import Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
-from clawmem.learning.promotion.adapt import adapt, current_adaptation
-from clawmem.learning.promotion.promote import PromoteResult, promote
+from clawmem.learning.adapt import adapt, current_adaptation
+from clawmem.learning.promote import PromoteResult, promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.refresh import refresh_summaries
-from clawmem.memory.review.proposals import proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.learning.promotion.adapt import find_patterns
+from clawmem.learning.adapt import find_patterns
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 
 

@@ -12,7 +12,7 @@ from clawmem.learning.reconciling.entities import Namesakes, acquaintances, conv
 from clawmem.memory.entities.entities import merge_entities
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.proposals.para import EntityHint, Proposition
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity

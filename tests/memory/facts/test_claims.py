@@ -17,7 +17,7 @@ from clawmem.memory.facts.claims import ClaimTests, confirm, deprecate, run_chec
 from clawmem.memory.facts.premises import refresh_premises
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.claim_check import checked_check, failure_of
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ARCHIVED, Fact

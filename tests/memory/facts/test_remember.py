@@ -14,7 +14,7 @@ from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink

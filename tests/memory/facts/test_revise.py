@@ -12,7 +12,7 @@ from clawmem.index.search.lookup import all_facts
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import FactEdit, edit, link, merge, retract, supersede
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import HEALTH, PINNED, Fact
 from clawmem.model.facts.validity import true_at

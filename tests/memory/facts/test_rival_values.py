@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.index.search.channels import FactFilter
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.serving.browse import list_facts
 from tests.conftest import Command
 from tests.memory.machines import make_machines

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.memory_page import memory_block, sections
 from clawmem.memory.pages.refresh import refresh_memory
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.pages.tokens import token_bound

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.memory.health.status import status
-from clawmem.memory.review.proposals import (
+from clawmem.memory.proposals import (
     FiledProposals,
     find_proposal,
     proposal_trailers,

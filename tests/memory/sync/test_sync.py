@@ -24,12 +24,12 @@ from clawmem.memory.entities.entities import move_entity
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.sync.sync import SyncOptions, sync
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.facts.merge import DUPLICATE_REASON
+from clawmem.model.merging.facts import DUPLICATE_REASON
 from clawmem.serving.browse import peek
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept

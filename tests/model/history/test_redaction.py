@@ -12,7 +12,7 @@ from clawmem.model.history.redaction import (
     records_of,
     with_record,
 )
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.files import merge_file
 
 
 def record(day: int, reason: str | None = None) -> RedactionRecord:

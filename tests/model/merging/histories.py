@@ -12,7 +12,7 @@ from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, Fact, FactLink
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import succeed
 from clawmem.model.lifecycle.reinforce import reinforce
-from clawmem.model.merging.facts.merge import DUPLICATE_REASON
+from clawmem.model.merging.facts import DUPLICATE_REASON
 from clawmem.model.merging.tree import Files
 from clawmem.model.pages.daily import with_line
 from clawmem.model.pages.summary import summary_page

@@ -6,7 +6,7 @@ import json
 
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.files import merge_file
 
 PATH = "agents/main/sessions/ses_1.json"
 

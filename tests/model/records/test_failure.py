@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from clawmem.errors import Unreadable
 from clawmem.memory.failure_modes import built_in_modes
 from clawmem.model.forms import render_lines
-from clawmem.model.merging.files.merge import merge_file
+from clawmem.model.merging.files import merge_file
 from clawmem.model.records.failure import (
     BUILT_IN,
     LOG_PATH,

@@ -11,9 +11,9 @@ import pytest
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.vectors.priors import NUMBERS
 from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
 from clawmem.index.vectors.store import VectorPack, configured_model, open_or_create_vectors
-from clawmem.index.vectors.vocabulary.priors import NUMBERS
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note

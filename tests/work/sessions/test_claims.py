@@ -13,7 +13,7 @@ import pytest
 from clawmem.errors import NotFound, Refused
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.leases import claims_in_force
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.tasks import find_task, move_task
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller

@@ -20,7 +20,7 @@ from clawmem.faces.mcp.tools import call_tool
 from clawmem.faces.parts.records_of_work import record_data
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, all_passing
-from clawmem.memory.review.proposals import read_proposals
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.facts.reach import Reach

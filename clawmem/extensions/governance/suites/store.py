@@ -23,7 +23,7 @@ from clawmem.extensions.governance.suites.world import GENERATED, generated_suit
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.memory.failure_modes import read_failures
-from clawmem.memory.review.proposals import find_proposal, read_proposals
+from clawmem.memory.proposals import find_proposal, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, check_prefix
 from clawmem.model.forms import render_lines

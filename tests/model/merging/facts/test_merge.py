@@ -8,7 +8,7 @@ import pytest
 
 from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.facts.merge import DUPLICATE_REASON, MergedFacts, merge_facts
+from clawmem.model.merging.facts import DUPLICATE_REASON, MergedFacts, merge_facts
 from clawmem.model.merging.policy import MergePolicy
 
 PATH = "life/areas/people/jane/items.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.merging.files.merge import MergedFile, merge_file
+from clawmem.model.merging.files import MergedFile, merge_file
 from clawmem.model.records.task import Task, new_page, parse_task, with_keys
 from clawmem.model.records.workflow import STATES
 from clawmem.vault.strict_yaml import parse_yaml

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.facts.fact import REDACTED
-from clawmem.model.merging.files.records import kept_for_facts, merge_ledger
+from clawmem.model.merging.records import kept_for_facts, merge_ledger
 
 
 def line(name: str, minute: int, text: str = "words", **more: object) -> bytes:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.draft import UNSET_ID, draft_from_record, texts_in
 from clawmem.model.facts.fact import GUARDRAIL, Fact, is_low_trust

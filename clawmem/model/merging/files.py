@@ -13,11 +13,12 @@ from clawmem.extension import named
 from clawmem.model import kinds
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, render_items
 from clawmem.model.history.redaction import merged_records
-from clawmem.model.merging.facts.collisions import RenamedId, collisions, with_new_names
-from clawmem.model.merging.facts.fields import MISSING, merged_names, more_complete, three_way
-from clawmem.model.merging.facts.merge import merge_facts
-from clawmem.model.merging.files.keyed import keeping_keys, merge_task
-from clawmem.model.merging.files.prose import (
+from clawmem.model.merging.collisions import RenamedId, collisions, with_new_names
+from clawmem.model.merging.facts import merge_facts
+from clawmem.model.merging.fields import MISSING, merged_names, more_complete, three_way
+from clawmem.model.merging.keyed import keeping_keys, merge_task
+from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
+from clawmem.model.merging.prose import (
     ConflictRule,
     TextMergeReport,
     counting,
@@ -25,7 +26,7 @@ from clawmem.model.merging.files.prose import (
     notes_rule,
     prose_rule,
 )
-from clawmem.model.merging.files.records import (
+from clawmem.model.merging.records import (
     MergeRecords,
     kept_for_facts,
     latest_adaptation,
@@ -38,7 +39,6 @@ from clawmem.model.merging.files.records import (
     merged_session,
     summed_accesses,
 )
-from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter, with_generated
 from clawmem.model.records.strict_json import UnreadFile
 

@@ -16,7 +16,7 @@ from clawmem.model.facts.reach import realm_of
 from clawmem.model.facts.stated_value import SinglePhrase, StatedValue, are_rivals, hold_together, stated_value
 from clawmem.model.history.comparison import bare, points_at
 from clawmem.model.language.text import all_of, normal
-from clawmem.model.merging.facts.collisions import (
+from clawmem.model.merging.collisions import (
     Facts,
     FactsByPath,
     FiledFact,
@@ -27,8 +27,9 @@ from clawmem.model.merging.facts.collisions import (
     facts_by_path,
     replace_fact,
 )
-from clawmem.model.merging.facts.fields import MISSING, SuccessorOrder, merge_fact, merge_links, three_way
-from clawmem.model.merging.facts.rivals import (
+from clawmem.model.merging.fields import MISSING, SuccessorOrder, merge_fact, merge_links, three_way
+from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
+from clawmem.model.merging.rivals import (
     SuccessorContest,
     conflict_proposal,
     current_rivals,
@@ -37,7 +38,6 @@ from clawmem.model.merging.facts.rivals import (
     supersede_all,
     supersede_proposal,
 )
-from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.entity import name_of_path
 

@@ -14,7 +14,7 @@ from clawmem.errors import Unreadable
 from clawmem.index.search.lookup import facts_containing
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.facts.fact import REDACTED
-from clawmem.model.merging.facts.fields import MISSING, canonical, interleave, merge_mappings, more_complete, three_way
+from clawmem.model.merging.fields import MISSING, canonical, interleave, merge_mappings, more_complete, three_way
 from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, proposal_from_record, render_proposal
 from clawmem.model.records.accesses import merged_accesses, parse_accesses, render_accesses
 from clawmem.model.records.digestion import merged_queues

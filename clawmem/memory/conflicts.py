@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.index.tables.fact_marks import disputing
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes
+from clawmem.memory.proposals import proposal_trailers, proposal_writes
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp

@@ -24,8 +24,8 @@ from clawmem.index.search.lookup import (
     standing_facts_with,
 )
 from clawmem.index.tables.fact_marks import counted_fact
+from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.by_model.extraction import RULES
-from clawmem.learning.promotion.adapt import current_adaptation
 from clawmem.learning.reconciling.entities import (
     RELATION_PREDICATES,
     EntityTitles,
@@ -35,7 +35,7 @@ from clawmem.learning.reconciling.entities import (
 )
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.entities.places import FactMove, move_writes
-from clawmem.memory.review.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import Catalog

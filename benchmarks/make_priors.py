@@ -1,4 +1,4 @@
-"""Creates `priors.bin` and `average.bin`: `python -m clawmem.index.vectors.vocabulary.make_priors [FOLDER]`, with the
+"""Creates `priors.bin` and `average.bin`: `python -m benchmarks.make_priors [FOLDER]`, with the
 extra `semantic`.
 
 Needed only if the model or its vocabulary changes. The model embeds each piece alone, which takes a minute or two. The
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.index.vectors.local_model import LocalModel, vocabulary
-from clawmem.index.vectors.vocabulary.priors import AVERAGE, DIRECTIONS, FILE
+from clawmem.index.vectors.priors import AVERAGE, DIRECTIONS, FILE
 
 _LARGEST = 127
 
@@ -26,7 +26,7 @@ def vectors_of(model: LocalModel, pieces: Iterable[str]) -> Any:
 
 
 def encode_vectors(vectors: Any) -> tuple[bytes, bytes]:
-    """Return the two files with the vectors: see `clawmem.index.vectors.vocabulary.priors`."""
+    """Return the two files with the vectors: see `clawmem.index.vectors.priors`."""
     import numpy
 
     _, _, directions = numpy.linalg.svd(vectors, full_matrices=False)

@@ -1,1 +1,0 @@
-"""The vocabulary of the local embedding model, and the model's vector of each piece."""

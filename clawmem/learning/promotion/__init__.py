@@ -1,1 +1,0 @@
-"""Promotion: choose the facts of a day that are worth keeping for thirty days."""

@@ -1,1 +1,0 @@
-"""Proposals that wait for a person, and quarantine."""

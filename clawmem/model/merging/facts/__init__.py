@@ -1,1 +1,0 @@
-"""Merge the facts of two versions of a vault."""

@@ -1,1 +1,0 @@
-"""Merge the files of two versions, each by its kind."""
