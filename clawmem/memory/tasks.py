@@ -108,19 +108,15 @@ class ChangedTask(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def move_task(
-    vault: Vault, caller: Caller, reference: str, move: str, reason: str | None = None, evaluator: str | None = None
-) -> ChangedTask:
+def move_task(vault: Vault, caller: Caller, reference: str, move: str, reason: str | None = None) -> ChangedTask:
     """Move a task: `take`, `release`, `submit`, `close`, `reject` or `reopen`, as `task_moves` decides. An escalation
     of a task that is closed gets the same decision.
 
-    With `evaluator`, an evaluation decides in that name, also where an agent runs it. Raise NotFound, AmbiguousId,
-    Unreadable, Refused or NotPermitted before anything is written."""
+    Raise NotFound, AmbiguousId, Unreadable, Refused or NotPermitted before anything is written."""
     text = allowed(vault.settings, check_statement(reason, "reason"), "The reason") if reason is not None else None
     with writing(vault, caller, f"task {move}") as work:
         before = find_task(vault, reference)
-        who = Mover(evaluator, True, stamp(caller.now)) if evaluator else mover(work)
-        task = with_move(before, move, who, text, move == TAKE and holder_is_gone(work, before))
+        task = with_move(before, move, mover(work), text, move == TAKE and holder_is_gone(work, before))
         writes = _claim_writes(work, task, move)
         change = task_change(work.caller, move, task, move_words(task, move, text))
         answered = answered_escalations(work, task) if task.ruling is not None else []

@@ -53,17 +53,16 @@ class AddedGuardrail(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def list_guardrails(vault: Vault, caller: Caller, agent: str | None = None) -> GuardrailList:
-    """Return the guardrails that the caller may read; with an agent, those that hold for it."""
+def list_guardrails(vault: Vault, caller: Caller) -> GuardrailList:
+    """Return the guardrails that the caller may read; for an agent, those that hold for it."""
     failures, notices = failures_or_notice(vault)
     counts = count_accesses(unfolded_accesses(vault))
-    for_agent = agent or caller.agent
 
     def listed(index: Index) -> GuardrailList:
         found = [
             _use(index, placed, failures, counts)
             for placed in all_guardrails(index)
-            if may_read(caller, placed.entity) and (for_agent is None or holds_for(placed.fact, for_agent))
+            if may_read(caller, placed.entity) and (caller.agent is None or holds_for(placed.fact, caller.agent))
         ]
         return GuardrailList(tuple(found), (*notices, *index.notices))
 

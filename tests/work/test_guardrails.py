@@ -187,7 +187,7 @@ def test_list_and_show(vault: Vault, caller: Caller) -> None:
     two = added(vault, caller, "Ask before a force push.").guardrail
     assert placed is not None and two is not None
     seen = [
-        {use.guardrail.fact.id for use in list_guardrails(vault, caller, agent).guardrails}
+        {use.guardrail.fact.id for use in list_guardrails(vault, caller._replace(agent=agent)).guardrails}
         for agent in (None, "coder", "writer")
     ]
     assert seen == [{placed.fact.id, two.fact.id}, {placed.fact.id, two.fact.id}, {two.fact.id}]

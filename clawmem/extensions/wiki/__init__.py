@@ -8,5 +8,4 @@ EXTENSION = Extension(
     name="wiki",
     verbs={verb: f"{_HERE}.verbs:{verb.upper()}" for verb in ("wiki", "dashboard")},
     steps=f"{_HERE}.steps:STEPS",
-    answers={"graph": f"{_HERE}.site:graph_text"},
 )

@@ -7,16 +7,13 @@ all links are known, so the memory that a build needs does not grow with the tex
 from __future__ import annotations
 
 import hashlib
-import html
 import pickle
-import re
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from clawmem import __version__
-from clawmem.errors import NotFound
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
     changed_names,
@@ -29,7 +26,6 @@ from clawmem.extensions.wiki.compile import (
 )
 from clawmem.extensions.wiki.gather import WikiState, gather_page, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.links import outside_markers
-from clawmem.extensions.wiki.values.memory_graph import ENTITY, MemoryGraph, MemoryNode, graph_around, memory_graph
 from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
@@ -54,11 +50,9 @@ from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_beside, entities_citing
 from clawmem.index.search.lookup import entities, entity_names, facts_of, unreadable_notices
 from clawmem.index.tables.store import Index
-from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
 from clawmem.model.kinds import file_kind
-from clawmem.model.language.text import one_line, visible
 from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
@@ -379,67 +373,3 @@ def _shown(links: Mapping[str, HandLinks], known: Mapping[str, str]) -> dict[str
 def _digest(paths: Mapping[str, str]) -> str:
     pairs = (f"{path}\n{place}" for path, place in sorted(paths.items()))
     return hashlib.sha256("\n".join(pairs).encode(errors="replace")).hexdigest()
-
-
-def graph_text(
-    vault: Vault, caller: Caller, format_: str, entity: str | None, depth: int
-) -> tuple[MemoryGraph, list[str], tuple[str, ...]]:
-    """Return the graph of all pages, or what is around an entity, its lines, and what the index says about itself.
-
-    Raise NotFound for an entity that has no page."""
-    gathered = gather_pages(vault, caller)
-    graph = memory_graph(gathered.pages)
-    if entity is not None:
-        name = find_readable_entity(vault, entity, caller)
-        try:
-            graph = graph_around(graph, entity_page(name), depth)
-        except KeyError:
-            raise NotFound(f"{name} has no page in the wiki.", "The wiki shows shared entities only.") from None
-    return graph, list(graphml_lines(graph) if format_ == GRAPHML else mermaid_lines(graph)), gathered.notices
-
-
-GRAPHML = "graphml"
-_FIELDS = ("kind", "label", "trust", "since", "until")
-_NOT_PLAIN = re.compile(r"[^\w .,'-]")
-# XML 1.0 has no way to write these.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
-
-def mermaid_lines(graph: MemoryGraph) -> Iterator[str]:
-    """Yield a Mermaid flowchart. Every character of a label but letters, digits and `.,'-` is written as its code."""
-    names = {node.id: f"n{number}" for number, node in enumerate(graph.nodes)}
-    yield "flowchart LR"
-    for node in graph.nodes:
-        label = _NOT_PLAIN.sub(lambda found: f"#{ord(found[0])};", visible(one_line(node.label)))
-        shape = '(["{}"])' if node.kind == ENTITY else '["{}"]'
-        yield f"  {names[node.id]}{shape.format(label)}"
-    for edge in graph.edges:
-        yield f"  {names[edge.source]} -->|{edge.kind.replace('_', ' ')}| {names[edge.target]}"
-
-
-def graphml_lines(graph: MemoryGraph) -> Iterator[str]:
-    """Yield a GraphML document: nodes with kind, label, trust, since and until, and directed edges with their kind."""
-    yield '<?xml version="1.0" encoding="UTF-8"?>'
-    yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
-    for name in _FIELDS:
-        yield f'  <key id="{name}" for="node" attr.name="{name}" attr.type="string"/>'
-    yield '  <key id="relation" for="edge" attr.name="relation" attr.type="string"/>'
-    yield '  <graph id="memory" edgedefault="directed">'
-    for node in graph.nodes:
-        yield f'    <node id="{_xml(node.id)}">{"".join(_data(node))}</node>'
-    for edge in graph.edges:
-        data = f'<data key="relation">{edge.kind}</data>'
-        yield f'    <edge source="{_xml(edge.source)}" target="{_xml(edge.target)}">{data}</edge>'
-    yield "  </graph>"
-    yield "</graphml>"
-
-
-def _data(node: MemoryNode) -> Iterator[str]:
-    for name in _FIELDS:
-        value = getattr(node, name)
-        if value is not None:
-            yield f'<data key="{name}">{_xml(value)}</data>'
-
-
-def _xml(text: str) -> str:
-    return html.escape(_NOT_XML.sub("\ufffd", visible(text)))

@@ -83,8 +83,6 @@ def _check(words: Sequence[str], command: Command, record: dict[str, Any], commo
         value = record[parameter.name]
         if parameter.name == "model" and value is not None:
             raise InvalidInput("A suite cannot name a model.", "Leave --model out.")
-        if parameter.name == "follow" and value:
-            raise InvalidInput("A suite cannot follow a file.", "Leave --follow out.")
         if parameter.completes == "file" and value not in (None, "-"):
             raise InvalidInput(
                 f"'{' '.join(words)}' reads the file {value}, which a suite cannot do.",

@@ -1,12 +1,10 @@
-"""`clawmem graph neighbors|path|backlinks|export`."""
+"""`clawmem graph neighbors|path|backlinks`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from clawmem import extension
-from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.parameters import SUPERSEDED, Parameter
@@ -56,24 +54,6 @@ def backlinks(
     return _walked(found, "backlinks", "No fact links to it.")
 
 
-def export(
-    call: Call,
-    format_: Annotated[str, Parameter("{choices}.", ("--format", "-f"), default=MERMAID, choices=_FORMATS)],
-    entity: Annotated[
-        str | None, Parameter("Only what is around this entity.", ("--entity", "-e"), completes="entity")
-    ],
-    depth: Annotated[int, Parameter("With --entity, the maximum distance.", ("--depth",), default=2, least=1, most=10)],
-) -> Answer:
-    """Print what the wiki shows as a graph: entities, facts and decisions, with what they rest on, contradict, mention
-    and replaced. Mermaid is drawn by git hosts and Obsidian, GraphML by Gephi, yEd and Cytoscape."""
-    if format_ not in _FORMATS:
-        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join(_FORMATS)}.")
-    graph_text = extension.ask("wiki", "graph")
-    graph, lines, notices = graph_text(call.runtime.vault(), call.runtime.caller(), format_, entity, depth)
-    data = {"format": format_, "nodes": len(graph.nodes), "edges": len(graph.edges), "text": "\n".join(lines) + "\n"}
-    return Answer(data, lines, notices)
-
-
 def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
     data = {
         "start": _node_data(found.start),
@@ -111,7 +91,6 @@ def _node_text(node: acts.GraphNode) -> str:
     return fact_line(node.placed.fact, node.placed.entity) if node.placed else node.name
 
 
-_FORMATS = (MERMAID, GRAPHML) = ("mermaid", "graphml")
 _NODE = Parameter("A fact by id or prefix, or an entity by name, title or alias.", completes="fact or entity")
 _THROUGH = SUPERSEDED._replace(help="Also follow replaced and withdrawn facts.")
 _LIMIT = Parameter("How many nodes to show.", ("--limit", "-n"), default=50, least=1)
@@ -136,10 +115,5 @@ VERB = {
         {"start": _POINT, "backlinks": [_STEP], "total": int},
         ("clawmem graph backlinks projects/website",),
         ("backlinks",),
-    ),
-    "export": Command(
-        export,
-        {"format": {MERMAID, GRAPHML}, "nodes": int, "edges": int, "text": str},
-        ("clawmem graph export --entity areas/people/jane", "clawmem graph export --format graphml > memory.graphml"),
     ),
 }

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
-from time import sleep
 from typing import IO, Annotated, Any, NamedTuple
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
@@ -38,7 +36,6 @@ from clawmem.vault.vault import Vault
 _SHOWN = 20
 _MB = 1e6
 _BLOCK_BYTES = 1 << 18
-_LOOK_SECONDS = 1.0
 
 
 class Wish(NamedTuple):
@@ -105,7 +102,6 @@ def ingest(
     project: Annotated[
         str | None, Parameter("The project of messages without one, such as the git remote.", ("--project",))
     ],
-    follow: Annotated[bool, Parameter("Go on reading what is appended, until an interrupt.", ("--follow",))],
 ) -> Answer:
     """Events are stored verbatim and only once: a second import of the same file adds nothing. Of a folder, each .jsonl
     and .json file in it and below is read. Lines that are not a message are skipped and listed, and the exit code is
@@ -126,7 +122,7 @@ def ingest(
         project and check_statement(project, "project"),
     )
     call.runtime.takes_in = True
-    files = _followed(call, file, wish) if follow else _read(call, file, wish)
+    files = _read(call, file, wish)
     data = {
         "format": ", ".join(files.formats) or "none",
         "added": files.added,
@@ -161,9 +157,9 @@ class BytesRead:
         report(Progress("reading", self._done / _MB, self._total, "MB"))
 
 
-def _read(call: Call, file: str, wish: Wish, shown: bool = True) -> Files:
+def _read(call: Call, file: str, wish: Wish) -> Files:
     """Ingest a file, or each transcript in a folder."""
-    with call.progress() if shown else nullcontext() as report:
+    with call.progress() as report:
         if file == "-" or not Path(file).is_dir():
             counter = BytesRead(report, None if file == "-" else [Path(file)])
             return Files().plus(*_ingested(call, file, wish, counter), None)
@@ -189,32 +185,6 @@ def _read_folder(call: Call, folder: Path, paths: Sequence[Path], wish: Wish, co
 
 def _transcripts(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix in (".jsonl", ".json") and path.is_file())
-
-
-def _followed(call: Call, file: str, wish: Wish) -> Files:
-    """Ingest a file or folder again whenever it changed, until an interrupt."""
-    if file == "-":
-        raise InvalidInput("stdin cannot be followed.", "Name a file or a folder.")
-    total, seen = Files(), None
-    try:
-        while True:
-            found = _sizes(Path(file))
-            if found != seen:
-                seen, files = found, _read(call, file, wish, shown=False)
-                total = files._replace(
-                    added=total.added + files.added,
-                    days=total.days | files.days,
-                    commit=files.commit or total.commit,
-                    commits=total.commits + files.commits,
-                )
-            sleep(_LOOK_SECONDS)
-    except KeyboardInterrupt:
-        return total
-
-
-def _sizes(path: Path) -> dict[str, tuple[int, int]]:
-    files = _transcripts(path) if path.is_dir() else [path]
-    return {str(file): (file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.exists()}
 
 
 def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[str, IngestResult]:

@@ -452,7 +452,6 @@ _RECORD = {
 }
 _HIT = {"rank": int, "score": float, "date?": str, "who": str}
 _SAID = {**_HIT, "time?": str, "channels?": {str: float}}
-_QUOTED = {"quote?": str, "then?": str}
 _LINE = {"path": str, "place": int, "text": str, **_SAID}
 
 VERB = Command(

@@ -404,10 +404,9 @@ def broken_files(index: Index) -> list[tuple[str, str]]:
     return [(path, problem) for path, problem, _ in rows]
 
 
-def unreadable_fact_files(index: Index, entity: str | None = None) -> list[str]:
-    """Return the committed files of facts, of one entity or of all, that cannot be read."""
-    files = ((path, name_of_path(path)) for path, _ in broken_files(index) if file_kind(path) is ITEMS_FILE)
-    return [path for path, name in files if name and entity in (None, name)]
+def unreadable_fact_files(index: Index) -> list[str]:
+    """Return the committed files of facts that cannot be read."""
+    return [path for path, _ in broken_files(index) if file_kind(path) is ITEMS_FILE and name_of_path(path)]
 
 
 def refuse_if_unreadable(index: Index, what: str) -> None:

@@ -17,20 +17,15 @@ from clawmem.model.facts.reach import PROJECT, Reach, project_name, project_of_r
 _SCOPED = f"realm != '' AND pace != {QUARANTINE_PACE}"
 
 
-def scoped_rows(
-    index: Index, wanted: FactFilter, most: int, categories: Collection[str] = (), least: float = 0.0
-) -> list[int]:
+def scoped_rows(index: Index, wanted: FactFilter, most: int, least: float = 0.0) -> list[int]:
     """Return the facts of the query's scope and of the broader ones, the most important and newest first, without those
-    that are everybody's. With `categories`, only those of these categories. `least` is the
-    lowest importance."""
+    that are everybody's. `least` is the lowest importance."""
     condition, values = condition_of(wanted)
-    among = " AND category IN (SELECT value FROM json_each(?))" if categories else ""
     query = (
-        f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED}{among} AND weight >= ? AND {condition}"
+        f"SELECT n FROM fact INDEXED BY fact_realm WHERE {_SCOPED} AND weight >= ? AND {condition}"
         " ORDER BY weight DESC, timestamp DESC, n LIMIT ?"
     )
-    pair = (json.dumps(sorted(categories)),) if categories else ()
-    return [n for (n,) in index.database.execute(query, (*pair, least, *values, most))]
+    return [n for (n,) in index.database.execute(query, (least, *values, most))]
 
 
 def guardrail_rows(index: Index, wanted: FactFilter) -> list[int]:

@@ -34,7 +34,7 @@ _PERSON = r"(?P<who>[^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,3}?)
 _ENDED = re.compile(rf"^{_PERSON} (?:(?P<be>is|am|are) )?no longer (?P<rest>.+)$")
 _NOT_NOW = re.compile(rf"^{_PERSON} (?:does not|doesn't|do not|don't) (?P<rest>.+?)(?P<ended> any ?more)?$")
 _IS_NOT = re.compile(rf"^{_PERSON} (?:is|am|are)(?: not|n't) (?P<rest>.+?)(?P<ended> any ?more)?$")
-_STATED = re.compile(rf"^{_PERSON} (?:(?P<be>is|am|are) )?(?P<rest>.+)$")
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -15,8 +13,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.wiki.compile import build_wiki
-from clawmem.extensions.wiki.site import BuiltSite, build_site, graphml_lines, mermaid_lines
-from clawmem.extensions.wiki.values.memory_graph import MemoryEdge, MemoryGraph, MemoryNode
+from clawmem.extensions.wiki.site import BuiltSite, build_site
 from clawmem.extensions.wiki.web import site_data
 from clawmem.extensions.wiki.web import site_data as paging
 from clawmem.extensions.wiki.web.render_site import design, render_site
@@ -30,7 +27,6 @@ from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
 from tests.extensions.wiki.test_compile import BOAT, JANE, STEPS, History, add
-from tests.extensions.wiki.web.attacks import ATTACKS
 
 
 def built(vault: Vault, caller: Caller, folder: Path, full: bool = False) -> BuiltSite:
@@ -358,33 +354,3 @@ def test_a_folder_of_others_and_the_vault_are_refused(vault: Vault, tmp_path: Pa
         with pytest.raises(InvalidInput, match=words):
             check_site_folder(vault, folder)
     check_site_folder(vault, tmp_path / "new")
-
-
-_SPACE = "{http://graphml.graphdrawing.org/xmlns}"
-
-
-def graph_of(text: str) -> MemoryGraph:
-    nodes = (MemoryNode("wiki/a.md", "entity", text, "wiki/a.md"), MemoryNode("fact_1", "fact", text, None, text))
-    return MemoryGraph(nodes, (MemoryEdge("fact_1", "wiki/a.md", "about"),))
-
-
-@pytest.mark.parametrize("text", ATTACKS)
-def test_attacks_stay_labels(text: str) -> None:
-    check(text)
-
-
-@given(st.text())
-def test_any_text_stays_a_label(text: str) -> None:
-    check(text)
-
-
-def check(text: str) -> None:
-    head, *lines = mermaid_lines(graph_of(text))
-    assert head == "flowchart LR" and len(lines) == 3
-    assert re.fullmatch(r"""  n0\(\["(?:[\w .,'-]|#\d+;)*"\]\)""", lines[0])
-    root = ElementTree.fromstring("\n".join(graphml_lines(graph_of(text))).encode())
-    assert [node.get("id") for node in root.iter(f"{_SPACE}node")] == ["wiki/a.md", "fact_1"]
-    assert len(list(root.iter(f"{_SPACE}edge"))) == 1
-    assert not {element.tag for element in root.iter()} - {
-        f"{_SPACE}{tag}" for tag in "graphml key graph node data edge".split()
-    }

@@ -41,7 +41,7 @@ def test_a_failure_is_the_answer(runtime: Runtime) -> None:
         "backup /tmp/x", "restore x y", "export /tmp/x", "sync", "config set llm.command rm", "setup claude-code",
         "cron install", "mcp", "hook stop", "init /tmp/x", "import /etc", "eval run memory", "workflow run a b",
         "ingest /etc/passwd", "digest /etc/passwd", "remember --jsonl /etc/passwd", "session end --from=/etc/passwd",
-        "ingest - --follow", "heartbeat --model=command/x", "recall x --vault=/tmp/other", "--vault /tmp/o recall x",
+        "heartbeat --model=command/x", "recall x --vault=/tmp/other", "--vault /tmp/o recall x",
         "llm test", "redact x", "recall", "walk", "session watch", "undo -- x",
     ],
 )  # fmt: skip

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
-from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
-from tests.waiting import wait_until
 
 HELLO = {"role": "user", "content": "I keep bees.", "timestamp": "2026-03-02T10:00:00Z"}
 CLAUDE = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-03-02T10:00:00Z",
@@ -128,31 +122,3 @@ def test_since(clawmem: Command) -> None:
     value = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
     assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=value).data["added"] == 2
     assert clawmem("ingest", "-", "--since", "soon", given=value).code == 2
-
-
-def test_follow(vault_root: Path, environment: dict[str, str], tmp_path: Path) -> None:
-    chat = tmp_path / "chat.jsonl"
-    chat.write_text(json.dumps(HELLO) + "\n")
-    ledger = vault_root / "ledger/2026-03-02.jsonl"
-    command = [sys.executable, "-m", "clawmem", "ingest", str(chat), "--follow", "--json"]
-    process = subprocess.Popen(command, cwd=vault_root, env=environment, stdout=subprocess.PIPE)
-
-    def until(count: int) -> None:
-        arrived = wait_until(lambda: ledger.exists() and len(ledger.read_text().splitlines()) >= count, 240)
-        assert arrived, f"{count} events did not arrive"
-
-    try:
-        until(1)
-        with chat.open("a") as file:
-            file.write(json.dumps({**HELLO, "content": "More."}) + "\n")
-        until(2)
-        with writer_lock(vault_root / ".git/clawmem/lock", 240, "test"):
-            pass  # the command has written all
-        time.sleep(0.3)  # it is waiting again
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=240)
-    finally:
-        process.kill()
-        process.communicate()
-    assert process.returncode == 0
-    assert json.loads(out)["data"]["added"] == 2

@@ -102,25 +102,6 @@ def _since(fact: Fact) -> str:
     return day_of(fact.valid_from or said_on(fact) or fact.timestamp)
 
 
-def graph_around(graph: MemoryGraph, centre: str, depth: int) -> MemoryGraph:
-    """Return the part of a graph within `depth` edges of a node. Raise KeyError for an unknown node."""
-    beside: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
-    for edge in graph.edges:
-        beside[edge.source].append(edge.target)
-        beside[edge.target].append(edge.source)
-    if centre not in beside:
-        raise KeyError(centre)
-    kept = last = {centre}
-    for _ in range(depth):
-        last = {other for text in last for other in beside[text]} - kept
-        kept = kept | last
-    nodes = tuple(node for node in graph.nodes if node.id in kept)
-    return MemoryGraph(
-        nodes,
-        tuple(other_edge for other_edge in graph.edges if other_edge.source in kept and other_edge.target in kept),
-    )
-
-
 def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """Return a place for each entity, given the number of nodes around it: the entities are on one spiral, those with
     most nodes in the middle.

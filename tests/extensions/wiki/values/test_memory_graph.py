@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from clawmem.extensions.wiki.values.memory_graph import MemoryEdge, MemoryGraph, graph_around, memory_graph, middles
+from clawmem.extensions.wiki.values.memory_graph import MemoryEdge, MemoryGraph, memory_graph, middles
 from clawmem.extensions.wiki.values.page import EntityPage, FactPlace, Premise, WikiClaim, WikiConflict
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.records.entity import Entity
@@ -55,13 +55,6 @@ def test_edges_say_about_mentions_premise_conflict_and_replacement(graph: Memory
     ids = {node.id for node in graph.nodes}
     assert all({edge.source, edge.target} <= ids for edge in graph.edges)
     assert len(set(graph.edges)) == len(graph.edges)
-
-
-def test_a_part_ends_at_the_distance(graph: MemoryGraph) -> None:
-    assert {node.id for node in graph_around(graph, "fact_old", 1).nodes} == {"fact_old", "fact_home", JANE}
-    assert len(graph_around(graph, JANE, 10).nodes) == len(graph.nodes)
-    with pytest.raises(KeyError):
-        graph_around(graph, "fact_none", 1)
 
 
 def test_every_entity_has_a_place_of_its_own_and_room_around_it() -> None:
