@@ -11,6 +11,7 @@ from clawmem.memory.entities.agents import create_agent
 from clawmem.memory.entities.entities import archive_entity, create_entity, move_entity, rename_entity, show_entity
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import FactEdit, edit
 from clawmem.memory.history.compare import open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -70,6 +71,24 @@ def test_an_agent_finds_its_own_entities_and_not_those_of_another_agent(vault: V
         find_readable_entity(vault, "@finance/projects/budget", caller._replace(agent="legal"))
     with pytest.raises(InvalidInput):
         find_readable_entity(vault, "@/projects/budget", caller)
+    legal = caller._replace(agent="legal")
+    assert find_readable_entity(vault, "budget", legal) == "areas/budget"  # and not that of finance
+
+
+def test_accounts_of_users_are_not_about_the_user(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "areas/people/user", caller)
+    create_entity(vault, "projects/shop", caller, "Shop")
+    drafts = [draft_from_record({"fact": text}, caller.now) for text in ("User accounts expire.", "The user rows.")]
+    found = remember(vault, drafts, caller).facts
+    assert [fact.entity for fact in found][1] == "areas/people/user" != found[0].entity
+
+
+def test_an_entity_stays_when_its_last_fact_moves_away(vault: Vault, caller: Caller) -> None:
+    create_entity(vault, "projects/shop", caller, "Shop")
+    kept = remember(vault, [draft_from_record({"fact": "It sells tea.", "entity": "shop"}, caller.now)], caller)
+    edit(vault, kept.facts[0].fact.id, FactEdit(entity="areas/tea"), caller)
+    assert (vault.root / "life/projects/shop/items.json").read_text() == "[]\n"
+    assert show_entity(vault, "shop", caller).entity.name == "projects/shop"
 
 
 def test_the_past_is_asked_by_the_names_of_then_and_of_now(vault: Vault, caller: Caller) -> None:

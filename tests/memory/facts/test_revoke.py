@@ -85,6 +85,13 @@ def test_agent_session_and_date_narrow_each_other(clawmem: Command) -> None:
     assert standing(clawmem) == {"Jane runs."}
 
 
+def test_what_a_session_replaced_did_not_come_from_it(clawmem: Command) -> None:
+    old = keep(clawmem, "Jane lives in Oslo.")
+    clawmem("supersede", old, "Jane lives in Bergen.", env={"CLAWMEM_SESSION": "s1"})
+    assert clawmem("revoke", "--session", "s1", "--json").data["outcome"] == ["retracted", "restored"]
+    assert standing(clawmem) == {"Jane lives in Oslo."}
+
+
 @pytest.fixture
 def talk(clawmem: Command) -> None:
     """Two conversations, of which only the first was learned from."""

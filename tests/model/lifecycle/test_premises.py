@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLink
 from clawmem.model.lifecycle.premises import (
     CHANGED,
+    REVIEW_BY,
     PremiseChange,
     confirmed,
     doubt_reason,
@@ -101,6 +102,27 @@ def test_a_confirmation_holds_for_the_change_that_was_confirmed() -> None:
     assert not in_doubt(_all(facts)[resting.id])
     facts[new.id] = new._replace(status=RETRACTED)
     assert premise_changes(_all(facts)[resting.id]) == (PremiseChange(premise.id, "superseded"),)
+
+
+def test_a_confirmed_doubt_of_a_premise_stays_confirmed() -> None:
+    gone, premise = _fact(1, status=RETRACTED), _fact(2, (FactLink("depends_on", "fact_00000001"),))
+    facts = _all({fact.id: fact for fact in (gone, premise, _fact(3, (FactLink("depends_on", premise.id),)))})
+    resting = facts["fact_00000003"]
+    assert premise_changes(resting) == (PremiseChange(premise.id, "in doubt"),)
+    facts[resting.id] = confirmed(resting, TODAY)
+    assert not in_doubt(_all(facts)[resting.id])
+
+
+def test_what_happened_to_a_premise_itself_goes_before_its_doubt() -> None:
+    gone = _fact(1, status=RETRACTED)
+    premise = _fact(2, (FactLink("depends_on", gone.id),), details={REVIEW_BY: "2026-11-01"})
+    facts = {fact.id: fact for fact in (gone, premise, _fact(3, (FactLink("depends_on", premise.id),)))}
+    assert premise_changes(_all(facts)["fact_00000003"]) == (PremiseChange(premise.id, "stale"),)
+
+
+def test_a_confirmation_removes_only_a_day_for_review_that_has_passed() -> None:
+    for day, left in (("2026-11-22", None), ("2026-11-23", {REVIEW_BY: "2026-11-23"})):
+        assert confirmed(_fact(1, details={REVIEW_BY: day}), TODAY).details == left
 
 
 def test_a_malformed_record_counts_as_none() -> None:
