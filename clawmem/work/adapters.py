@@ -34,8 +34,8 @@ from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.records.task import CLOSED, Task, new_page, parse_task, task_path
 from clawmem.model.records.workflow import Workflow
+from clawmem.programs import Program, read_program, run_allowed
 from clawmem.vault.commit.secret_gate import allowed
-from clawmem.vault.program import Program, read_program, run_allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import Refused
-from clawmem.vault.program import read_program, run_allowed
+from clawmem.programs import read_program, run_allowed
 
 
 def test_a_program_that_takes_too_long_is_ended(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`clawmem decision add|list|show|search|precedent|outcome|export`."""
+"""`clawmem decision add|list|show|search|precedent|outcome|export` and `clawmem lesson add|list|show|search|accept`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, reach_of
-from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WORKFLOW, Parameter
+from clawmem.faces.parts.parameters import (
+    FACT,
+    IMPORTANCE,
+    LIMIT,
+    OF_ENTITY,
+    PROJECT,
+    REASON,
+    SCOPE,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.faces.parts.records_of_work import (
     ADDED,
     PROJECT_OF_NEW,
@@ -22,12 +32,13 @@ from clawmem.faces.parts.records_of_work import (
     show_command,
     work_scope,
 )
+from clawmem.faces.parts.words import REVISED, revised
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import counted
-from clawmem.work.decisions import add_record, known_decision, record_outcome
-from clawmem.work.session_end_records import WorkScope, decision_record
+from clawmem.work.decisions import accept_lesson, add_record, known_decision, record_outcome
+from clawmem.work.session_end_records import LESSON, WorkScope, decision_record, lesson_record
 
 if TYPE_CHECKING:
     from clawmem.model.pages.madr import MadrDecision
@@ -219,34 +230,78 @@ def _precedent_lines(fact: Fact) -> list[str]:
     return lines
 
 
-VERB = {
-    "add": Command(
-        add,
-        ADDED,
-        (
-            "clawmem decision add 'Stream the uploads.' --why 'Memory grew with the file.'"
-            " --alternative 'a larger buffer: it only moves the limit'",
+def add_lesson(
+    call: Call,
+    text: Annotated[str, Parameter("The lesson in one sentence, or - for stdin.", stdin=True)],
+    because: Annotated[str | None, Parameter("What happened that taught it.", ("--because",))],
+    entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
+    tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
+    importance: Annotated[float | None, IMPORTANCE],
+    workflow: Annotated[str | None, WORKFLOW_OF_NEW],
+    scope: Annotated[str | None, SCOPE_OF_NEW],
+    project: Annotated[str | None, PROJECT_OF_NEW],
+) -> Answer:
+    """Store a rule for next time. In a session, it has the session's scope."""
+    value = {"text": text, "because": because, "entity": entity, "tags": tags, "importance": importance, "scope": scope}
+    caller = call.runtime.caller()
+    record = lesson_record(value, work_scope(call, workflow, scope, project), caller.agent)
+    return added(add_record(call.runtime.vault(), record, caller))
+
+
+def accept(call: Call, fact: Annotated[str, FACT], reason: Annotated[str | None, REASON]) -> Answer:
+    """Accept a lesson of an agent: it is no longer labelled as not reviewed. Only a person can, who is a reviewer of it
+    (`review.routes`)."""
+    return revised(accept_lesson(call.runtime.vault(), fact, call.runtime.caller(), reason))
+
+
+VERBS = {
+    "decision": {
+        "add": Command(
+            add,
+            ADDED,
+            (
+                "clawmem decision add 'Stream the uploads.' --why 'Memory grew with the file.'"
+                " --alternative 'a larger buffer: it only moves the limit'",
+            ),
+            ("facts",),
         ),
-        ("facts",),
-    ),
-    "list": list_command(DECISION, "decisions"),
-    "show": show_command(DECISION),
-    "search": search_command(DECISION, "decisions"),
-    "precedent": Command(
-        precedent,
-        {"facts": [{"...": "fact", "score": float, "outcomes": [{str: object}]}]},
-        ("clawmem decision precedent 'uploads of large files'",),
-        ("facts",),
-    ),
-    "outcome": Command(
-        outcome,
-        {"fact": "fact", "commit": str},
-        ("clawmem decision outcome fact_decision worked --note 'Memory is flat.'",),
-        ("fact",),
-    ),
-    "export": Command(
-        export,
-        {"target": str, "files": [str]},
-        ("clawmem decision export ./decisions",),
-    ),
+        "list": list_command(DECISION, "decisions"),
+        "show": show_command(DECISION),
+        "search": search_command(DECISION, "decisions"),
+        "precedent": Command(
+            precedent,
+            {"facts": [{"...": "fact", "score": float, "outcomes": [{str: object}]}]},
+            ("clawmem decision precedent 'uploads of large files'",),
+            ("facts",),
+        ),
+        "outcome": Command(
+            outcome,
+            {"fact": "fact", "commit": str},
+            ("clawmem decision outcome fact_decision worked --note 'Memory is flat.'",),
+            ("fact",),
+        ),
+        "export": Command(
+            export,
+            {"target": str, "files": [str]},
+            ("clawmem decision export ./decisions",),
+        ),
+    },
+    "lesson": {
+        "add": Command(
+            add_lesson,
+            ADDED,
+            ("clawmem lesson add 'Run the migrations before the tests.' --because 'A column was missing.'",),
+            ("facts",),
+        ),
+        "list": list_command(LESSON, "lessons"),
+        "show": show_command(LESSON),
+        "search": search_command(LESSON, "lessons"),
+        "accept": Command(
+            accept,
+            REVISED,
+            ("clawmem lesson accept fact_lesson --reason 'seen it twice'",),
+            ("facts",),
+            person="says that a person agrees",
+        ),
+    },
 }

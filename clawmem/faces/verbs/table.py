@@ -101,6 +101,7 @@ TOGETHER = {
     "redact": "redact forget",
     "backup": "backup restore",
     "history": "log undo",
+    "decision": "decision lesson",
     "nightly": "promote synthesize",
     "scripts": "completions aliases",
 }

@@ -15,10 +15,9 @@ from math import sqrt
 from operator import mul
 from typing import Any
 
-from clawmem.index.vectors.local_model import VOCABULARY
+from clawmem.index.vectors.local_model import VOCABULARY, cut, words
 from clawmem.index.vectors.store import Vectors
 from clawmem.model.language.question import search_words
-from clawmem.model.language.wordpiece import cut, words
 from clawmem.model.search.vector import normalize_vector, unpack_vector
 
 FILE = VOCABULARY.with_name("priors.bin")

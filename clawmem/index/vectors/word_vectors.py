@@ -12,7 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from math import log
 from typing import Any, NamedTuple
 
-from clawmem.model.language.wordpiece import cut, words
+from clawmem.index.vectors.local_model import cut, words
 
 RIDGE = 0.3
 ROUNDS = 8

@@ -25,15 +25,13 @@ from clawmem.model.records.strict_json import (
 )
 from clawmem.model.transcripts import (
     chat,
-    chatgpt,
     claude_code,
-    claude_export,
     codex,
     cursor,
+    exports,
     gemini,
     openclaw,
     opencode,
-    trajectory,
 )
 from clawmem.model.transcripts.message import Message, SkippedLine, sound
 from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
@@ -166,16 +164,16 @@ RECORDS = {
     "opencode": TranscriptFormat("a session from `opencode export`", opencode.fits, opencode.read),
     "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
     "openclaw-trajectory": TranscriptFormat(
-        "a session from `openclaw sessions export-trajectory`", trajectory.fits, trajectory.read
+        "a session from `openclaw sessions export-trajectory`", openclaw.fits_trajectory, openclaw.read_trajectory
     ),
     "cursor": TranscriptFormat("a transcript of Cursor's agent", cursor.fits, cursor.read),
     "chatgpt": TranscriptFormat(
         "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
-        chatgpt.fits,
-        chatgpt.read,
+        exports.fits,
+        exports.read,
     ),
     "claude": TranscriptFormat(
-        "`conversations.json` of a Claude export, without attached files", claude_export.fits, claude_export.read
+        "`conversations.json` of a Claude export, without attached files", exports.fits_claude, exports.read_claude
     ),
     "openai": TranscriptFormat(
         '`{"messages": [...]}`: one document, an array of them, or one a line', chat.fits_chat, chat.read_chat

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from clawmem.errors import Refused
-from clawmem.memory.entities.predicates import with_catalog_entry
 from clawmem.model.facts.catalog import Predicate, canonical_predicate, catalog_from_mapping
 from clawmem.model.proposals.proposal import CatalogEntry
+from clawmem.review.approval import with_catalog_entry
 
 TEMPLATE = (Path(__file__).parents[3] / "vault-template" / "predicates.yaml").read_text(encoding="utf-8")
 MENTORS = CatalogEntry(Predicate("mentors", ("coaches",), questions=("* mentors",)), 'As in "Ana mentors Leo": often.')

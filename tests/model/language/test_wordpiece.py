@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clawmem
-from clawmem.model.language.wordpiece import CONTINUED, cut, parts, words
+from clawmem.index.vectors.local_model import CONTINUED, cut, parts, words
 
 KNOWN = frozenset(
     (Path(clawmem.__file__).parent / "index/vectors/vocabulary/wordpieces.txt").read_text(encoding="utf-8").splitlines()

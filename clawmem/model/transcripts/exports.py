@@ -1,4 +1,4 @@
-"""Read the data export of ChatGPT: conversations are trees of messages, of which the shown branch is read."""
+"""Read the data exports of ChatGPT and of Claude."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.model.transcripts.message import Message, SkippedLine, first, role_of, time_of, word
-from clawmem.model.transcripts.parts import TranscriptState, answered, called
+from clawmem.model.transcripts.parts import TranscriptState, answered, called, said
 
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _REMEMBERED = frozenset({"user_editable_context", "model_editable_context"})
@@ -96,3 +96,44 @@ def _text(content: Mapping[str, Any]) -> str:
         return "\n".join(text for text in texts if isinstance(text, str))
     found = first(content, "text", "result", "model_set_context")
     return found if isinstance(found, str) else ""
+
+
+# Read the data export of Claude: conversations with their messages in order under `chat_messages`, and the chats of
+# designs with theirs under `messages`.
+
+
+def fits_claude(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is a conversation of this export."""
+    return isinstance(_claude_messages(record), list)
+
+
+def _claude_messages(record: Mapping[str, Any]) -> Any:
+    designed = record.get("messages") if "uuid" in record and "project" in record else None
+    return record.get("chat_messages", designed)
+
+
+def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Iterator[Message | SkippedLine]:
+    """Yield the events of one conversation, in order. Attached files are not stored."""
+    if not fits_claude(record):
+        yield SkippedLine(line, "it has no list of chat messages")
+        return
+    session = word(record.get("uuid"))
+    name = record.get("name") or record.get("title") or session
+    for number, message in enumerate(_claude_messages(record), 1):
+        try:
+            yield from _claude_message(line, message, record, session, thread)
+        except ValueError as problem:
+            yield SkippedLine(line, f"message {number} of '{name}': {problem}")
+
+
+def _claude_message(
+    line: int, message: Any, record: Mapping[str, Any], session: str | None, thread: TranscriptState
+) -> Iterator[Message]:
+    if not isinstance(message, dict):
+        raise ValueError("it is not a JSON object")
+    when = time_of(first(message, "created_at", "updated_at") or record.get("created_at"))
+    role = role_of(first(message, "sender", "role") or "nobody")
+    base = Message(line, role, "", when, None, session, word(message.get("uuid")))
+    events = list(said(base, message.get("content"), thread))
+    # Older exports have the text outside the content.
+    yield from events or said(base, message.get("text"), thread)
