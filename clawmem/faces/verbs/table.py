@@ -100,7 +100,7 @@ TOGETHER = {
     "revise": "supersede edit merge link",
     "redact": "redact forget",
     "backup": "backup restore",
-    "history": "log undo",
+    "history": "log undo diff",
     "decision": "decision lesson",
     "nightly": "promote synthesize",
     "scripts": "completions aliases",
