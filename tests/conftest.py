@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import random
-import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
@@ -23,6 +23,7 @@ from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
 from tests.command_server import CommandServer
+from tests.trees import Tree
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
@@ -69,6 +70,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for n, item in enumerate(group):
             if n not in kept:
                 item.add_marker(pytest.mark.soak)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected lives to the end: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _use_memory(config: pytest.Config) -> None:
@@ -154,19 +161,17 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def newborn(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def newborn(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A vault as `init` leaves it, made once: thousands of tests begin with a copy."""
     folder = tmp_path_factory.mktemp("newborn")
-    return create_vault(folder / "vault", _environment(folder / "home"), NOW).root
+    return Tree.of(create_vault(folder / "vault", _environment(folder / "home"), NOW).root)
 
 
 @pytest.fixture
-def vault_root(tmp_path: Path, environment: dict[str, str], newborn: Path) -> Path:
+def vault_root(tmp_path: Path, environment: dict[str, str], newborn: Tree) -> Path:
     """The folder of a fresh vault."""
-    root = Path(shutil.copytree(newborn, tmp_path / "vault", symlinks=True))
+    root = newborn.write(tmp_path / "vault")
     accept(root / ".git", environment)  # a copy is not what was accepted when it was made
-    # git notes inode and time of each file: without this it would read them all again in every command.
-    subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=root, env=environment, check=True)
     return root
 
 

@@ -22,6 +22,7 @@ from tests.conftest import _environment
 from tests.faults.checks import assert_sound, assert_whole, commits, facts
 from tests.faults.scenarios import ACCESSES, SCENARIOS, Scenario, keep
 from tests.faults.steps import Steps, die, faulty_vault, in_child
+from tests.trees import Tree
 
 NEXT = "The next command works."
 SAMPLES = pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["sample", "whole"])
@@ -40,7 +41,7 @@ class Ground(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def grounds(tmp_path_factory: pytest.TempPathFactory, newborn: Path) -> dict[str, Ground]:
+def grounds(tmp_path_factory: pytest.TempPathFactory, newborn: Tree) -> dict[str, Ground]:
     """Each scenario, prepared once and run once without failure."""
     folder = tmp_path_factory.mktemp("grounds")
     environment = _environment(folder / "home")
@@ -50,8 +51,8 @@ def grounds(tmp_path_factory: pytest.TempPathFactory, newborn: Path) -> dict[str
     }
 
 
-def _prepared(scenario: Scenario, newborn: Path, folder: Path, environment: Mapping[str, str]) -> Ground:
-    vault = Vault(Path(shutil.copytree(newborn, folder / "vault", symlinks=True)), environment)
+def _prepared(scenario: Scenario, newborn: Tree, folder: Path, environment: Mapping[str, str]) -> Ground:
+    vault = Vault(newborn.write(folder / "vault"), environment)
     scenario.prepare(vault)
     before = len(commits(vault.root, environment))
     clean = shutil.copytree(vault.root, folder / "clean", symlinks=True)

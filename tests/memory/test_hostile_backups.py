@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -24,6 +23,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.faults.checks import git
 from tests.faults.scenarios import keep
+from tests.trees import Tree
 
 MEGABYTE = 1 << 20
 
@@ -232,11 +232,11 @@ CASES: dict[str, Callable[[Whole], bytes]] = {
 
 
 @pytest.fixture(scope="module")
-def whole(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Whole:
     """A small vault's backup, made once."""
     folder = tmp_path_factory.mktemp("whole")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
-    vault = Vault(Path(shutil.copytree(newborn, folder / "vault", symlinks=True)), environment)
+    vault = Vault(newborn.write(folder / "vault"), environment)
     git(vault.root, environment, "update-index", "-q", "--refresh")
     keep(vault, "Jane lives in Oslo.", entity="areas/people/jane")
     from tests.conftest import NOW

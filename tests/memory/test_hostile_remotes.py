@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import shutil
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ from clawmem.faces.cli.app import run
 from clawmem.vault.git.acceptance import accept
 from tests.conftest import PINNED_NOW
 from tests.faults.checks import git
+from tests.trees import Tree
 
 Files = Mapping[Any, bytes]
 MEGABYTE = 1 << 20
@@ -233,7 +233,7 @@ class Meeting(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Meeting:
+def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Meeting:
     """Two synced clones, created once and copied for each test."""
     folder = tmp_path_factory.mktemp("meeting")
     home = folder / "home"
@@ -246,7 +246,7 @@ def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Meeting
         "CLAWMEM_NOW": PINNED_NOW,
     }
     mine, theirs, hub = (folder / name for name in ("mine", "theirs", "hub.git"))
-    shutil.copytree(newborn, mine, symlinks=True)
+    newborn.write(mine)
     settings = mine / "clawmem.yaml"
     settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
     git(folder, environment, "init", "-q", "--bare", "-b", "main", str(hub))

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import random
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +23,7 @@ from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 from tests.plain_reader import learn_plainly
+from tests.trees import Tree
 
 AT = "2026-11-20T10:00:00Z"
 
@@ -282,13 +282,13 @@ def mark_of(group: str, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def learned(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Learned]:
+def learned(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Learned]:
     """A vault that took in every case of a kind, each a file of its own, and then had a heartbeat."""
     return {group: taken(newborn, tmp_path_factory.mktemp(group), group) for group in ("n", "u")}
 
 
-def taken(newborn: Path, folder: Path, group: str) -> Learned:
-    root = Path(shutil.copytree(newborn, folder / "vault", symlinks=True))
+def taken(newborn: Tree, folder: Path, group: str) -> Learned:
+    root = newborn.write(folder / "vault")
     settings = root / "clawmem.yaml"
     settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
     vault = Vault(root, {"PATH": "/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"})

@@ -5,7 +5,6 @@ A test module imports those that it needs."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
@@ -21,6 +20,7 @@ from tests.answers import check_document
 from tests.conftest import Result
 from tests.extensions.hub.hub_vaults import PROMOTE, REVIEW, Hub
 from tests.extensions.hub.postgres.server import Database
+from tests.trees import Tree
 
 __all__ = ["ana", "ben", "hub", "new_member"]
 
@@ -72,11 +72,11 @@ NewMember = Callable[[str], Member]
 
 
 @pytest.fixture
-def new_member(tmp_path: Path, environment: dict[str, str], newborn: Path) -> NewMember:
+def new_member(tmp_path: Path, environment: dict[str, str], newborn: Tree) -> NewMember:
     """A function that makes a vault for a person."""
 
     def made(name: str) -> Member:
-        root = Path(shutil.copytree(newborn, tmp_path / "vaults" / name, symlinks=True))
+        root = newborn.write(tmp_path / "vaults" / name)
         accept(root / ".git", environment)
         settings = root / "clawmem.yaml"
         settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))

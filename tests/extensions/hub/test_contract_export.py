@@ -38,6 +38,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
 from tests.extensions.hub.test_contract import CLAIM
 from tests.extensions.hub.test_organisation_pull import offered, plan
+from tests.trees import Tree
 
 
 def keep(clawmem: Command, text: str, *more: str) -> str:
@@ -188,7 +189,7 @@ def test_a_later_line_of_the_same_origin_renews_or_rewords_the_claim(vault: Vaul
 @settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.permutations(range(3)), moved=st.booleans())
 def test_the_wordings_of_a_claim_have_the_same_ids_in_every_vault(
-    order: Sequence[int], moved: bool, newborn: Path, environment: dict[str, str], tmp_path: Path
+    order: Sequence[int], moved: bool, newborn: Tree, environment: dict[str, str], tmp_path: Path
 ) -> None:
     caller = Caller(NOW, random.Random(1).randbytes)
     vaults = [renewed(tmp_path / name, newborn, environment) for name in ("a", "b")]
@@ -393,15 +394,15 @@ _LINES = st.lists(
 )
 
 
-def renewed(root: Path, newborn: Path, environment: dict[str, str]) -> Vault:
+def renewed(root: Path, newborn: Tree, environment: dict[str, str]) -> Vault:
     shutil.rmtree(root, ignore_errors=True)
-    return Vault(Path(shutil.copytree(newborn, root, symlinks=True)), environment)
+    return Vault(newborn.write(root), environment)
 
 
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines=_LINES)
 def test_what_one_vault_exports_another_exports_again(
-    lines: Sequence[dict[str, Any]], newborn: Path, environment: dict[str, str], tmp_path: Path
+    lines: Sequence[dict[str, Any]], newborn: Tree, environment: dict[str, str], tmp_path: Path
 ) -> None:
     caller = Caller(NOW, random.Random(1).randbytes)
     vaults = [renewed(tmp_path / name, newborn, environment) for name in ("a", "b")]

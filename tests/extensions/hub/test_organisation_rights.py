@@ -22,6 +22,7 @@ from tests.conftest import PINNED_NOW
 from tests.extensions.hub.hub_vaults import PROMOTE, REVIEW, Hub
 from tests.extensions.hub.members import ORGANISATION, Member
 from tests.extensions.hub.postgres.server import ORG, OWNER, Server, new_database
+from tests.trees import Tree
 
 if TYPE_CHECKING:
     from clawmem.extensions.hub.postgres.connect import HubConnection
@@ -86,7 +87,7 @@ def _environment(home: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def world(server: Server, newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(server: Server, newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("rights")
     with new_database(server, "clawmem_template") as database:
         hub = Hub(database, folder)
@@ -97,7 +98,7 @@ def world(server: Server, newborn: Path, tmp_path_factory: pytest.TempPathFactor
         hub.as_owner("UPDATE member SET scope = scope")
 
         def vault_of(name: str, number: int) -> Member:
-            root = Path(shutil.copytree(newborn, folder / name / "vault", symlinks=True))
+            root = newborn.write(folder / name / "vault")
             environment = {**_environment(folder / name / "home"), "CLAWMEM_SEED": str(number)}
             accept(root / ".git", environment)
             settings = root / "clawmem.yaml"

@@ -29,6 +29,7 @@ from tests.extensions.hub.postgres.server import OWNER, Database, database, serv
 from tests.manual import commands
 from tests.setup.test_cron import CRONTAB, SYSTEMCTL
 from tests.transcripts.transcript import tools
+from tests.trees import Tree
 
 __all__ = ["database", "server"]
 COMMANDS = commands()
@@ -62,10 +63,10 @@ Run = Callable[[str], tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def prepared(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """A home with a vault in it, and the ids by which the examples call what is there."""
     home = tmp_path_factory.mktemp("examples") / "home"
-    shutil.copytree(newborn, home / ".clawmem", symlinks=True)
+    newborn.write(home / ".clawmem")
     for name, text in {
         "chat.jsonl": CHAT,
         "facts.jsonl": '{"fact": "Jane likes tea."}',
@@ -212,7 +213,7 @@ def hub(database: Database, run_line: Run, tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def organisation(
-    hub: None, database: Database, tmp_path: Path, newborn: Path, run_line: Run, monkeypatch: pytest.MonkeyPatch
+    hub: None, database: Database, tmp_path: Path, newborn: Tree, run_line: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same hub after its worker took the vault in, which is connected as a member and promoted a fact. Beside it
     is a folder with the vault of another organisation."""
@@ -221,7 +222,7 @@ def organisation(
     monkeypatch.setenv("PGUSER", "ann")
     home = tmp_path / "home"
     accept(home / ".clawmem" / ".git", surroundings(home))  # a copy is not what was accepted when it was made
-    shutil.copytree(newborn, home / "acme", symlinks=True)
+    newborn.write(home / "acme")
     for line in ("clawmem org connect - --json", "clawmem org promote fact_1a2b --json"):
         code, printed = run_line(line)
         assert code == DONE, printed

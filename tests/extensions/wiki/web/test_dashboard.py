@@ -29,6 +29,7 @@ from clawmem.vault.disk import writer_lock
 from tests.conftest import Command
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.dashboards import Served, fill, run, served
+from tests.trees import Tree
 from tests.waiting import wait_until
 
 PAGES = ("", "approvals", "timeline", "sessions", "tasks", "search?q=Jane", "graph", "entity?name=projects/boat")
@@ -60,11 +61,9 @@ class Filled(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def filled(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    import shutil
-
+def filled(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     place = tmp_path_factory.mktemp("dashboard")
-    root = Path(shutil.copytree(newborn, place / "vault", symlinks=True))
+    root = newborn.write(place / "vault")
     (place / "home").mkdir()
     (place / "home" / ".gitconfig").write_text("[user]\n\tname = Ada Person\n\temail = ada@example.org\n")
     environment = {"PATH": os.environ["PATH"], "HOME": str(place / "home"), "LANG": "C.UTF-8"}

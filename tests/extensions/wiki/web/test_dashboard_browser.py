@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ import pytest
 
 from tests.browser import needs_browser, open_browser
 from tests.extensions.wiki.web.dashboards import Served, fill, run, served
+from tests.trees import Tree
 
 pytestmark = needs_browser
 EVIL = "evil.example"
@@ -78,9 +78,9 @@ class Desk:
 
 
 @pytest.fixture(scope="module")
-def desk(newborn: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
+def desk(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     place = tmp_path_factory.mktemp("desk")
-    root = Path(shutil.copytree(newborn, place / "vault", symlinks=True))
+    root = newborn.write(place / "vault")
     (place / "home").mkdir()
     (place / "home" / ".gitconfig").write_text("[user]\n\tname = Ada Person\n\temail = ada@example.org\n")
     environment = {"PATH": os.environ["PATH"], "HOME": str(place / "home"), "LANG": "C.UTF-8"}
