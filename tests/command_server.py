@@ -34,13 +34,33 @@ ROOT = Path(__file__).parent.parent
 _NUMBER = struct.Struct("!i")
 _PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
 # Python or a library may start differently with other variables: such a command gets a Python of its own.
-_KNOWN = {"PATH", "HOME", "LANG", "GIT_CONFIG_GLOBAL", "AGENT", *(row.partition("=")[0] for row in AGENT_SHELLS)}
+_KNOWN = {
+    "PATH", "HOME", "LANG", "SHELL", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "AGENT", "MY_KEY",
+    *(row.partition("=")[0] for row in AGENT_SHELLS),
+}  # fmt: skip
 # Modules that start no thread. Onnxruntime does: a command that embeds imports it itself.
 _LAZY = (
     "git", "gzip", "jsonpath", "jsonschema", "numpy", "pgvector.psycopg", "psycopg.conninfo", "psycopg.sql",
     "psycopg.types.json", "tomllib", "urllib.request",
 )  # fmt: skip
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+# A program that has the server fork a command, with its own streams, folder and environment.
+_PROGRAM = """#!{python} -IS
+import json, os, socket, struct, sys
+number, (reading, writing) = struct.Struct("!i"), os.pipe()
+with socket.socket(socket.AF_UNIX) as link:
+    link.connect({address!r})
+    request = {{"arguments": sys.argv[1:], "folder": os.getcwd(), "environment": dict(os.environ)}}
+    data = json.dumps(request).encode()
+    socket.send_fds(link, [number.pack(len(data))], [0, 1, 2, writing])
+    link.sendall(data)
+os.close(writing)
+for stream in (0, 1):
+    os.close(stream)
+with os.fdopen(reading, "rb") as file:
+    _, code = struct.unpack("!ii", file.read())
+os._exit(code if code >= 0 else 128 - code)
+"""
 
 
 class CommandServer:
@@ -54,12 +74,19 @@ class CommandServer:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._folder = tempfile.TemporaryDirectory()
 
     def close(self) -> None:
         """End the server, if it was started."""
         if self._process is not None and self._socket is not None:
             self._socket.close()
             self._process.communicate(timeout=60)
+        self._folder.cleanup()
+
+    def program(self) -> str:
+        """Return the text of a program for the PATH: `clawmem`, whose commands this server forks."""
+        self._start()
+        return _PROGRAM.format(python=sys.executable, address=f"{self._folder.name}/door")
 
     def run(
         self, arguments: Sequence[str], given: bytes, folder: Path, environment: Mapping[str, str], seconds: float
@@ -88,25 +115,32 @@ class CommandServer:
         return subprocess.CompletedProcess(words, code, printed[0], printed[1])
 
     def _send(self, data: bytes, descriptors: list[int]) -> None:
+        link = self._start()
+        with self._lock:
+            socket.send_fds(link, [_NUMBER.pack(len(data))], descriptors)
+            link.sendall(data)
+
+    def _start(self) -> socket.socket:
         with self._lock:
             if self._socket is None:
-                self._socket, self._process = _started(self._options)
-            socket.send_fds(self._socket, [_NUMBER.pack(len(data))], descriptors)
-            self._socket.sendall(data)
+                self._socket, self._process = _started(self._folder.name, self._options)
+            return self._socket
 
 
 def _is_known(name: str) -> bool:
     return name in _KNOWN or name.startswith("CLAWMEM_")
 
 
-def _started(options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _started(folder: str, options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-    with theirs:
+    with theirs, socket.socket(socket.AF_UNIX) as door:
+        door.bind(f"{folder}/door")
+        door.listen()
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.command_server", str(theirs.fileno()), *options],
+            [sys.executable, "-m", "tests.command_server", str(theirs.fileno()), str(door.fileno()), *options],
             cwd=ROOT,
             env={**_START, "PATH": os.environ["PATH"], "HOME": os.devnull},
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), door.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,  # no command finds the terminal of whoever runs the tests
@@ -160,8 +194,10 @@ def _drained(pid: int, files: Sequence[Any], seconds: float, words: Sequence[str
     return [b"".join(read[file]) for file in files]
 
 
-def _serve(link: socket.socket) -> None:
-    """Fork a command for each request until the other side closes the socket; tell pid and exit code of each."""
+def _serve(link: socket.socket, door: socket.socket) -> None:
+    """Fork a command for each request until the other side closes the socket; tell pid and exit code of each.
+
+    Through the door comes one request each time."""
     reading, waking = os.pipe()
     os.set_blocking(waking, False)
     signal.set_wakeup_fd(waking)
@@ -170,6 +206,7 @@ def _serve(link: socket.socket) -> None:
     with selectors.DefaultSelector() as selector:
         selector.register(link, selectors.EVENT_READ)
         selector.register(reading, selectors.EVENT_READ)
+        selector.register(door, selectors.EVENT_READ)
         while True:
             ready = {key.fileobj for key, _ in selector.select()}
             if reading in ready:
@@ -181,20 +218,29 @@ def _serve(link: socket.socket) -> None:
                     with contextlib.suppress(BrokenPipeError):  # nobody waits after a time-out
                         os.write(message, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
                     os.close(message)
-            if link not in ready:
+            if door in ready:
+                source, _ = door.accept()
+            elif link in ready:
+                source = link
+            else:
                 continue
-            head, descriptors, _, _ = socket.recv_fds(link, _NUMBER.size, 4)
-            if not head:
+            head, descriptors, _, _ = socket.recv_fds(source, _NUMBER.size, 4)
+            if not head and source is link:
                 return
-            with link.makefile("rb", 0) as rest:
+            if not head:  # the program was killed
+                source.close()
+                continue
+            with source.makefile("rb", 0) as rest:
                 request = json.loads(_all_of(rest, _NUMBER.unpack(head)[0]))
+            if source is not link:
+                source.close()
             pid = os.fork()
             if pid == 0:
                 signal.set_wakeup_fd(-1)
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for number, descriptor in enumerate(descriptors[:3]):
                     os.dup2(descriptor, number)
-                for descriptor in (*descriptors, *running.values(), reading, waking, link.detach()):
+                for descriptor in (*descriptors, *running.values(), reading, waking, link.detach(), door.detach()):
                     os.close(descriptor)
                 selector.close()
                 _command(request)
@@ -261,11 +307,11 @@ def _prepare() -> None:
 if __name__ == "__main__":
     _import_all()
     _prepare()
-    if sys.argv[2:] == ["litellm"]:
+    if sys.argv[3:] == ["litellm"]:
         from clawmem.llm.client import _litellm
 
         _litellm()
     assert threading.active_count() == 1, "a thread would not be in the forked commands"
     gc.collect()
     gc.freeze()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
+    _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:3]))

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.command_server import CommandServer
 from tests.transcripts.transcript import tools
 
 ROOT = Path(__file__).parent.parent
@@ -30,8 +31,10 @@ def run(demo: Path, environment: dict[str, str], path: str) -> subprocess.Comple
     return subprocess.run(command, cwd=demo, env=unpinned, capture_output=True, text=True, timeout=300)
 
 
-def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, str]) -> None:
-    path = f"{tools(demo)}{os.pathsep}{environment['PATH']}"
+def test_the_demonstration_does_the_main_job(
+    demo: Path, environment: dict[str, str], command_server: CommandServer
+) -> None:
+    path = f"{tools(demo, command_server)}{os.pathsep}{environment['PATH']}"
     process = run(demo, environment, path)
     assert (process.returncode, process.stderr) == (0, "")
     verbs = ["init", "ingest", "learn", "heartbeat", "recall", "context", "supersede", "why"]
@@ -50,9 +53,9 @@ def test_the_demonstration_does_the_main_job(demo: Path, environment: dict[str, 
     assert again.returncode == 0, "a second run makes the vault anew"
 
 
-def test_the_demonstration_fails_aloud(demo: Path, environment: dict[str, str]) -> None:
+def test_the_demonstration_fails_aloud(demo: Path, environment: dict[str, str], command_server: CommandServer) -> None:
     (demo / "examples" / "conversation.jsonl").unlink()
-    process = run(demo, environment, f"{tools(demo)}{os.pathsep}{environment['PATH']}")
+    process = run(demo, environment, f"{tools(demo, command_server)}{os.pathsep}{environment['PATH']}")
     assert process.returncode == 1
     assert "There is no file examples/conversation.jsonl." in process.stderr
     assert "exit code 1" in process.stderr

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.command_server import CommandServer
 from tests.conftest import Command
 from tests.loopback import closed_address, fact, gives, serving
 from tests.needs import needs_litellm
@@ -15,6 +16,12 @@ pytestmark = [needs_litellm, pytest.mark.usefixtures("without_vectors")]
 KEY = "key-of-a-test"
 TALK = json.dumps({"role": "user", "content": "I moved to Lisbon last month.", "timestamp": "2026-11-02T10:00:00Z"})
 LIVES = fact("e1", "I moved to Lisbon", "The user lives in Lisbon.", predicate="lives_in", object="Lisbon")
+
+
+@pytest.fixture
+def command_server(litellm_server: CommandServer) -> CommandServer:
+    """Several commands here call litellm."""
+    return litellm_server
 
 
 @pytest.fixture

@@ -29,9 +29,6 @@ _PASSING = (
     (re.compile(r"\b\d+\.\d (s|MB)\b"), r"N \1"),
 )
 
-_CLAWMEM = """#!/bin/sh
-exec '{python}' -m clawmem "$@"
-"""
 _WHILE_LOCKED = """#!{python}
 \"\"\"Run a command while this process holds the vault's writer lock.\"\"\"
 import fcntl, os, subprocess, sys
@@ -81,7 +78,7 @@ class Stage:
         self._server = server
         self._place = start
         self._labels = Labels()
-        self._environment = {**environment, "PATH": f"{tools(folder)}{os.pathsep}{environment['PATH']}"}
+        self._environment = {**environment, "PATH": f"{tools(folder, server)}{os.pathsep}{environment['PATH']}"}
         self._environment.pop("CLAWMEM_TRACEBACK", None)
 
     def run(self, command: str) -> tuple[str, ...]:
@@ -150,12 +147,12 @@ def _trimmed(lines: list[str]) -> tuple[str, ...]:
     return tuple(lines[:end])
 
 
-def tools(folder: Path) -> Path:
+def tools(folder: Path, server: CommandServer) -> Path:
     """A folder of commands for the PATH: `clawmem` as it is here, and `while-locked`, which holds the lock."""
     place = folder / "tools"
     place.mkdir(exist_ok=True)
-    for name, text in (("clawmem", _CLAWMEM), ("while-locked", _WHILE_LOCKED)):
+    for name, text in (("clawmem", server.program()), ("while-locked", _WHILE_LOCKED.format(python=sys.executable))):
         tool = place / name
-        tool.write_text(text.format(python=sys.executable))
+        tool.write_text(text)
         tool.chmod(0o755)
     return place

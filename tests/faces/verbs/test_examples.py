@@ -23,6 +23,7 @@ from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document, clawmem_calls
+from tests.command_server import CommandServer
 from tests.conftest import PINNED_NOW
 from tests.extensions.hub.postgres.hubs import add, make_worker, member, work
 from tests.extensions.hub.postgres.server import OWNER, Database, database, server
@@ -63,7 +64,9 @@ Run = Callable[[str], tuple[int, str]]
 
 
 @pytest.fixture(scope="module")
-def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+def prepared(
+    newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_server: CommandServer
+) -> tuple[Path, dict[str, str]]:
     """A home with a vault in it, and the ids by which the examples call what is there."""
     home = tmp_path_factory.mktemp("examples") / "home"
     newborn.write(home / ".clawmem")
@@ -103,7 +106,7 @@ def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
         workflow.write("adapters: {tickets: tickets}\n")
     settings = home / ".clawmem/clawmem.yaml"
     settings.write_text(settings.read_text().replace("\n  model: local\n", "\n  model: none\n"))
-    place = tools(home)
+    place = tools(home, command_server)
     for name, text in PROGRAMS.items():
         (place / name).write_text(text)
         (place / name).chmod(0o755)

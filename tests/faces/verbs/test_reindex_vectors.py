@@ -14,9 +14,16 @@ from clawmem.errors import ModelFailed
 from clawmem.index.vectors import local_model
 from clawmem.memory.health.reindex import check_embedding
 from clawmem.vault.vault import Vault
+from tests.command_server import CommandServer
 from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving
 from tests.needs import needs_litellm, needs_local_model
+
+
+@pytest.fixture
+def command_server(litellm_server: CommandServer) -> CommandServer:
+    """Several commands here call litellm."""
+    return litellm_server
 
 
 @needs_local_model
