@@ -23,8 +23,8 @@ from clawmem.setup.cron import (
     read_crontab,
     run_program,
 )
-from clawmem.setup.harnesses import HARNESSES, SHELL
-from clawmem.setup.wire import receipt_of
+from clawmem.setup.harnesses import HARNESSES, SHELL, VendorCommand, own_command, wiring
+from clawmem.setup.wire import Receipt, receipt_of, wire
 from clawmem.vault.state.hook_marks import read_marks
 from clawmem.vault.vault import Vault
 
@@ -125,7 +125,8 @@ _TRUST = {"codex": " Codex skips hooks until you trust them: start `codex` and a
 
 
 def harness_problems(vault: Vault, environment: Mapping[str, str], home: Path) -> Iterator[HealthProblem]:
-    """Yield a problem for each file of a setup that is gone, and for hooks that ran sessions never called."""
+    """Yield a problem for each file of a setup that is gone or is not what a setup of today writes, and for hooks that
+    ran sessions never called."""
     for harness in HARNESSES:
         try:
             receipt = receipt_of(harness, home, environment)
@@ -138,9 +139,26 @@ def harness_problems(vault: Vault, environment: Mapping[str, str], home: Path) -
         for path in gone:
             message = f"{harness}: {path} is gone. `clawmem setup {harness}` writes it again."
             yield HealthProblem(WARNING, HARNESS, None, None, message)
+        if not gone and str(vault.root) in str(receipt.files):  # it was set up for this vault
+            yield from _outdated(harness, vault, receipt, environment, home)
         if harness != SHELL and native_events(harness) and _never_called(vault, harness, receipt.at, home, environment):
             message = f"{harness} had sessions since its setup, but called no hook.{_TRUST.get(harness, '')}"
             yield HealthProblem(WARNING, HARNESS, None, None, message)
+
+
+def _outdated(
+    harness: str, vault: Vault, receipt: Receipt, environment: Mapping[str, str], home: Path
+) -> Iterator[HealthProblem]:
+    wanted = wiring(harness, home, environment, own_command(environment), str(vault.root))
+    own = wanted._replace(steps=tuple(step for step in wanted.steps if not isinstance(step, VendorCommand)))
+    try:
+        files = wire(own, receipt, environment, receipt.at, dry_run=True).files
+    except ClawmemError as problem:
+        yield HealthProblem(WARNING, HARNESS, None, None, f"{harness}: {problem.message} {problem.hint}")
+        return
+    for file in files:
+        message = f"{harness}: {file.path} is not what this version sets up. `clawmem setup {harness}` renews it."
+        yield HealthProblem(WARNING, HARNESS, None, None, message)
 
 
 def _never_called(vault: Vault, harness: str, since: str, home: Path, environment: Mapping[str, str]) -> bool:

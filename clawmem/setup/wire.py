@@ -39,7 +39,7 @@ class WireResult(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-class _Receipt:
+class Receipt:
     """What was changed for one harness on this machine."""
 
     def __init__(self, path: Path, record: dict[str, Any]) -> None:
@@ -64,7 +64,7 @@ class _Receipt:
         _replace(self.path, (json.dumps(record, indent=1) + "\n").encode(), 0o600)
 
 
-def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> _Receipt:
+def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> Receipt:
     """Return the receipt of a harness; an empty one if nothing was wired."""
     base = environment.get("XDG_STATE_HOME")
     folder = (Path(base) if base else home / ".local" / "state") / "clawmem" / "setup"
@@ -77,11 +77,11 @@ def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> _Rec
         raise StorageFailed(
             f"The receipt {path} cannot be read: {problem}.", "Remove it and run setup again."
         ) from None
-    return _Receipt(path, record if isinstance(record, dict) else {})
+    return Receipt(path, record if isinstance(record, dict) else {})
 
 
 def wire(
-    wanted: Wiring, receipt: _Receipt, environment: Mapping[str, str], at: str, dry_run: bool = False
+    wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], at: str, dry_run: bool = False
 ) -> WireResult:
     """Wire a harness. A second time, the entries are brought up to date.
 
@@ -139,7 +139,7 @@ def wire(
     return WireResult(tuple(files), tuple(notices))
 
 
-def unwire(wanted: Wiring, receipt: _Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
+def unwire(wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
     """Take out what the receipt lists in files of the harness; another file is left, and its part of the receipt.
 
     Raise Refused if a file may not be written; the receipt then stays."""
@@ -257,7 +257,7 @@ def _named(step: Step, path: Path) -> str:
     return f"{'.'.join(step.keys)} in {path}" if isinstance(step, Entry) else str(path)
 
 
-def _unwired(path: Path, receipt: _Receipt) -> bytes | None:
+def _unwired(path: Path, receipt: Receipt) -> bytes | None:
     """The bytes of a file without what the receipt says that clawmem put there; None for no file."""
     now, record = _read(path), receipt.files.get(str(path))
     if record is None or now is None:
@@ -278,7 +278,7 @@ def _unwired(path: Path, receipt: _Receipt) -> bytes | None:
     return text.encode()
 
 
-def _by_vendor(program: str, vendor: VendorCommand, receipt: _Receipt, environment: Mapping[str, str]) -> list[str]:
+def _by_vendor(program: str, vendor: VendorCommand, receipt: Receipt, environment: Mapping[str, str]) -> list[str]:
     path = _target(vendor.path)
     value = receipt.files.pop(str(path), None)
     if value is not None:  # an earlier setup
@@ -326,7 +326,7 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> str | None:
     return items[-1] if items else f"exit code {process.returncode}"
 
 
-def _has_entry(step: Step, receipt: _Receipt) -> bool:
+def _has_entry(step: Step, receipt: Receipt) -> bool:
     """Whether an earlier setup edited the file directly, so that the vendor's command would find the entry there."""
     record = receipt.files.get(str(_target(step.path)))
     return record is not None and bool(record["steps"])

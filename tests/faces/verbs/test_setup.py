@@ -17,7 +17,9 @@ import pytest
 
 import clawmem as clawmem_package
 from clawmem.setup.harnesses import HARNESSES
+from clawmem.setup.schedule_check import harness_problems
 from clawmem.setup.texts import SHELLS
+from clawmem.vault.vault import Vault
 from tests.at_terminal import at_terminal
 from tests.conftest import Command, Result
 from tests.waiting import wait_until
@@ -109,11 +111,14 @@ def files(home: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("harness", HARNESSES)
-def test_without_any_configuration(setup: Setup, home: Path, harness: str) -> None:
+def test_without_any_configuration(
+    setup: Setup, home: Path, harness: str, vault: Vault, environment: dict[str, str]
+) -> None:
     before, folders = files(home), {path for path in home.rglob("*") if path.is_dir()}
     result = setup(harness)
     assert result.code == 0, result.err
     assert files(home) != before
+    assert [*harness_problems(vault, {**environment, "SHELL": "/bin/bash"}, home)] == []
     again = setup(harness)
     assert (again.code, again.out.strip()) == (0, f"{harness} is set up already")
     assert setup(harness, "--remove").code == 0
@@ -319,6 +324,18 @@ def test_the_list_and_what_doctor_finds(setup: Setup, clawmem: Command, home: Pa
     assert "is gone" in items[0] + items[1] and "until you trust them" in items[0] + items[1]
     rows = {harness["harness"]: harness["state"] for harness in setup("--list", "--json").data["harnesses"]}
     assert rows["codex"] == "incomplete"
+
+
+def test_doctor_names_a_setup_of_an_earlier_version(setup: Setup, clawmem: Command, home: Path) -> None:
+    assert setup("claude-code").code == 0
+    path = home / ".claude/settings.json"
+    settings = json.loads(path.read_text())
+    del settings["hooks"]["Stop"]
+    path.write_text(json.dumps(settings))
+    assert f"claude-code: {path} is not what this version sets up." in clawmem("doctor").out
+    assert setup("claude-code").code == 0
+    assert "Stop" in path.read_text()
+    assert "this version" not in clawmem("doctor").out
 
 
 def test_wrong_words(setup: Setup) -> None:
