@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
+from clawmem.index.vectors.local_model import vector_by_model
 from clawmem.index.vectors.priors import question_vector
 from clawmem.index.vectors.store import (
     EVENTS,
@@ -100,7 +101,8 @@ def _query(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
         remote = None if name == LOCAL else _remote_vector(vault, vectors, question, day)
         with vectors.snapshot():
             model = _model_of(vault, vectors, name)
-            vector = remote or question_vector(vectors, question)
+            by_model = vector_by_model(question) if name == LOCAL else None
+            vector = remote or by_model or question_vector(vectors, question)
             if vector is None:
                 raise VectorsUnavailable("the model knows no word of the question", unable=False)
             yield VectorQuery(vectors, model, vector)

