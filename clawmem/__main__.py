@@ -6,10 +6,8 @@ import gc
 import io
 import os
 import sys
-from typing import TYPE_CHECKING
 
-from clawmem.extension import Accepted
-
+TYPE_CHECKING = False  # loading `typing` takes a tenth of the hook that a server answers
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,12 +17,18 @@ def main() -> None:
     # Importing makes many objects and no garbage: collecting meanwhile costs a tenth of a short command.
     gc.disable()
     _settle_streams()
-    Accepted.folder = _user_folder
     if sys.argv[1:2] == ["merge-driver"]:
         # git calls it once for every file: it needs no command line.
         _leave(_merge_driver(sys.argv[2:]))
+    if sys.argv[1:2] == ["hook"]:
+        from clawmem.faces.prompt_hook import answered_by_server
+
+        if answered_by_server(sys.argv[1:]):
+            _leave(0)
+    from clawmem.extension import Accepted
     from clawmem.faces.cli.plain import run_plain
 
+    Accepted.folder = _user_folder
     code = run_plain(sys.argv[1:])
     if code is None:
         from clawmem.faces.cli.app import run  # with Typer, whose import takes longer than a search

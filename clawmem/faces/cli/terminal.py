@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput, NotPermitted
+from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, NotPermitted
 from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Stream, Table, check_person
 from clawmem.model.language.text import visible
@@ -97,8 +97,13 @@ class Terminal(Call):
             )
         from clawmem.faces.mcp.server import apart, serve  # only for this verb
 
+        runtime = self.runtime.nearest()
+        try:
+            state = runtime.vault().state
+        except ClawmemError:
+            state = None  # each call says what is missing
         with apart(o, sys.stdout.buffer) as (source, out):
-            return serve(source, out, self.runtime.nearest().renewed)
+            return serve(source, out, runtime.renewed, state)
 
     def wants_data(self) -> bool:
         """With --json, --jsonl or --fields."""

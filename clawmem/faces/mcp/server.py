@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem import __version__
+from clawmem.faces.mcp.prompts import beside_hooks
 from clawmem.model.records.caller import NO_AGENTS
 from clawmem.runtime import Runtime
 
@@ -32,11 +33,11 @@ _LIST = Path(__file__).with_name("tools.json")
 _NOT_OF_AN_ID = re.compile(r"[^a-z0-9_-]+")
 
 
-def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime]) -> int:
+def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], state: Path | None = None) -> int:
     """Answer the messages of one client until its input ends, and return how many there were.
 
     `runtime_for` makes the runtime of one call, for an agent with the id that is given to it: each call sees the
-    settings and the clock of its own time.
+    settings and the clock of its own time. Meanwhile the hooks of the vault with the state folder `state` are answered.
     """
 
     listed: list[dict[str, Any]] = []
@@ -45,20 +46,27 @@ def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime]) -
         listed[:] = listed or json.loads(_LIST.read_bytes())
         return listed
 
-    gc.enable()  # a short command needs no collection, but this process lives for long
+    # A short command needs no collection, but this process lives for long. By the default it would collect several
+    # times in each call, which is a quarter of what a call takes.
+    gc.set_threshold(100_000)
+    gc.enable()
     count = 0
     with ExitStack() as while_it_runs:
 
         @cache
         def keep_stores_open() -> None:
             from clawmem.index.tables.store import stores_kept_open  # at the first call
+            from clawmem.index.vectors.question_vector import expect_many_questions
 
+            expect_many_questions()
             while_it_runs.enter_context(stores_kept_open())
 
         def dispatch(name: str, arguments: Mapping[str, Any], client: str | None) -> tuple[str, bool]:
             keep_stores_open()
             return _called(name, arguments, runtime_for(_agent(client)))
 
+        if state is not None:
+            o = while_it_runs.enter_context(beside_hooks(o, state, keep_stores_open))
         connection = Connection(tools, dispatch)
         while line := o.readline(MESSAGE_BYTES):
             if not line.strip():

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.prompt_hook import SECONDS
 from clawmem.model.facts.reach import Reach, canonical_project, project_name
 from clawmem.model.harness import (
     COMPACT,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from clawmem.learning.ingest import IngestResult
     from clawmem.serving.for_hooks import HookText
 
-SECONDS = 2.0
 _HARNESSES = (*HARNESSES, "shell")
 _MOST_BYTES = 4_000_000
 _INTERVAL = timedelta(minutes=15)

@@ -19,6 +19,8 @@ _JOURNAL = "-journal"
 # A SQLite journal that ends with these bytes names another file, which SQLite would delete.
 _NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
 _PAST = "at"
+SERVER_SOCKET = ".sock"
+"""What the name of the socket of a running MCP server ends with. Nothing is read from it as from a file."""
 
 
 def check_state_folder(state: Path) -> None:
@@ -27,6 +29,8 @@ def check_state_folder(state: Path) -> None:
         return
     for entry in walk_files(state, leaving_out=_PAST):
         if entry.is_symlink() and _is_index_link(entry):
+            continue
+        if entry.name.endswith(SERVER_SOCKET) and stat.S_ISSOCK(entry.stat(follow_symlinks=False).st_mode):
             continue
         check_file(entry)
         if entry.name.endswith(_JOURNAL):
