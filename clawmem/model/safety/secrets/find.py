@@ -34,8 +34,6 @@ _RECORD_IDS = ("fact_", "event_", "evt_")
 _NOUNS = (*NOUNS, *SHORT_NOUNS)
 _DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
-_ENCODED_WORD = 20
-_JOINS = ("' +", '" +', "'+", '"+', ".join(")
 _SHORTEST_TAIL = 16
 
 
@@ -122,15 +120,6 @@ def _is_mixed_word(word: str) -> bool:
 
 def _may_be_token(word: str) -> bool:
     return len(word) >= SHORTEST_NEXT and not (word.isalpha() or _DIGITS.isdisjoint(word))
-
-
-def _may_be_encoded(text: str) -> bool:
-    words = text.split()
-    long = (word for word in words if len(word) >= _ENCODED_WORD and not (word.islower() or word.isdigit()))
-    return (
-        any(word.rstrip("=").isalnum() for word in long)
-        or sum(len(word) in (2, 4) and not word.isalpha() for word in words) > 6
-    )
 
 
 def redact(text: str) -> str:
@@ -224,7 +213,7 @@ def _may_hide(text: str) -> bool:
     """Return whether the text could hide a credential: invisible or wide letters, escaped quotes or lines, percents."""
     if not text.isascii() and (max(text) >= "\uff01" or any(letter in text for letter in INVISIBLE)):
         return True
-    if ESCAPED in text or any(sign in text for sign in _JOINS) or _may_be_encoded(text):
+    if ESCAPED in text:
         return True
     if "\n" in text or "\\n" in text:
         return any(start in text for start, _ in _STARTS)

@@ -71,12 +71,32 @@ _END_KEY = (
     r"(?:star|hash|pound|raute|stern|sternchen|étoile|dièse|estrella|almohadilla|asterisco|estrela|cancelletto|"
     r"sterretje|hekje|fyrkant|stjärna|stjerne|firkant)"
 )
+_OPENS = (
+    r"(?:opens?|unlocks?|decrypts?|öffnet|entsperrt|entschlüsselt|(?:s')?ouvre|déverrouille|abre|apre|sblocca|opent|"
+    r"ontgrendelt)"
+)
 _SIDE = r"(?:left|right|links|rechts|gauche|droite|izquierda|derecha|esquerda|direita|sinistra|destra)"
 _TOOL = r"(?:[^\n|;\"']|\"[^\n\"]{0,80}\"|'[^\n']{0,80}')"
 _WORTH = r"[\"']?([^\s\"'`$<>|;-][^\s\"'`|<>]{3,199})"
 _KEY64 = r"(?:0x)?[0-9a-f]{64}(?![0-9a-f])"
 _CHOSEN = r"([^\s\"'`«»“”„<>|]{6,64})"
 _QUOTE = r"[\"'«“„`]{0,2}\s?"
+_AFTER_QUOTE = r"\s?[\"'»”“`]{0,2}"
+_LOGIN_LABEL = (
+    r"\b(?:[\w-]{0,12}log-?ins?|log-?on|[\w-]{0,20}zugang(?:sdaten)?|anmelde(?:daten|name)|anmeldung|acc[eè]s|"
+    r"accesos?|accesso|acessos?|access|identifiants?|credentials?|credenciales|credenciais|credenziali|creds|"
+    r"inlog(?:gegevens)?|accounts?|konto|compte|cuenta|conta|wi-?fi|wlan|usuario|usuário|utilisateur|utente|"
+    r"gebruiker|benutzer(?:name)?|user(?:name)?|sign in|signin|log in)"
+)
+_LOGIN_NAME = (
+    rf"{_QUOTE}(?!(?:id|name|e-?mail|role|type|https?|uid|gid|group|host|port|date|from|since|vom|"
+    rf"seit)\b)[\w.@+-]{{2,60}}{_AFTER_QUOTE}"
+)
+_USUAL_NAME = (
+    rf"{_QUOTE}(?:admin|root|user|administrator|guest|gast|pi|demo|[\w.+-]{{1,40}}@[\w.-]{{3,40}}|"
+    rf"[a-z][a-z._-]{{0,20}}[\d._][\w.-]{{0,20}}){_AFTER_QUOTE}"
+)
+_AND = r"(?://?|\||and|und|et|y|e|en|with|mit|avec|con|com|met|–|—|-|→|password|pw|pass)"
 _SAYS = r"(?:\s{0,2}[:=：は]\s{0,3}|\s{1,3}(?:is|was|are|ist|war|lautet|es|est|è|é)\s{0,2}:?\s{1,3})"
 
 # Codes that open an account again, in the languages for which no other rule has words.
@@ -91,35 +111,7 @@ _RECOVERY = (
     "coduri de recuperare|coduri de rezervă|kodovi za oporavak|κωδικοί ανάκτησης|κωδικός ανάκτησης"
 )
 
-# Nouns for passwords and for what a code opens, in small letters. One of five Latin letters or fewer is a whole word.
-OPENING = "opens with|unlocks with|that opens|öffnet|entschlüssel|ouvre avec|abre con|abre com|apre con"
-PASSWORD_NOUNS = (
-    "passwor|pasword|paswort|passwd|pw|pwd|psw|kennwort|passphrase|passcode|losungswort|contraseñ|contrasen|clave|"
-    "senha|mot de passe|mots de passe|mdp|parola|parole|wachtw|lösen|hasł|adgangsk|passord|salasan|heslo|jelsz|şifre|"
-    "sifre|парол|lozink|비번|비밀번호|パスワード|密码|密碼|phrase secr|sicherheitsfrage|security question|"
-    "question secr|question de sécu|pregunta secreta|pregunta de segur|domanda di sicur|pergunta de segur|wifi|wi-fi|"
-    "wlan|login|log in|log-in|sign in|zugang|anmeld|accès|acceso|accesso|acesso|identifiant|inloggeg|credenc|credenz|"
-    "credential|apple id|network key|creds|a capital|capital letter|the capital at|no spaces|klein geschrieben|"
-    "kleingeschrieben|groß geschrieben|minuscul|minúscul|majuscul|mayúscul|maiuscol|maiúscul|hoofdletter|"
-    f"{OPENING}"
-)
-LOCKS = (
-    "door|gate|gates|garage|alarm|alarma|alarme|alarmı|lock|locks|padlock|locker|lockbox|safe|vault|keypad|keybox|"
-    "intercom|tür|tor|tor-|tresor|schloss|schlüsselbox|schlüsselsafe|schranke|porte|portail|digicode|coffre|cadenas|"
-    "puerta|portal|garaje|caja fuerte|candado|porta|portão|garagem|cofre|cadeado|portone|cancell|allarme|antifurt|"
-    "cassaforte|lucchett|citofon|deur|poort|kluis|slot|fietsslot|dörr|grind|larm|kassaskåp|dør|port|drzwi|bramy|bramk|"
-    "furtk|domofon|sejf|dveř|trezor|vrat|kapı|kasa|домофон|двер|сейф|ворот|калит|замк|замок|гараж|сигнал|под'їзд|玄関|"
-    "金庫|门禁|门锁|현관|금고|도어|bancomat|karte|card|carte|tarjeta|sim"
-)
-
 PLACES: dict[str, PlaceRule] = {
-    "near-password": PlaceRule(f"{PASSWORD_NOUNS}|secret|token|api key|api-key", "", f"{_DIGITS}|phrase"),
-    "near-code": PlaceRule(LOCKS, "", _DIGITS),
-    "table-column": PlaceRule(f"{PASSWORD_NOUNS}|pass|secret|token|key", "", "||\t|;|,"),
-    "spelled-letters": PlaceRule(
-        "letter by letter|spell|buchstab|lettre|épel|letra por|letras|deletre|soletr|lettera per|letter voor",
-        r"(?<!\S)((?:[!-~][ ,-]{1,2}){7,40}[!-~])(?![\w-])",
-    ),
     "curl-login": PlaceRule(
         "curl",
         rf"\bcurl\b{_REST}{{0,300}}?"
@@ -357,6 +349,13 @@ PLACES: dict[str, PlaceRule] = {
         r"(\d{4,8})(?!\w|[.,:/-]\d)[^\n\d]{1,12}\b(?:type|enter|punch|key|put)\b",
         _DIGITS,
     ),
+    "opening-word": PlaceRule(
+        "opens|unlocks|decrypts|öffnet|entsperrt|entschlüsselt|ouvre|déverrouille|abre|apre|sblocca|opent|ontgrendelt",
+        rf"\b{_OPENS}(?:\s(?:it|es|itself|sich|man))?\s(?:with|mit|avec|con|com|met)\s{_QUOTE}{_CHOSEN}"
+        rf"(?=[\"'»”`]|\s{{0,2}}(?:$|\n)|(?<=[.,;!?)])\s)|(?<!\S){_QUOTE}{_CHOSEN}{_AFTER_QUOTE}[.,;]?\s"
+        rf"(?:that|which|das|dies|this|it|ça|eso|isso|dat)\s(?:one\s)?{_OPENS}\b",
+        6,
+    ),
     "recovery-key": PlaceRule(
         "secours|récupération|recupera|recupero|respaldo|herstel|notfall|wiederherstellung|recovery|backup|filevault",
         r"\b(?:(?:recovery|backup|back-up|rescue|emergency|wiederherstellungs?|notfall|ersatz|herstel|"
@@ -390,15 +389,51 @@ PLACES: dict[str, PlaceRule] = {
         r"{11,23}(?:\d{1,2}[.)]\s?)?[^\W\d_]{3,12})(?!\w)",
         ":|=",
     ),
+    "login-pair": PlaceRule(
+        "login|zugang|anmelde|accès|acces|access |access:|acesso|identifiant|credential|credenc|credenz|creds|"
+        "inlog|account|konto|compte|cuenta|usuario|benutzer|user |user:|username|log in|sign in|wifi|wlan|root|"
+        "admin| / |signin",
+        rf"{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?(?:\s{{0,2}}(?:[:=→]|-{{1,2}}>)\s{{0,3}}{_LOGIN_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|"
+        rf"\s?[,/|:]\s{{0,2}})|\s(?:is|ist|est|es|é|è|still|noch|with|mit|avec|con|com|met|as|als|nog|"
+        rf"toujours)\s{{1,2}}{_USUAL_NAME}(?:\s{{1,2}}{_AND}\s{{1,2}}|\s?[,/|:]\s{{0,2}})|"
+        rf"\s{{1,2}}{_LOGIN_NAME}\s{{1,2}}[/|]\s{{1,2}}){_QUOTE}{_CHOSEN}|(?<![\w/.@-])(?:admin|root|"
+        rf"administrator|administrador)\s{{0,2}}[/:]\s{{0,2}}{_CHOSEN}|"
+        rf"(?<![\w.+-])[\w.+-]{{1,40}}@[\w.-]{{3,40}}\s{{1,2}}[/|]\s{{1,2}}{_CHOSEN}",
+        6,
+    ),
     "app-password": PlaceRule(
         "smtp|imap|app pass|app-pass|gmail",
         r"(?:[\w.-]@[\w.-]{3,40}[\"']?\s{0,2}[/|,:→-]|\bpass(?:word|wort)?\b[^\n:=.]{0,40}?"
         rf"(?:{_IS}|\s))\s{{0,2}}[\"'`]?((?-i:[a-z]{{4}}(?:[ -][a-z]{{4}}){{3}}))(?![\w-]| [a-z])",
     ),
-    "login-pair": PlaceRule(
-        "admin|root| / |@",
-        rf"(?<![\w/.@-])(?:admin|root|administrator|administrador)\s{{0,2}}[/:]\s{{0,2}}{_CHOSEN}|"
-        rf"(?<![\w.+-])[\w.+-]{{1,40}}@[\w.-]{{3,40}}\s{{1,2}}[/|]\s{{1,2}}{_CHOSEN}",
+    "spelled-password": PlaceRule(
+        "capital|case|one word|no space|attach|attacc|majuscule|minusc|minúsc|mayúsc|maiusc|maiúsc|junto|"
+        "zusammen|geschrieben|hoofdletter|aan elkaar",
+        r"(?:\b(?:try|use|is|was|it's|mit|ist|nimm|c'?est|c’est|c|essaie|prueba|usa|es|é|è|prova|probeer|met)\s|"
+        r"[:=]\s{0,2})"
+        rf"[\"'«“„`]{{0,2}}{_CHOSEN}[\"'»”“`]{{0,2}}(?=[\s,.;(–—-]{{1,3}}[^\n]{{0,70}}?"
+        r"(?:\b(?:capital|upper ?case|lower ?case|all one word|one word|no spaces?|tt attach|tout attach|"
+        r"majuscule|minuscule|zusammengeschrieben|zusammen ?geschrieben|kleingeschrieben|großgeschrieben|"
+        r"alles klein|alles groß|todo junto|minúscula|mayúscula|tudo junto|maiúscula|tutto attaccato|minuscol|"
+        r"maiuscol|aan elkaar|hoofdletter|kleine letters)))|"
+        r"\b(?:capital|upper ?case|lower ?case|one word|no spaces?|majuscule|minuscule|groß|klein|mayúscula|minúscula|"
+        rf"maiúscula|maiuscola|hoofdletter)\b[^\n:]{{0,50}}:\s{{1,3}}{_QUOTE}{_CHOSEN}",
+        6,
+    ),
+    "said-pair": PlaceRule(
+        "use |user |log in|sign in|login|zugang|anmeld|accès|acceso|accesso|acesso|inlog|account|creds|nimm |usa |"
+        "utilise|gebruik",
+        rf"\b(?:use|nimm|utilise[rz]?|usa|gebruik)\s{{1,2}}{_QUOTE}[\w.+-]{{1,40}}@[\w.-]{{3,40}}{_AFTER_QUOTE}\s"
+        rf"(?:with|and|mit|und|avec|et|con|y|com|e|met|en)\s{_QUOTE}{_CHOSEN}|\buser(?:name)?\s{{1,2}}[\w.@+-]{{2,60}}"
+        rf"\s{{1,2}}(?:passw(?:or)?d|passwort|pass|pw|pwd)\s{{1,2}}{_CHOSEN}|{_LOGIN_LABEL}\b[^\n:=]{{0,60}}?"
+        rf"\s(?:is|ist|est|es|é|è|was|with|mit|avec|con|com|met)\s{{1,2}}{_QUOTE}[a-z][\w.+-]{{1,40}}:"
+        rf"(?!//|\d{{2,5}}(?:\D|$)){_CHOSEN}",
+        6,
+    ),
+    "wifi-key": PlaceRule(
+        "wifi|wi-fi|wlan|ssid|hotspot",
+        r"\b(?:wi-?fi|wlan|ssid|hotspot)\b[^\n]{0,80}?\b(?:key|code|clé|clave|chiave|chave|schlüssel|sleutel|nøkkel|nyckel|"
+        rf"klucz|ключ){_IS}{_QUOTE}{_CHOSEN}",
         6,
     ),
     "security-answer": PlaceRule(
@@ -413,15 +448,23 @@ PLACES: dict[str, PlaceRule] = {
         rf"{_QUOTE}{_CHOSEN}",
         6,
     ),
+    "eastern-code": PlaceRule(
+        "код|пін|пин|kod |kód ",
+        r"\b(?:код|пін-?код|пин-?код|пін|пин|kod|kód|pin)\w{0,2}\s(?:[^\n\d:;.?!]{0,30}?\s)?(?:сейф|двер|замк|домофон|"
+        r"ворот|гараж|под[ъʼ'’]?[еї]зд|сигнал|калит|drzwi|sejf|bram|domofon|furtk|garaż|dveř|trezor|vrat|garáž|kasa|kapı|"
+        r"alarm)\w{0,10}[^\n\d;.?!]{0,20}?(?<![\d.,:/-])(?!(?:19|20)\d\d\b)(\d{4,8}[#*]?|\d{1,2}(?:[- ]\d{1,2}){2,3})"
+        r"(?![\w%€$£°]|[.,:/-]\d)",
+        _DIGITS,
+    ),
     "session-value": PlaceRule(
         "sessid=|sessionid|connect.sid=|_session=|aspsession",
         r"(?<![\w?&-])(?:PHPSESSID|JSESSIONID|ASPSESSIONID\w{0,10}|ASP\.NET_SessionId|connect\.sid|\w{2,20}_session|"
         r"sessionid)=([A-Za-z0-9%._+/-]{20,400})",
     ),
     "link-token": PlaceRule(
-        "reset|magic|invit|activat|verif|confirm|recover|passwort-|signin|sign-in|login|auth|/api/",
+        "reset|magic|invit|activat|verif|confirm|recover|passwort-|signin|sign-in|login|auth",
         r"://[^\s\"'<>?]{1,150}/(?:[\w-]{0,20}(?:reset|magic|invit|activat|verif|confirm|recover|passwort|signin|sign-in|"
-        r"login|auth)[\w-]{0,20})/([A-Za-z0-9_-]{20,200})(?![\w/-])|://[^\s\"'<>?]{1,100}/api/([A-Za-z0-9_-]{32,200})(?![\w-])",
+        r"login|auth)[\w-]{0,20})/([A-Za-z0-9_-]{20,200})(?![\w/-])",
         "://",
     ),
     "secure-string": PlaceRule(

@@ -63,10 +63,6 @@ def find_at_places(text: str, lower: str, places: Sequence[str]) -> Iterator[Hit
             yield from _rows_before_end(text)
         elif place == "kubernetes-secret":
             yield from _entries(text)
-        elif place in ("near-password", "near-code", "table-column"):
-            from clawmem.model.safety.secrets.near import find_near  # few texts have one of its nouns
-
-            yield from find_near(text, lower, place)
         else:
             accepts, pattern = _CHECKS.get(place, _says_something), compile_pattern(PLACES[place].pattern)
             windows = around_words(lower, PLACES[place].words.split("|"))
@@ -142,12 +138,16 @@ _CHECKS: dict[str, Callable[[str], bool]] = {
     "recovery-list": lambda value: _are_codes(value) or (" " not in value and _is_recovery_key(value)),
     "seed-words": is_row_of_words,
     "app-password": is_row_of_words,
-    "login-pair": lambda value: ":::" not in value and (could_be_chosen(value) or _is_typed(value)),
+    "login-pair": lambda value: could_be_chosen(value) or _is_typed(value),
     "settings-line": lambda value: could_be_chosen(value) or _is_typed(value),
-    "spelled-letters": lambda value: could_be_password("".join(re.split("[ ,-]", value))),
+    "opening-word": could_be_chosen,
+    "said-pair": could_be_chosen,
+    "wifi-key": could_be_chosen,
     "security-answer": could_be_password,
+    "eastern-code": _always,
     "session-value": _is_random,
     "link-token": is_token,
+    "spelled-password": could_be_chosen,
     "card-code": _always,
     "genie-key": _is_random,
     "cookie": _is_random,

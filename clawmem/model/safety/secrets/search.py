@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import binascii
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -101,8 +100,6 @@ def search(text: str, lower: str, asked: SecretSearch) -> Iterator[Hit]:
     """Yield the credentials to look for, in order and without overlaps. `lower` is the text in lower case."""
     found = list(_in_plain_text(text, lower, asked))
     if asked.hidden:
-        for start, end, plain in _encoded(text):
-            found += [(hit.rule, start, end) for hit in find_secrets(plain, unnamed=False)]
         for form in plain_forms(text):
             found += [_back(form.places, (hit.rule, hit.start, hit.end), text) for hit in find_secrets(form.text)]
         for form, rules in joined_forms(text):
@@ -363,12 +360,7 @@ def _bare(text: str) -> Iterator[Hit]:
         nouns = list(_compiled(_NOUN).finditer(before, max(0, len(before) - _NEAR)))
         if nouns and _is_other(nouns[-1]) and _compiled(_NEXT).search(before[nouns[-1].end() :]):
             continue
-        if (
-            "://" not in word
-            and follows != "@"
-            and "public" not in text[match.end() : match.end() + 12].lower()
-            and looks_random(match[0], before[-24:])
-        ):
+        if "://" not in word and follows != "@" and looks_random(match[0], before[-24:]):
             yield "random-token", match.start(), match.end()
 
 
@@ -399,13 +391,6 @@ _HIDDEN = re.compile(f"[{INVISIBLE}]+")
 _BEFORE_QUOTE = re.compile(r'\\(?=")')
 _WIDE = re.compile(r"[\uff01-\uff5e]+")
 _BREAK = re.compile(r"(?<=[A-Za-z0-9_+/=-])(?:\\?\r?\n|\\n)[ \t]{0,8}(?=[A-Za-z0-9_+/=-])")
-# What joins the parts of a text in code; commas do where the parts are joined by a call.
-_LITERALS = re.compile(
-    r"(?<=\w)([\"'])\s{0,3}(?:[+.]|\.\.)\s{0,9}\1(?=\w)|(?<=\w)([\"'])\s{0,3},\s{0,9}\2(?=\w)(?=[^\n\]]{0,200}\]\s?\.join\()"
-)
-_ENCODED = re.compile(
-    r"(?<![\w+/])(?:(?:[0-9a-fA-F]{2,4}[ :]){7,400}[0-9a-fA-F]{2,4}|[A-Za-z0-9+/]{20,2000}={0,2})(?![\w+/=])"
-)
 _PERCENT = re.compile(r"%[2-7][0-9A-Fa-f]")
 
 
@@ -422,8 +407,6 @@ def plain_forms(text: str) -> Iterator[TextForm]:
         yield _without(_whole(text), _BEFORE_QUOTE, _nothing)
     wide = None if text.isascii() else _WIDE.search(text)
     hidden = None if text.isascii() else _HIDDEN.search(text)
-    if _LITERALS.search(text):
-        yield _without(_whole(text), _LITERALS, _nothing)
     if hidden or wide:
         form = _without(_whole(text), _HIDDEN, _nothing)
         yield _without(form, _WIDE, lambda found: unicodedata.normalize("NFKC", found))
@@ -439,27 +422,6 @@ def joined_forms(text: str) -> Iterator[tuple[TextForm, tuple[str, ...]]]:
             asked = candidate_rules(_changed(text, pattern, change))
             if asked:
                 yield _without(_whole(text), pattern, change), asked
-
-
-def _encoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where base64 or hexadecimal stands for words, and these words."""
-    for match in _ENCODED.finditer(text):
-        digits = re.sub("[ :]", "", match[0])
-        try:
-            data = (
-                bytes.fromhex(digits)
-                if digits != match[0] or _is_hex(digits)
-                else binascii.a2b_base64(digits + "=" * (-len(digits) % 4), strict_mode=True)
-            )
-            plain = data.decode("ascii")
-        except ValueError:
-            continue
-        if plain.replace("\n", "").isprintable() and re.search("[ :=]", plain):
-            yield *match.span(), plain
-
-
-def _is_hex(value: str) -> bool:
-    return not value.strip("0123456789abcdefABCDEF")
 
 
 def _changed(text: str, pattern: re.Pattern[str], change: Callable[[str], str]) -> str:

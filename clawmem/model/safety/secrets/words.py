@@ -34,15 +34,32 @@ _NAME = re.compile("[A-Z]{1,64}|[A-Z]?[a-z]{1,63}(?:[A-Z][a-z]{1,63}){0,9}[A-Z]{
 _BESIDE = r"(?:는|은|nya|si|m|miz)?\s{1,3}([^\s\"'`,;:=]{6,200})"
 # A password beside its name in a list: `user jane, password V`.
 _LISTED = r"[,;/(]\s{0,2}[^\W\d_]{2,20}(?:-[^\W\d_]{2,10})?$"
+# What gives a password some words after its name: `Kennwort fürs Archiv hab ich auf V gesetzt`, `mdp « V »`.
+_GIVES = re.compile(
+    r"(?:(?P<label>[^\W\d_]{0,20})\s?(?:[:=-]{0,2}>|[:=：→])\s{0,3}|(?<=\s)(?:[–—-])\s|(?<!\w)(?:is|was|now|are|"
+    r"to|into|as|just|still|ist|"
+    r"war|auf|jetzt|nun|lautet übrigens|ab sofort|lautet|heißt|wäre|noch|zu|in|c'est|c’est|c'était|est|était|"
+    r"sera|maintenant|toujours|à|"
+    r"mets|mis|es|era|"
+    r"fue|será|ahora|sigue|puse|a|é|era|agora|para|coloquei|è|sarà|adesso|ora|messo|su|wordt|nu|op|naar|werd|на|je|jest|теперь|сейчас|тепер|зараз|сега|teraz|nyní|teď|nå|nyt|most|şimdi|artık|acum|sada|"
+    r"gewijzigd|"
+    r"là|是|は|to:|stays|became|bleibt|reste|queda|quedó|fica|ficou|rimane|resta|blijft|blir|blev)\s{1,2}|\s(?=[«“„\"'`])|是|は)[«“„\"'`*]{0,2}\s?(?P<value>[^\s«»“”„\"`]{6,64})",
+    re.IGNORECASE,
+)
+# `What was the admin password again?`, and the answer behind it, perhaps after the name of who answers.
+_ANSWERED = r"[^\n?.!]{0,60}\?[\"'”»]?\s{1,3}(?:[-–>*]\s)?(?:[\w .-]{1,20}:\s{1,3})?[\"'`*«“„]{0,2}([^\s\"'`»”]{6,64})"
+_REACH = 110
+_SENTENCE_ENDS = re.compile(r"[.!?]\s|[\n;]")
+_WORD_AFTER = re.compile(r"\s?[(,:«“„\"]|\s{1,3}(?P<word>[\w'’-]{0,30})|[：是は]")
 # Labels of what is not a password: `the password for user: jane42`.
-LABELS = frozenset(
+_LABELS = frozenset(
     """
 user username login id email mail account konto benutzer benutzername usuario usuário utilisateur identifiant utente
 gebruiker ticket version error note hinweis siehe see example format regex algorithm hash policy code fehler beispiel
 ejemplo exemple esempio voorbeeld url link http https issue pr date datum fecha
 """.split()
 )
-RULES_ABOUT = re.compile(
+_RULES_ABOUT = re.compile(
     r"\b(?:must|should|at least|characters?|chars|minimum|mindestens|zeichen|caract[eè]res|caracteres|caratteri|"
     r"tekens|minstens|"
     r"au moins|al menos|pelo menos|almeno|e\.g|z\.b|for example|zum beispiel|par exemple|por ejemplo|encrypted|"
@@ -93,7 +110,7 @@ _WITHOUT_REMARKS = frozenset(
 # Names after which a sentence is read in another way than after `password`.
 _TELLING = ("mot de passe", "passphrase", "clave", "parola d'ordine", "parola chiave")
 _TOLD_ENDINGS = ("ed", "ing", "able", "ible", "ful", "less", "ous", "ically", "ly", "iert", "bar")
-ABOUT = frozenset(
+_ABOUT = frozenset(
     """
 reset manager policy less protected based change field prompt hash hashed protection recovery rotation strength only
 generator database store safe login rule rules required requirement requirements free authentication expired expiry
@@ -128,14 +145,15 @@ def find_spoken_password(text: str, end: int) -> tuple[int, int] | None:
     plain = _plain(text, found, word) if found else None
     if plain:
         return plain
-    if found:
-        return None
+    pair = _given_later(text, end)
+    if pair or found:
+        return pair
     beside = _compiled(_BESIDE).match(text, end)
     value = beside[1].rstrip(".!?)") if beside else ""
     if not beside or is_stand_in(value):
         return None
     listed = _compiled(_LISTED).search(text, max(0, end - 30), end) and not text[beside.end(1) :][:1].strip(",;")
-    if is_joined(value) or _mixed(value) or (listed and _is_typed(value)):
+    if _joined(value) or _mixed(value) or _has_symbol(value) or (listed and _is_typed(value)):
         return beside.start(1), beside.start(1) + len(value)
     return None
 
@@ -144,7 +162,7 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
     value = found[2].rstrip(".!?,;)")
     start = found.start(2)
     named = _WORDS.findall(text[found.start() : start])
-    if named and named[-1].lower() in LABELS:
+    if named and named[-1].lower() in _LABELS:
         return None
     if not value or value.lower() in PLACEHOLDERS:
         return None
@@ -170,6 +188,32 @@ def _plain(text: str, found: re.Match[str], word: str) -> tuple[int, int] | None
     return (start, start + len(value)) if found[1] or not after or after[0] in _ENDS else None
 
 
+def _given_later(text: str, end: int) -> tuple[int, int] | None:
+    """Return where the sentence gives a password that looks chosen, with some words between its name and it."""
+    first = _WORD_AFTER.match(text, end)
+    # `pass` alone is more often a verb.
+    if (first and (first["word"] or "").lower() in _ABOUT) or text[end - 4 : end].lower() == "pass":
+        return None
+    answered = _compiled(_ANSWERED).match(text, end)
+    if answered and could_be_chosen(answered[1]):
+        return answered.start(1), answered.start(1) + len(answered[1].rstrip(".,;:)"))
+    if first is None:
+        return None
+    rest = text[end : end + _REACH]
+    stop = _SENTENCE_ENDS.search(rest)
+    rest = text[end : end + stop.start()] if stop else text[end : end + _REACH + 64]
+    for found in _GIVES.finditer(rest):
+        value = found["value"].rstrip(".,;:)'’*")
+        if (found["label"] or "").lower() in _LABELS:
+            continue
+        if could_be_chosen(value) or (_joined(value) and not is_stand_in(value)):
+            if _RULES_ABOUT.search(rest[: found.start("value")]):
+                return None
+            start = end + found.start("value")
+            return start, start + len(value)
+    return None
+
+
 def _owned(text: str, place: int) -> bool:
     """Return whether the Spanish word for "key" or "password" follows a possessive, so that it means a password."""
     return text[max(0, place - 12) : place].lower().split()[-2:-1] in (["mi"], ["tu"], ["su"], ["nuestra"])
@@ -188,12 +232,19 @@ def _is_number(value: str) -> bool:
     return value.isdigit() and 4 <= len(value) <= 24 and len(set(value)) > 1
 
 
-def is_joined(value: str) -> bool:
+def _joined(value: str) -> bool:
     """Return whether a value is at least three words joined by dashes, none of them about passwords."""
     pieces = value.lower().split("-")
     if len(pieces) >= 3 and pieces[-1].isdigit():
         pieces = [*pieces[:-1], "and"] if len(pieces) > 3 or len(pieces[-1]) < 4 else pieces
-    return len(pieces) >= 3 and all(len(piece) > 2 and piece.isalpha() for piece in pieces) and ABOUT.isdisjoint(pieces)
+    return (
+        len(pieces) >= 3 and all(len(piece) > 2 and piece.isalpha() for piece in pieces) and _ABOUT.isdisjoint(pieces)
+    )
+
+
+def _has_symbol(value: str) -> bool:
+    """Return whether a value looks chosen and has a symbol that words about passwords do not have."""
+    return any(map(str.isdigit, value)) and any(text in value for text in "!@#$%^&?+") and could_be_chosen(value)
 
 
 def _is_typed(value: str) -> bool:

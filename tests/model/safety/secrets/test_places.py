@@ -203,7 +203,7 @@ def test_a_search_around_the_words_finds_what_a_search_of_all_finds() -> None:
     texts = [filler.join(text for text, _ in GIVEN[n : n + 6]) for n in range(0, len(GIVEN), 3)]
     found = 0
     for rule, place in PLACES.items():
-        if not place.pattern:  # these are searched in ways of their own
+        if rule in ("kept", "private-key-end", "kubernetes-secret"):  # these are searched in ways of their own
             continue
         pattern = compile_pattern(place.pattern)
         for text in texts:

@@ -170,6 +170,7 @@ TOLD = [
     ("Das Backup entschlüsselt man mit Ofenrohr#88", "Ofenrohr#88"),
     ('The .kdbx opens with "Ofenrohr-Katze-88".', "Ofenrohr-Katze-88"),
     ("The cat's name, a capital first: Minka2011", "Minka2011"),
+    ("Minka2011. That opens the tax folder.", "Minka2011"),
     # Other ways to say it.
     ("The router password's Ofenr0hr!", "Ofenr0hr!"),
     ("What was the admin password?\nTom: Ofenrohr#88", "Ofenrohr#88"),
