@@ -43,7 +43,6 @@ from clawmem.model.safety.injection.find import find_injection
 from clawmem.model.safety.injection.mood import addresses_reader
 from clawmem.model.safety.recalled_text import is_recalled, mask_recalled
 from clawmem.model.safety.secrets import looks as secret_looks
-from clawmem.model.safety.secrets import near as secret_near
 from clawmem.model.safety.secrets import place_rules
 from clawmem.model.safety.secrets import places as secret_places
 from clawmem.model.safety.secrets import rules as secret_rules
@@ -193,10 +192,6 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
         *(other.pattern for other in vars(secret_places)["KEPT"]),
         *(text for text in vars(secret_places).values() if isinstance(text, str) and re.search(r"\{\d|\\s", text)),
         secret_places._END_OF_KEY,
-    ],
-    ("clawmem.model.safety.secrets.near", "pattern"): lambda: [
-        secret_near._nouns(place_rules.LOCKS),
-        *(value for name, value in vars(secret_near).items() if name[1:].isupper() and isinstance(value, str)),
     ],
     ("clawmem.model.safety.secrets.words", "pattern"): lambda: [
         text
