@@ -46,11 +46,11 @@ def answered_by_server(words: Sequence[str]) -> bool:
         return False
     if not names:
         return False
-    given = _given()
-    if given is None:
+    payload = _stdin()
+    if payload is None:
         return True  # as a hook that is late: it gives nothing, and the agent goes on
     variables = (b"%s=%s" % pair for pair in os.environb.items())
-    request = b"\0".join((os.getcwdb(), *map(os.fsencode, words), *variables, b"", given))
+    request = b"\0".join((os.getcwdb(), *map(os.fsencode, words), *variables, b"", payload))
     for name in names:
         answer = _answer(os.path.join(state, name), request)
         if answer is None:
@@ -61,7 +61,7 @@ def answered_by_server(words: Sequence[str]) -> bool:
                 stream.buffer.write(data)
                 stream.flush()
             return True
-    sys.stdin = io.TextIOWrapper(io.BytesIO(given))  # the hook does the work, and says what is wrong
+    sys.stdin = io.TextIOWrapper(io.BytesIO(payload))  # the hook does the work, and says what is wrong
     return False
 
 
@@ -78,7 +78,7 @@ def all_of(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def _given() -> bytes | None:
+def _stdin() -> bytes | None:
     """All of stdin, or None if it does not end in time."""
     end, parts, size = time.monotonic() + SECONDS, [b""], 0
     while size < _MOST_BYTES:

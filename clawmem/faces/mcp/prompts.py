@@ -78,14 +78,14 @@ def _answer(request: bytes) -> bytes:
     from clawmem.faces.mcp.tools import ToolCall
     from clawmem.faces.verbs.hook import hook
 
-    head, _, given = request.partition(b"\0\0")
+    head, _, payload = request.partition(b"\0\0")
     folder, *texts = map(os.fsdecode, head.split(b"\0"))
     words, variables = texts[:6], texts[6:]
     if not is_for_text(words):
         raise ValueError(words)
     runtime = Runtime(dict(text.split("=", 1) for text in variables), Path(folder), words[5])
     runtime.check_verb(words[0])
-    call = ToolCall(runtime, given.decode("utf-8", "replace"))
+    call = ToolCall(runtime, payload.decode("utf-8", "replace"))
     answer = hook(call, words[1], words[3]).finished(call.runtime)
     assert not isinstance(answer.lines, Table)
     out = "".join(f"{visible(line)}\n" for line in answer.lines)

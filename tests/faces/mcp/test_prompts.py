@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -18,6 +17,7 @@ import pytest
 from clawmem.faces.prompt_hook import ENDING, EVENTS, PREFIX, READY, all_of
 from clawmem.model.harness import DELEGATED, HARNESSES, PLAIN, PROMPT, events_of
 from clawmem.vault.git.acceptance import accept
+from tests.trees import Tree
 
 FACT = "Jane lives in Leeds."
 ASKED = json.dumps({"prompt": "Where does Jane live?", "session_id": "s1"})
@@ -25,10 +25,10 @@ Server = subprocess.Popen[bytes]
 
 
 @pytest.fixture
-def root(newborn: Path, environment: dict[str, str]) -> Iterator[Path]:
+def root(newborn: Tree, environment: dict[str, str]) -> Iterator[Path]:
     """A vault with a fact below a short path: the name of a socket has at most 107 bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(shutil.copytree(newborn, Path(folder, "vault"), symlinks=True))
+        root = newborn.write(Path(folder, "vault"))
         accept(root / ".git", environment)
         command = [sys.executable, "-m", "clawmem", "--vault", str(root), "remember", FACT]
         subprocess.run(command, env=environment, check=True, capture_output=True)
