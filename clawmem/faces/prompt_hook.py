@@ -105,14 +105,11 @@ def _answer(path: str, request: bytes) -> bytes | None:
             connection.settimeout(SECONDS)
             connection.sendall(request)
             connection.shutdown(socket.SHUT_WR)
-        except ConnectionRefusedError:
-            os.unlink(path)
-            return b""
-        except OSError:
+        except OSError as problem:
+            if isinstance(problem, ConnectionRefusedError):
+                os.unlink(path)
             return b""
         try:
             return all_of(connection)
-        except TimeoutError:
-            return None
-        except OSError:
-            return b""
+        except OSError as problem:
+            return None if isinstance(problem, TimeoutError) else b""

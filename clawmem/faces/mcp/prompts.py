@@ -24,6 +24,7 @@ def beside_hooks(source: IO[bytes], state: Path, prepare: Callable[[], None]) ->
     `state` is the vault's state folder; `prepare` is called before each hook. Where no socket can be made, such as
     below a path that is too long for its name, the input is yielded as it is."""
     path = state / f"{PREFIX}{os.getpid()}{ENDING}"
+    path.unlink(missing_ok=True)  # in a container a process often has the number of one that was killed
     before = os.umask(0o177)
     try:
         listener = socket.socket(socket.AF_UNIX)
@@ -89,4 +90,5 @@ def _answer(request: bytes) -> bytes:
     answer = hook(call, words[1], words[3]).finished(call.runtime)
     assert not isinstance(answer.lines, Table)
     out = "".join(f"{visible(line)}\n" for line in answer.lines)
-    return f"{out}\0\n{''.join(f'note: {visible(note)}' for note in (*answer.notices, *answer.talk))}".encode()
+    err = "".join(f"note: {visible(note)}\n" for note in (*answer.notices, *answer.talk))
+    return f"{out}\0\n{err}".encode()

@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.faces.mcp.prompts import beside_hooks
 from clawmem.faces.prompt_hook import ENDING, EVENTS, PREFIX, READY, all_of
 from clawmem.model.harness import DELEGATED, HARNESSES, PLAIN, PROMPT, events_of
 from clawmem.vault.git.acceptance import accept
+from clawmem.vault.git.containment import SERVER_SOCKET
 from tests.trees import Tree
 
 FACT = "Jane lives in Leeds."
@@ -103,6 +105,32 @@ def test_it_is_the_hooks_own_environment_that_counts(
     assert "2027" not in json.dumps(marks)
 
 
+def test_its_notes_are_printed_a_line_each(
+    root: Path, environment: dict[str, str], start: Callable[..., Server]
+) -> None:
+    planted = {**environment, "XDG_CONFIG_HOME": str(root / "config")}
+    words = ["hook", "UserPromptSubmit", "--harness", "claude-code", "--vault", str(root)]
+
+    def notes() -> str:
+        command = [sys.executable, "-m", "clawmem", *words]
+        return subprocess.run(command, env=planted, input=ASKED, capture_output=True, text=True, check=True).stderr
+
+    alone = notes()
+    assert alone.startswith("note: XDG_CONFIG_HOME is")
+    start()
+    assert notes() == alone
+
+
+def test_a_socket_of_the_same_process_number_is_replaced(root: Path) -> None:
+    path = root / ".git/clawmem" / f"{PREFIX}{os.getpid()}{ENDING}"
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(path))
+    with tempfile.TemporaryFile() as source, beside_hooks(source, path.parent, lambda: None) as beside:
+        assert beside is not source
+        assert path.is_socket()
+    assert not path.exists()
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_server_that_has_ended_or_is_busy_holds_nobody_up(
     end: int, root: Path, environment: dict[str, str], start: Callable[..., Server]
@@ -176,6 +204,7 @@ def test_the_events_are_those_that_give_a_text() -> None:
 
 
 def test_only_a_socket_may_lie_in_the_state_folder(root: Path, environment: dict[str, str]) -> None:
+    assert ENDING == SERVER_SOCKET
     os.mkfifo(root / ".git/clawmem" / f"{PREFIX}1{ENDING}")
     command = [sys.executable, "-m", "clawmem", "--vault", str(root), "status"]
     process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
