@@ -10,12 +10,18 @@ from clawmem.model.facts.reach import ORGANISATION, scope_of
 from clawmem.model.kinds import ALL
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import owner_of
+from clawmem.model.records.layout import ACCESS
 from clawmem.model.settings.permission import allowed, forbidden, in_words, rights_of
 from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL
 from clawmem.vault.vault import Vault
 
 # A person wires these into a harness. The server checks the verb of each tool that is called.
 _OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
+
+# What answers from the index alone, so that a reader gets only what he may see; and what an agent that is such a reader
+# may write besides.
+_FOR_READERS = frozenset(("recall", "context", "list", "show", "why", "graph"))
+_FOR_AGENTS = frozenset(("remember", "note", "ingest", "session note", "session checkpoint", "session end"))
 
 
 def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpose: str) -> None:
@@ -56,6 +62,22 @@ def check_verb(vault: Vault, agent: str, verb: str) -> None:
         raise NotPermitted(
             f"The agent {agent} may not use `{verb}`.",
             f"It may use {named}. A person decides that: `clawmem config set agents.{agent}.verbs '{named}, {verb}'`.",
+        )
+
+
+def check_reader(vault: Vault, verb: str) -> None:
+    """Raise NotPermitted if the vault is read for somebody who may not see everything, and a verb shows more than the
+    rows of the index that he may see, or writes in his name. Raise NotFound if nobody knows what he may see."""
+    if vault.reader is None or verb.partition(" ")[0] in _OF_HARNESSES:
+        return
+    from clawmem.index.search.rights import read_access, readers_of  # only where somebody may not see everything
+
+    readers = readers_of(vault, read_access(vault))
+    usable = _FOR_READERS if vault.reader.names else _FOR_READERS | _FOR_AGENTS
+    if readers and not {verb, verb.partition(" ")[0]} & usable:
+        raise NotPermitted(
+            f"`{verb}` may show or change more than {readers[-1].id} may see.",
+            f"For {readers[-1].id}, use {', '.join(sorted(usable))}. {ACCESS} says who may see what.",
         )
 
 

@@ -266,6 +266,11 @@ KINDS: tuple[FileKind, ...] = (
         "clawmem.model.forms:render_lines",
         EVENTS, (EVERYONE,),
     )._replace(owner=LOG, limit=LEDGER_BYTES),
+    yaml_kind("access policy", "governance/access.yaml", "clawmem.model.records.access:parse_policy", PARSE),
+    json_kind(
+        "grants", "governance/grants.jsonl", "clawmem.model.records.access:parse_grants",
+        "clawmem.model.forms:render_lines", EVENTS, (CONFIGURATION,),
+    )._replace(owner=LOG, limit=LEDGER_BYTES, undo=NEVER),
     _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     FileKind(
         "task", ("tasks/{task}.md",), "clawmem.model.records.task:parse_task", "clawmem.model.records.task:render_task",

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from clawmem.errors import ClawmemError, Locked
@@ -43,7 +43,7 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
     index = open_index(vault)
     try:
         try:
-            with index.snapshot() if one_state else nullcontext():
+            with index.snapshot() if one_state else nullcontext(), _for_reader(vault, index):
                 answer = act(index)
         except (ClawmemError, OSError):
             raise
@@ -52,12 +52,21 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
                 raise
             index.close()
             index = rebuild(vault)
-            answer = act(index)
+            with _for_reader(vault, index):
+                answer = act(index)
     except BaseException:
         index.close()
         raise
     put_back(vault, index)
     return answer
+
+
+def _for_reader(vault: Vault, index: Index) -> AbstractContextManager[None]:
+    if vault.reader is None:
+        return nullcontext()
+    from clawmem.index.search.rights import for_reader  # only where somebody may not see everything
+
+    return for_reader(vault, index)
 
 
 def open_index(vault: Vault) -> Index:

@@ -22,15 +22,16 @@ from clawmem.model.kinds import ACCESSES, EVENTS, FACTS, NONE, PAGE, PROPOSAL, S
 from clawmem.model.language.text import normal
 from clawmem.model.pages.tokens import line_tokens
 from clawmem.model.records.entity import kind_of, name_of_path, owner_of, title_of
+from clawmem.model.records.event import MARK
 from clawmem.model.records.strict_json import checksum, read_json, refuse_unread
 from clawmem.model.settings.acceptance import as_served
 from clawmem.vault.strict_yaml import parse_yaml
 
 _COLUMNS = (
     "n, id, entity, owner, status, category, subject, predicate, valid_from, valid_to, timestamp, event,"
-    " access_count, last_accessed, importance, trust, tags, realm, used, weight, pace, tokens, exact, line, seal"
+    " access_count, last_accessed, importance, trust, tags, realm, mark, used, weight, pace, tokens, exact, line, seal"
 )
-_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 25)})"
+_INSERT = f"INSERT OR REPLACE INTO fact ({_COLUMNS}) VALUES ({', '.join('?' * 26)})"
 
 
 def is_indexed(path: str) -> bool:
@@ -203,6 +204,7 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
             fact.trust,
             tags_column(fact.tags),
             realm_of(fact),
+            _mark(fact),
             *columns(fact),
             line_tokens(fact),
             0,
@@ -210,6 +212,14 @@ def _row(n: int, entity: str, owner: str, fact: Fact, line: str) -> tuple[Any, .
             checksum(n, entity, line),
         ),
     )
+
+
+def _mark(fact: Fact) -> str | None:
+    if not fact.metadata or MARK not in fact.metadata:
+        return None
+    from clawmem.model.records.access import mark_from, mark_text  # few facts are marked
+
+    return mark_text(mark_from(fact.metadata[MARK])) or None
 
 
 def search_text(entity: str, fact: Fact) -> str:

@@ -16,16 +16,20 @@ from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (
-    MODEL_RUN as RUN_KEY,
-)
-from clawmem.model.records.event import (
+    CHANNEL,
+    MARK,
+    PARTICIPANTS,
     Event,
     each_event,
     event_from_record,
     event_to_line,
     is_silent,
     line_of,
+    marked_by,
     parse_events,
+)
+from clawmem.model.records.event import (
+    MODEL_RUN as RUN_KEY,
 )
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
@@ -34,12 +38,14 @@ from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import LINE, SPREAD, search_texts
 
 _EVENT = (
-    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, line, seal)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, mark, line, seal)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _NOTE = "INSERT INTO note (n, path, place, day, owner, text, seal) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _BATCH = 1000
-_LINES = ""  # the sitting of lines that tell a message; their place is the row of the message, or -1
+_OF_MARKS = frozenset((MARK, CHANNEL, *PARTICIPANTS))
+# The sitting of lines that tell a message, whose place is the row of the message or -1, and of marks.
+_LINES = ""
 _SITTING = "INSERT INTO sitting VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET turns = excluded.turns"
 
 
@@ -104,12 +110,16 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
     last = index.database.execute("SELECT coalesce(max(n), 0) FROM event").fetchone()[0]
     turns: dict[str, int] = {}
     rows, documents = [], []
-    messages = {event.id: event for event in events if line_of(event) is None}
+    marks = [(event, target) for event in events if (target := marked_by(event)) is not None]
+    messages = {event.id: event for event in events if line_of(event) is None and marked_by(event) is None}
     numbers = dict(zip(messages, range(last + 1, last + 1 + len(messages)), strict=True))
     group: set[int] = set()
     for event in (*messages.values(), *(event for event in events if event.id not in messages)):
         last += 1
         target = line_of(event)
+        if marked_by(event) is not None:
+            rows.append(_event_row(last, day, _LINES, -1, event))
+            continue
         if target is not None:
             place = _told_message(index, day, target, messages, numbers)
             place = -1 if place in group else place
@@ -125,7 +135,24 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
         documents += _event_documents(last, event, 0)
     index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)
+    for event, target in marks:
+        _mark_message(index, day, target, event)
     index.database.executemany(_SITTING, turns.items())
+
+
+def _mark(event: Event) -> str | None:
+    from clawmem.model.records.access import mark_of_event, mark_text  # few messages say for whom they are
+
+    return mark_text(mark_of_event(event)) or None
+
+
+def _mark_message(index: Index, day: str, target: str, event: Event) -> None:
+    from clawmem.model.records.access import mark_from, mark_text  # few messages are marked
+
+    query = "SELECT speaker FROM event WHERE id = ? AND day = ?"
+    for (speaker,) in index.database.execute(query, (target, day)).fetchall():
+        mark = mark_text(mark_from((event.metadata or {}).get(MARK), speaker)) or None
+        index.database.execute("UPDATE event SET mark = ? WHERE id = ? AND day = ?", (mark, target, day))
 
 
 def _told_message(
@@ -153,8 +180,10 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     line = event_to_line(event)
     asks, recalled = int(is_question(event.text)), int(event.recalled)
     kind = MODEL_RUN if RUN_KEY in (event.metadata or {}) else OTHER if recalled or is_silent(event) else SPOKEN
+    mark = _mark(event) if event.metadata and not _OF_MARKS.isdisjoint(event.metadata) else None
     return (
-        *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, line),
+        *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, mark),
+        line,
         event_seal(n, event.id, day, line),
     )
 

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 QUARANTINE_PACE = -1
 # The values of `event.kind`: somebody says something, clawmem's own record of a model's run, and the rest.
 OTHER, SPOKEN, MODEL_RUN = 0, 1, 2
-VERSION = "28"
+VERSION = "29"
 
 # The columns of `fact` repeat parts of `line` in the form that filters and ranking need, so that a search decodes only
 # the lines it returns.
 #
 # - `fact.tags`: each tag in lower case, between newlines. `fact.realm`: see `clawmem.model.facts.reach`.
+#   `fact.mark` and `event.mark`: who may see it, as `clawmem.model.records.access` writes it, or NULL for everybody.
 #   `fact.tokens`: the tokens of its context line, exact if
 #   `exact` is 1. `used`, `weight`, `pace`: what its tier depends on, see `clawmem.index.search.by_tier`.
 # - `event.sitting`: the session of the event on its day, or the day if it has none. `place`: its position there;
@@ -56,6 +57,7 @@ CREATE TABLE fact (
     trust TEXT,
     tags TEXT,
     realm TEXT NOT NULL,
+    mark TEXT,
     used REAL NOT NULL,
     weight REAL NOT NULL,
     pace INTEGER NOT NULL,
@@ -76,6 +78,7 @@ CREATE INDEX fact_recorded ON fact (timestamp) WHERE valid_from IS NULL;
 CREATE INDEX fact_estimated ON fact (n) WHERE exact = 0;
 CREATE INDEX fact_realm ON fact (realm, category, status) WHERE realm != '';
 CREATE INDEX fact_guardrail ON fact (realm) WHERE category = 'guardrail';
+CREATE INDEX fact_mark ON fact (mark) WHERE mark IS NOT NULL;
 CREATE INDEX fact_used ON fact (owner, pace, used, valid_to, realm) WHERE status = 'active';
 CREATE INDEX fact_order ON fact
     (pace, owner, status, access_count DESC, weight DESC, timestamp DESC, id, used, valid_to, realm, category);
@@ -105,6 +108,7 @@ CREATE TABLE event (
     asks INTEGER NOT NULL,
     recalled INTEGER NOT NULL,
     kind INTEGER NOT NULL,
+    mark TEXT,
     line TEXT NOT NULL,
     seal INTEGER NOT NULL,
     tokens INTEGER,
@@ -115,6 +119,7 @@ CREATE UNIQUE INDEX event_id ON event (id, day);
 CREATE INDEX event_sitting ON event (sitting, place, recalled, speaker, size, asks, role);
 CREATE TABLE sitting (name TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX event_day ON event (day, n, kind);
+CREATE INDEX event_mark ON event (mark) WHERE mark IS NOT NULL;
 CREATE INDEX event_run ON event (day, n) WHERE kind = 2;
 CREATE INDEX event_uncounted ON event (n) WHERE tokens IS NULL;
 CREATE INDEX event_unjudged ON event (n) WHERE verdict IS NULL;

@@ -1,6 +1,6 @@
 """The caller of an act: values that every act takes instead of reading them from the machine."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from clawmem.model.facts.fact import Entropy
@@ -32,6 +32,15 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
         if found is not None and value in ("", found):
             return name, agent
     return None
+
+
+class Reader(NamedTuple):
+    """For whom a memory is read: the people that --reader and CLAWMEM_READER name, the agent that reads, and what tells
+    the time. Where nobody is named, an agent without an entry in `governance/access.yaml` may see everything."""
+
+    names: tuple[str, ...]
+    agent: str | None
+    moment: Callable[[], str]
 
 
 class Caller(NamedTuple):

@@ -51,6 +51,10 @@ MODEL_RUN = "model_run"
 """The key of an event's metadata that holds the record of a model run; only clawmem's own events have it."""
 LINE_OF = "line_of"
 """The key of an event's metadata with the id of the message that its text tells in one line that stands alone."""
+MARK, MARK_OF = "access", "access_of"
+"""The keys of the metadata of a marked fact or message, and of the event that marks another message: who may see it."""
+CHANNEL, PARTICIPANTS = "channel", ("audience", "participants", "recipients", "to", "members")
+"""The keys of the metadata in which the source of a message says who was in the conversation."""
 LONGEST_LINE = 300
 _OF_TOOLS = ("tool_call", "tool_result", "attachment")
 
@@ -70,6 +74,12 @@ def event_of_line(message: Event, line: str, agent: str | None) -> Event:
 def line_of(event: Event) -> str | None:
     """Return the id of the message that an event tells in one line that stands alone, or None."""
     target = (event.metadata or {}).get(LINE_OF) if event.recalled else None
+    return target if isinstance(target, str) else None
+
+
+def marked_by(event: Event) -> str | None:
+    """Return the id of the message that an event marks, or None."""
+    target = (event.metadata or {}).get(MARK_OF) if event.recalled else None
     return target if isinstance(target, str) else None
 
 

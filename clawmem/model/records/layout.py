@@ -8,6 +8,7 @@ from clawmem.model.kinds import ROOMS, file_kind
 WIKI = "wiki"
 SETTINGS = "clawmem.yaml"
 CATALOG = "predicates.yaml"
+ACCESS = "governance/access.yaml"
 OWNED_FOLDERS = tuple(f"{room}/" for room in ROOMS)
 _ENDINGS = (".md", ".json", ".jsonl", ".yaml", "/.gitkeep")
 

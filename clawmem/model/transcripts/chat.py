@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from clawmem.model.records.event import CHANNEL, MARK, PARTICIPANTS
 from clawmem.model.transcripts.message import Message, SkippedLine, first, is_app, origin_of, time_of, word
 from clawmem.model.transcripts.parts import Read, TranscriptState, answered, called, said
 
@@ -13,6 +14,7 @@ _TEXT_KEYS = ("content", "text", "message")
 _TIME_KEYS = ("timestamp", "time", "created_at", "create_time", "created", "ts")
 _ID_KEYS = ("id", "external_id", "dia_id", "uuid")
 _PLACES = ("project", "cwd")
+_WHOM = (MARK, CHANNEL, *PARTICIPANTS)
 _SESSION_KEYS = ("session", "session_id", "conversation_id", "thread_id")
 
 
@@ -57,7 +59,7 @@ def read_chat(line: int, record: Mapping[str, Any], thread: TranscriptState) -> 
         yield SkippedLine(line, "it has no list of messages")
         return
     outer = {
-        **{key: record[key] for key in _PLACES if key in record},
+        **{key: record[key] for key in (*_PLACES, *_WHOM) if key in record},
         "session": first(record, *_SESSION_KEYS, "id", "uuid"),
         "timestamp": first(record, *_TIME_KEYS),
     }
@@ -83,12 +85,25 @@ def _base(line: int, record: Mapping[str, Any]) -> Message:
         word(first(record, *_ID_KEYS)),
         kind=about.kind,
         recalled=about.recalled,
-        metadata={key: place for key in _PLACES if (place := word(record.get(key)))} or None,
+        metadata={**{key: place for key in _PLACES if (place := word(record.get(key)))}, **_whom(record)} or None,
         source=word(record.get("source")) if isinstance(record.get("source"), str) else None,
     )
     # A message without a role needs a name, or its speaker is unknown.
     unknown = record.get("role") is None and named is None and base.role == "user"
     return base._replace(trust="external" if unknown or about.doubtful else None)
+
+
+def _whom(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return for whom a message is, as far as its keys say so: names, a channel, or a mark of its kinds of content."""
+    found: dict[str, Any] = {}
+    for key in _WHOM:
+        value = record.get(key)
+        if isinstance(value, Mapping if key == MARK else str) and value:
+            found[key] = value
+        elif key in PARTICIPANTS and isinstance(value, list):
+            names = [word(first(name, "name", "id") if isinstance(name, dict) else name) for name in value]
+            found |= {key: [name for name in names if name]} if any(names) else {}
+    return found
 
 
 def _of_app(base: Message, record: Mapping[str, Any], content: Any) -> Message:

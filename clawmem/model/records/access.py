@@ -1,0 +1,249 @@
+"""Who may see what: people and rules (`governance/access.yaml`), and grants (`governance/grants.jsonl`).
+
+What is marked (a message or a fact) has an audience, or kinds of content and whom it is about. What is not marked is
+for everybody who reads this memory. What is marked is for nobody but those whom the audience, a rule or a grant names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from clawmem.errors import InvalidInput, UnreadableKey
+from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, to_record
+from clawmem.model.language.dates import moment_of
+from clawmem.model.language.text import normal
+from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event
+from clawmem.model.records.layout import ACCESS
+from clawmem.model.records.parsing import Yaml, read_log, yaml_value
+
+GRANTS_PATH = "governance/grants.jsonl"
+PREFIX = "grant_"
+EVERYTHING = "all"
+"""In place of the kinds of content in a rule or a grant."""
+
+Names = Annotated[tuple[FilledText, ...], ONE_OR_MORE]
+
+
+@no_other_keys
+class Person(NamedTuple):
+    """Somebody who reads this memory, a person or an agent: the names, the role, and for each relation to others, such
+    as `doctor`, the ids of these. The id is the key in the file."""
+
+    name: Names = ()
+    role: str = ""
+    of: Mapping[str, Names] = {}
+    id: str = ""
+
+    def is_named(self, text: str) -> bool:
+        """Return whether a text is the id or a name of the person."""
+        return normal(text) in {normal(name) for name in (self.id, *self.name)}
+
+
+@no_other_keys
+class Rule(NamedTuple):
+    """What a role may see: kinds of content, or `all`. With a relation, only of those to whom the person has it."""
+
+    role: FilledText
+    may: Names
+    relation: FilledText | None = None
+
+
+@no_other_keys
+class Policy(NamedTuple):
+    """The people by id, the kinds of content that not everybody may see, each in a few words, what roles may see, and
+    for each channel the people and roles whom it is for."""
+
+    people: Mapping[str, Person] = {}
+    kinds: Mapping[str, FilledText] = {}
+    rules: tuple[Rule, ...] = ()
+    channels: Mapping[str, Names] = {}
+
+    def person(self, text: str) -> Person | None:
+        """Return the person with this id or name."""
+        return self.people.get(text) or next((each for each in self.people.values() if each.is_named(text)), None)
+
+
+class Grant(NamedTuple):
+    """A person or a role may see kinds of content, of one person or of all, in a time; with `allows` false, may not.
+    Of two that say something of the same, the later one counts."""
+
+    id: str
+    timestamp: TimeText
+    who: str
+    may: Names
+    of: str | None = None
+    allows: bool = True
+    since: TimeText | None = None
+    until: TimeText | None = None
+    reason: str | None = None
+    by: str | None = None
+
+
+class AccessMark(NamedTuple):
+    """How a message or a fact is marked: its kinds of content, the people it is about, and the people and roles it is
+    for. Whoever said it may see it."""
+
+    kinds: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    audience: tuple[str, ...] = ()
+    speaker: str | None = None
+
+    @property
+    def restricts(self) -> bool:
+        """Return whether not everybody may see what has this mark."""
+        return bool(self.kinds or self.audience)
+
+
+class Verdict(NamedTuple):
+    """Whether somebody may see something, and why, as the end of a sentence."""
+
+    allowed: bool
+    why: str
+
+
+def parse_policy(data: bytes, path: str, yaml: Yaml) -> Policy:
+    """Read the policy. Raise Unreadable, which names the key, if it has the wrong form."""
+    return policy_from(yaml_value(data, path, yaml), path)
+
+
+def policy_from(value: Any, path: str = ACCESS) -> Policy:
+    """Return the policy in the value of a YAML file. Raise Unreadable, which names the key."""
+    policy = read_in_file(Policy, {} if value is None else value, path)
+    for place, rule in enumerate(policy.rules):
+        for kind in rule.may:
+            if kind not in (*policy.kinds, EVERYTHING):
+                raise UnreadableKey(path, ("rules", place, "may"), f"names '{kind}', which is none of the kinds")
+    return policy._replace(people={name: person._replace(id=name) for name, person in policy.people.items()})
+
+
+def parse_grants(data: bytes, path: str, yaml: Yaml) -> tuple[Grant, ...]:
+    """Read the log of grants. Raise Unreadable, with the line and the key."""
+    return read_log(Grant, data, path, yaml)
+
+
+def mark_from(value: Any, speaker: str | None = None) -> AccessMark:
+    """Return the mark in a value of metadata. What is no mark, or has a wrong value, is for nobody but its speaker."""
+    if not isinstance(value, Mapping):
+        return AccessMark(kinds=("",), speaker=speaker)
+    texts = {key: _names(value.get(key)) for key in ("kinds", "about", "audience")}
+    return AccessMark(**texts, speaker=speaker)
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+    return tuple(dict.fromkeys(str(text).strip() for text in texts if str(text).strip()))
+
+
+def mark_of_event(event: Event) -> AccessMark:
+    """Return the mark of a message: its own, or who was in the conversation as far as its source said so."""
+    metadata = event.metadata or {}
+    if MARK in metadata:
+        return mark_from(metadata[MARK], event.speaker)
+    audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
+    channel = metadata.get(CHANNEL)
+    if not audience and isinstance(channel, str) and channel.strip():
+        audience = (f"#{channel.strip().removeprefix('#')}",)
+    return AccessMark(audience=audience, speaker=event.speaker)
+
+
+def mark_text(mark: AccessMark) -> str:
+    """Return a mark as text, equal for equal marks; empty for what everybody may see."""
+    return json.dumps(to_record(mark), ensure_ascii=False, sort_keys=True) if mark.restricts else ""
+
+
+def mark_in(text: str) -> AccessMark:
+    """Return the mark that a text of `mark_text` tells."""
+    record = json.loads(text)
+    return mark_from(record, record.get("speaker"))
+
+
+def event_of_mark(message: Event, mark: Mapping[str, Any], agent: str | None) -> Event:
+    """Return the event that marks a message: it is derived, never shown or learned from. The last one counts."""
+    from hashlib import sha256  # few messages are marked
+
+    text = json.dumps(mark, ensure_ascii=False, sort_keys=True)
+    name = sha256(f"{message.id}\x1f{text}".encode()).hexdigest()[:16]
+    about, when = {MARK_OF: message.id, MARK: dict(mark), "derived": True}, message.timestamp
+    return Event(f"evt_{name}", when, "system", "", agent=agent, kind="mark", recalled=True, metadata=about)
+
+
+def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: AccessMark, moment: str) -> Verdict:
+    """Return whether a person may see what has a mark, at a moment (ISO 8601 UTC)."""
+    if not mark.restricts:
+        return Verdict(True, "it is for everybody")
+    if mark.speaker and person.is_named(mark.speaker):
+        return Verdict(True, f"{person.id} said it")
+    if mark.audience:
+        audience = [name for text in mark.audience for name in _in_channel(policy, text)]
+        if not any(name in (EVERYTHING, person.role) or person.is_named(name) for name in audience):
+            return Verdict(False, f"it is for {', '.join(mark.audience)}")
+        if not mark.kinds:
+            return Verdict(True, f"it is for {', '.join(mark.audience)}")
+    verdicts = [
+        _of_kind(policy, grants, person, kind, whom, moment) for kind in mark.kinds for whom in mark.about or (None,)
+    ]
+    return next((found for found in verdicts if not found.allowed), verdicts[0])
+
+
+def _in_channel(policy: Policy, text: str) -> Sequence[str]:
+    """Return the people and roles that a name of an audience means. A channel that the policy does not name is for
+    everybody."""
+    return policy.channels.get(text[1:], (EVERYTHING,)) if text.startswith("#") else (text,)
+
+
+def _of_kind(
+    policy: Policy, grants: Sequence[Grant], person: Person, kind: str, whom: str | None, moment: str
+) -> Verdict:
+    """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
+    what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
+    for grant in sorted(grants, key=lambda grant: (grant.timestamp, grant.id), reverse=True):
+        if _concerns(policy, grant, person, kind, whom) and _in_force(grant, moment):
+            says = "granted" if grant.allows else "withdrawn"
+            return Verdict(grant.allows, f"{what} was {says} to {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+    if whom and person.is_named(whom):
+        return Verdict(True, f"it is about {person.id}")
+    for rule in policy.rules:
+        if rule.role != person.role or not {kind, EVERYTHING} & set(rule.may):
+            continue
+        if rule.relation is None:
+            return Verdict(True, f"the role {rule.role} may see {what}")
+        related = person.of.get(rule.relation, ())
+        if whom and any(_same(policy, name, whom) for name in related):
+            return Verdict(True, f"{person.id} is {rule.relation} of {whom}")
+    return Verdict(False, f"no rule and no grant lets {person.id} see {what}")
+
+
+def _concerns(policy: Policy, grant: Grant, person: Person, kind: str, whom: str | None) -> bool:
+    if grant.who != person.role and not person.is_named(grant.who):
+        return False
+    if not {kind, EVERYTHING} & set(grant.may):
+        return False
+    return grant.of is None or (whom is not None and _same(policy, grant.of, whom))
+
+
+def _in_force(grant: Grant, moment: str) -> bool:
+    now = moment_of(moment)
+    return moment_of(grant.since or grant.timestamp) <= now and (not grant.until or now < moment_of(grant.until))
+
+
+def _same(policy: Policy, name: str, other: str) -> bool:
+    """Return whether two texts name the same person."""
+    person = policy.person(name)
+    return normal(name) == normal(other) or (person is not None and person.is_named(other))
+
+
+def check_known(policy: Policy, who: str, kinds: Sequence[str] = (), of: str | None = None) -> None:
+    """Raise InvalidInput if the policy knows no such person or role, kind of content, or person that it is about."""
+    roles = {person.role for person in policy.people.values()} | {rule.role for rule in policy.rules}
+    if policy.person(who) is None and who not in roles:
+        names = ", ".join(sorted({*policy.people} | (roles - {""})))
+        raise InvalidInput(f"{ACCESS} has no person and no role '{who}'.", f"It has {names or 'none'}.")
+    for kind in kinds:
+        if kind not in (*policy.kinds, EVERYTHING):
+            raise InvalidInput(
+                f"{ACCESS} has no kind of content '{kind}'.", f"It has {', '.join((*policy.kinds, EVERYTHING))}."
+            )
+    if of is not None and policy.person(of) is None:
+        raise InvalidInput(f"{ACCESS} has no person '{of}'.", "Name one of the people in it.")
