@@ -6,7 +6,7 @@ Dropped facts of an answer as candidates, so that reports show them with the rea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ from clawmem.llm.budget import Spent
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.para import Proposition
+from clawmem.model.records.access import event_of_mark, mark_from
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_of_line, parse_events
 from clawmem.vault.state.reading_state import (
@@ -157,7 +158,7 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}
     extraction = _extraction(vault, reader, read, items, state)._replace(
         forget=forget,
-        lines=_lines(answer, task, caller),
+        lines=(*_lines(answer, task, caller), *_marks(answer, task, caller)),
         rejected=tuple(refused_candidate(fact, task) for fact in final),
         telemetry=None if again else run,
         dropped=dropped,
@@ -213,8 +214,11 @@ def _by_ids(answer: Mapping[str, Any], task: GivenTask) -> dict[str, Any]:
         ]
         for key, ids in answer.get("meant", {}).items()
     }
-    lines = {labels.get(key.removeprefix("e"), key): text for key, text in answer.get("lines", {}).items()}
-    return {**answer, **marks, "facts": facts, "meant": meant, "lines": lines}
+    rest = {
+        name: {labels.get(key.removeprefix("e"), key): value for key, value in answer.get(name, {}).items()}
+        for name in ("lines", "private")
+    }
+    return {**answer, **marks, "facts": facts, "meant": meant, **rest}
 
 
 def _fact_by_ids(fact: Any, labels: Mapping[str, str], known: Mapping[str, str]) -> Any:
@@ -248,6 +252,15 @@ def _lines(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> tupl
     return tuple(found)
 
 
+def _marks(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> Iterator[Event]:
+    """Yield the marks of an answer for messages that are not for everybody, as events of the days of the messages."""
+    records = answer.get("private", {}) if task.policy is not None else {}
+    for piece in task.shown:
+        mark = mark_from(records.get(piece_label(piece), {}))
+        if mark.restricts:
+            yield event_of_mark(piece.event, mark, caller.agent, by_reader=True)
+
+
 def _forget_what_was_read(vault: Vault) -> int:
     """Remove the progress of events that the cursor has passed. Return the number of events that still wait."""
     state = read_reading_state(vault)
@@ -259,7 +272,7 @@ def _forget_what_was_read(vault: Vault) -> int:
 def _labels(answer: Mapping[str, Any]) -> list[str]:
     """Return the labels of events that an answer names, each once."""
     items = [fact.get("event") for fact in answer["facts"] if isinstance(fact, Mapping)]
-    marked = (other for key in ("read", "more", "forget", "lines") for other in answer.get(key, ()))
+    marked = (other for key in ("read", "more", "forget", "lines", "private") for other in answer.get(key, ()))
     labels = [text for text in (*items, *marked) if isinstance(text, str)]
     return list(dict.fromkeys(label.strip() for label in labels))
 

@@ -70,7 +70,7 @@ def check_reader(vault: Vault, verb: str) -> None:
     rows of the index that he may see, or writes in his name. Raise NotFound if nobody knows what he may see."""
     if vault.reader is None or verb.partition(" ")[0] in _OF_HARNESSES:
         return
-    from clawmem.index.search.rights import read_access, readers_of  # only where somebody may not see everything
+    from clawmem.index.tables.rights import read_access, readers_of  # only where somebody may not see everything
 
     readers = readers_of(vault, read_access(vault))
     usable = _FOR_READERS if vault.reader.names else _FOR_READERS | _FOR_AGENTS

@@ -52,6 +52,7 @@ VERBS = {
     "undo": "Revert one change, with a new commit.",
     "redact": "Remove a secret from the whole history.",
     "entity": "Create, list, show, move, archive and rename entities.",
+    "access": "Say who may see what, in a memory that several people share.",
     "agent": "Create, list and show agents and their workspaces.",
     "config": "Read and change settings.",
     "llm": "Try the language model.",
@@ -87,7 +88,7 @@ TOPICS = {
     "look": "dashboard wiki review status",
     "vault": "init setup doctor config entity sync backup restore",
     "work": "task decision lesson workflow agent digest",
-    "governance": "guardrail claim evaluate eval failure principle",
+    "governance": "access guardrail claim evaluate eval failure principle",
     "organisation": "org hub publish export import",
     "plumbing": "merge link redact promote synthesize tier cron hook mcp llm reindex schema completions aliases",
 }

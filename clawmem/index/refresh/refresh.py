@@ -64,7 +64,7 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
 def _for_reader(vault: Vault, index: Index) -> AbstractContextManager[None]:
     if vault.reader is None:
         return nullcontext()
-    from clawmem.index.search.rights import for_reader  # only where somebody may not see everything
+    from clawmem.index.tables.rights import for_reader  # only where somebody may not see everything
 
     return for_reader(vault, index)
 

@@ -147,11 +147,11 @@ def _mark(event: Event) -> str | None:
 
 
 def _mark_message(index: Index, day: str, target: str, event: Event) -> None:
-    from clawmem.model.records.access import mark_from, mark_text  # few messages are marked
+    from clawmem.model.records.access import marked_again  # few messages are marked
 
-    query = "SELECT speaker FROM event WHERE id = ? AND day = ?"
-    for (speaker,) in index.database.execute(query, (target, day)).fetchall():
-        mark = mark_text(mark_from((event.metadata or {}).get(MARK), speaker)) or None
+    query = "SELECT mark, speaker FROM event WHERE id = ? AND day = ?"
+    for before, speaker in index.database.execute(query, (target, day)).fetchall():
+        mark = marked_again(before, event, speaker) or None
         index.database.execute("UPDATE event SET mark = ? WHERE id = ? AND day = ?", (mark, target, day))
 
 

@@ -245,6 +245,10 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(lines, Mapping) or not all(isinstance(line, str) for line in lines.values()):
         raise InvalidInput("The key 'lines' of the answer is not an object of texts.", hint)
     found["lines"] = {str(key).strip(): line for key, line in lines.items()}
+    private = found.get("private", {})
+    if not isinstance(private, Mapping) or not all(isinstance(mark, Mapping) for mark in private.values()):
+        raise InvalidInput("The key 'private' of the answer is not an object of marks.", hint)
+    found["private"] = {str(key).strip(): mark for key, mark in private.items()}
     return {**found, "facts": [full_keys(fact) for fact in found["facts"]]}
 
 

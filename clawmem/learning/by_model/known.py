@@ -17,6 +17,7 @@ from clawmem.index.search.lookup import (
     facts_of,
     newest_rows_about,
 )
+from clawmem.index.tables.rights import read_access
 from clawmem.index.tables.store import Index
 from clawmem.learning.attribution.orders import injection_in
 from clawmem.learning.attribution.sentences import said_by_user
@@ -85,7 +86,11 @@ class Surroundings:
             index.close()
         before = turns_before(self.events_of(day_of(pieces[0].event.timestamp)), pieces[0])
         before = shortened(before, sum(len(piece.text) for piece in pieces) // _PART_BEFORE)
-        return ReadingTask(tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(items), most)
+        rules = read_access(self._vault)
+        policy = rules.policy if rules else None
+        return ReadingTask(
+            tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(items), most, policy
+        )
 
 
 class Known(NamedTuple):

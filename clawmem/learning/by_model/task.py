@@ -23,6 +23,7 @@ from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.para import project_of_event
 from clawmem.model.proposals.quarantine import without_orders
+from clawmem.model.records.access import Policy
 from clawmem.model.records.entity import Entity, slug
 from clawmem.model.records.event import (
     Event,
@@ -58,7 +59,8 @@ class KnownFact(NamedTuple):
 
 class ReadingTask(NamedTuple):
     """The pieces to read with their labels, the known facts and entities, the turns before, and the statements that
-    were `told` from the same pieces before. `most` is about how many facts one answer has room for; 0 is no limit."""
+    were `told` from the same pieces before. `most` is about how many facts one answer has room for; 0 is no limit. With
+    a `policy`, the answer also says which messages are not for everybody."""
 
     shown: tuple[EventPiece, ...]
     labels: tuple[str, ...] = ()
@@ -67,6 +69,7 @@ class ReadingTask(NamedTuple):
     before: tuple[Event, ...] = ()
     told: tuple[str, ...] = ()
     most: int = 0
+    policy: Policy | None = None
 
     def label(self, number: int) -> str:
         """Return the label of a piece: the given one, or e1, e2, ..."""
@@ -77,7 +80,10 @@ class ReadingTask(NamedTuple):
         pieces = [f"{piece.speaker} {piece.text}" for piece in self.shown[: number + 1]]
         turns = [f"{display_speaker(event)} {event.text}" for event in self.before]
         known = [f"{fact.statement} {fact.object or ''}" for fact in self.known]
-        return [*turns, *known, *pieces, project_of_event(self.shown[number].event) or ""]
+        texts = [*turns, *known, *pieces, project_of_event(self.shown[number].event) or ""]
+        readers = [name for person in self.policy.people.values() for name in person.name] if self.policy else []
+        words = {word for text in texts for word in text.split()} if readers else set()
+        return [*texts, *(name for name in readers if not words.isdisjoint(name.split()))]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -117,6 +123,8 @@ def task_data(task: ReadingTask, today: str) -> str:
     A text has a blank before each of its further lines, and no text can close the element that it stands in.
     """
     parts = [f"Today is {today}." + (f" Give at most {task.most} facts." if task.most else "")]
+    if task.policy is not None:
+        parts += [prompt("private").strip(), _element("private", _policy_lines(task.policy))]
     if task.entities:
         parts.append(_element("places", map(_place_line, task.entities)))
     if task.known:
@@ -200,6 +208,13 @@ def _speaker(piece: EventPiece) -> str:
     return piece.role if plain else f"{piece.role} ({name})"
 
 
+def _policy_lines(policy: Policy) -> Iterable[str]:
+    """Yield the kinds of content that not everybody may see, then the people who read this memory."""
+    yield from (f"{kind}: {about}" for kind, about in policy.kinds.items())
+    for name, person in policy.people.items():
+        yield f"{name}, {', '.join(filter(None, (*person.name, person.role)))}"
+
+
 def _place_line(entity: Entity) -> str:
     """Return the path of an entity, with those of its names that the path does not say."""
     last = entity.name.rsplit("/", 1)[-1]
@@ -252,7 +267,8 @@ _FACT: Mapping[str, Any] = {
 }
 _FORGET = {"type": ["object", "array"], "additionalProperties": {"type": "array", "items": {"type": "string"}}}
 _LINES = {"type": "object", "additionalProperties": {"type": "string"}}
-_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET, "lines": _LINES}
+_PRIVATE = {"type": "object", "additionalProperties": {"type": "object"}}
+_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET, "lines": _LINES, "private": _PRIVATE}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "required": ["facts"],

@@ -95,6 +95,14 @@ class AccessMark(NamedTuple):
         """Return whether not everybody may see what has this mark."""
         return bool(self.kinds or self.audience)
 
+    @property
+    def in_words(self) -> str:
+        """The mark as the end of a sentence."""
+        about = f" of {', '.join(self.about)}" if self.about else ""
+        parts = [f"for {', '.join(self.audience)}"] if self.audience else []
+        parts += [f"{', '.join(self.kinds)}{about}"] if self.kinds else []
+        return ", ".join(parts) or "for everybody"
+
 
 class Verdict(NamedTuple):
     """Whether somebody may see something, and why, as the end of a sentence."""
@@ -159,14 +167,26 @@ def mark_in(text: str) -> AccessMark:
     return mark_from(record, record.get("speaker"))
 
 
-def event_of_mark(message: Event, mark: Mapping[str, Any], agent: str | None) -> Event:
-    """Return the event that marks a message: it is derived, never shown or learned from. The last one counts."""
+def event_of_mark(message: Event, mark: AccessMark, caller_agent: str | None, by_reader: bool = False) -> Event:
+    """Return the event that marks a message; it is never shown or learned from. Of several the last one counts, but
+    what a model marked `by_reader` only adds to what is marked already."""
     from hashlib import sha256  # few messages are marked
 
-    text = json.dumps(mark, ensure_ascii=False, sort_keys=True)
-    name = sha256(f"{message.id}\x1f{text}".encode()).hexdigest()[:16]
-    about, when = {MARK_OF: message.id, MARK: dict(mark), "derived": True}, message.timestamp
-    return Event(f"evt_{name}", when, "system", "", agent=agent, kind="mark", recalled=True, metadata=about)
+    record = to_record(mark._replace(speaker=None))
+    about = {MARK_OF: message.id, MARK: record, **({"derived": True} if by_reader else {})}
+    name = sha256(f"{message.id}\x1f{json.dumps(about, sort_keys=True)}".encode()).hexdigest()[:16]
+    when = message.timestamp
+    return Event(f"evt_{name}", when, "system", "", agent=caller_agent, kind="mark", recalled=True, metadata=about)
+
+
+def marked_again(before: str | None, event: Event, speaker: str | None) -> str:
+    """Return the mark of a message, as text, after the event that marks it."""
+    metadata = event.metadata or {}
+    mark = mark_from(metadata.get(MARK), speaker)
+    if before and metadata.get("derived"):
+        old = mark_in(before)
+        mark = AccessMark(old.kinds or mark.kinds, old.about or mark.about, old.audience or mark.audience, speaker)
+    return mark_text(mark)
 
 
 def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: AccessMark, moment: str) -> Verdict:
@@ -234,16 +254,16 @@ def _same(policy: Policy, name: str, other: str) -> bool:
     return normal(name) == normal(other) or (person is not None and person.is_named(other))
 
 
-def check_known(policy: Policy, who: str, kinds: Sequence[str] = (), of: str | None = None) -> None:
-    """Raise InvalidInput if the policy knows no such person or role, kind of content, or person that it is about."""
-    roles = {person.role for person in policy.people.values()} | {rule.role for rule in policy.rules}
-    if policy.person(who) is None and who not in roles:
-        names = ", ".join(sorted({*policy.people} | (roles - {""})))
+def check_known(policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None) -> None:
+    """Raise InvalidInput if the policy does not know some people, kinds of content, or a person or role `who`."""
+    roles = {*(person.role for person in policy.people.values()), *(rule.role for rule in policy.rules)} - {""}
+    for name in people:
+        if policy.person(name) is None:
+            raise InvalidInput(f"{ACCESS} has no person '{name}'.", f"It has {', '.join(policy.people) or 'none'}.")
+    if who is not None and policy.person(who) is None and who not in roles:
+        names = ", ".join((*policy.people, *sorted(roles)))
         raise InvalidInput(f"{ACCESS} has no person and no role '{who}'.", f"It has {names or 'none'}.")
     for kind in kinds:
         if kind not in (*policy.kinds, EVERYTHING):
-            raise InvalidInput(
-                f"{ACCESS} has no kind of content '{kind}'.", f"It has {', '.join((*policy.kinds, EVERYTHING))}."
-            )
-    if of is not None and policy.person(of) is None:
-        raise InvalidInput(f"{ACCESS} has no person '{of}'.", "Name one of the people in it.")
+            names = ", ".join((*policy.kinds, EVERYTHING))
+            raise InvalidInput(f"{ACCESS} has no kind of content '{kind}'.", f"It has {names}.")

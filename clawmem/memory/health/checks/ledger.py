@@ -69,7 +69,7 @@ def read_ledger(path: str, data: bytes, take: Callable[[int, Event], None]) -> L
             continue
         take(number, event)
         problems += _event_problems(path, number, event, day)
-        if line_of(event) is not None:
+        if line_of(event) is not None or marked_by(event) is not None:
             continue  # it has the time of its message
         if event.timestamp < latest and not late:
             late = True

@@ -1,0 +1,174 @@
+"""Acts on who may see what: grant and withdraw, mark messages and facts, and say who may see something and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clawmem.errors import PERSON_RUNS, NotFound, NotPermitted
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.events import events_by_id
+from clawmem.index.search.lookup import PlacedFact, find_fact
+from clawmem.index.tables.rights import AccessRules, read_access
+from clawmem.index.tables.store import Index
+from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.writing import writing
+from clawmem.model.facts.fact import new_id
+from clawmem.model.forms import render_lines
+from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.records.access import (
+    GRANTS_PATH,
+    PREFIX,
+    AccessMark,
+    Grant,
+    Verdict,
+    check_known,
+    event_of_mark,
+    mark_in,
+    verdict,
+)
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.event import MARK, Event, ledger_path, render_events
+from clawmem.model.records.layout import ACCESS
+from clawmem.vault.commit.secret_gate import allowed
+from clawmem.vault.vault import Vault
+
+_EVENT = "evt_"
+
+
+class Granted(NamedTuple):
+    """The grant or the withdrawal that was recorded, its commit, and remarks."""
+
+    grant: Grant
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+class Marked(NamedTuple):
+    """What was marked: the ids and the mark, the last commit, and remarks."""
+
+    ids: tuple[str, ...]
+    mark: AccessMark
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+class SeenBy(NamedTuple):
+    """The marks that something has, its own and of the message that it was learned from, and for each person whether he
+    may see it and why."""
+
+    id: str
+    marks: tuple[AccessMark, ...]
+    verdicts: dict[str, Verdict]
+
+
+def known_access(vault: Vault) -> AccessRules:
+    """Return the policy and the grants. Raise NotFound where the vault has no policy."""
+    rules = read_access(vault)
+    if rules is None:
+        raise NotFound(f"This memory has no {ACCESS}: everybody may see everything.", "docs/access.md shows one.")
+    return rules
+
+
+def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
+    """Record that somebody may see kinds of content, or no longer may. `wanted` is the grant without id, time and who
+    decided. Raise NotPermitted for an agent, and InvalidInput for names that the policy does not have."""
+    _check_person(caller)
+    rules = known_access(vault)
+    check_known(rules.policy, [wanted.of] if wanted.of else [], wanted.may, wanted.who)
+    reason = allowed(vault.settings, wanted.reason, "The reason") if wanted.reason else None
+    with writing(vault, caller, "access", eager=True) as work:
+        known = {grant.id for grant in rules.grants}
+        person = work.person()
+        grant = wanted._replace(
+            id=new_id(PREFIX, caller.entropy, known),
+            timestamp=stamp(caller.now),
+            reason=reason,
+            by=person.name if person else None,
+        )
+        log = work.read(GRANTS_PATH) or b""
+        gap = b"\n" if log and not log.endswith(b"\n") else b""
+        words = f"{', '.join(grant.may)}{f' of {grant.of}' if grant.of else ''}{f', {reason}' if reason else ''}"
+        verb = "granted" if grant.allows else "withdrawn"
+        change = Change(
+            subject_line("access", grant.who, f"{verb}: {words}"),
+            {GRANTS_PATH: log + gap + render_lines([grant])},
+            trailers("access", session=caller.session),
+        )
+        return Granted(grant, work.commit([change])[-1], work.notices)
+
+
+def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: AccessMark) -> Marked:
+    """Mark messages and facts, each in a commit; an empty mark is for everybody. Raise NotPermitted for an agent, and
+    InvalidInput for kinds of content that the policy does not have."""
+    _check_person(caller)
+    policy = known_access(vault).policy
+    check_known(policy, wanted.about, wanted.kinds)
+    with writing(vault, caller, "access", eager=True) as work:
+        targets: list[PlacedFact | Event] = [
+            _message(work.index, name) if name.startswith(_EVENT) else find_fact(work.index, name)
+            for name in references
+        ]
+        for target in targets:
+            fits = _mark_message if isinstance(target, Event) else _mark_fact
+            commit = work.commit([fits(work, target, wanted)])[-1]  # type: ignore[arg-type]
+        ids = tuple(target.id if isinstance(target, Event) else target.fact.id for target in targets)
+        return Marked(ids, wanted, commit, work.notices)
+
+
+def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
+    """Return who may see a message or a fact, and why."""
+    policy, grants = known_access(vault)
+    moment = stamp(caller.now)
+    found, marks = run_query(vault, lambda index: _marks(index, reference))
+    verdicts = {}
+    for name, person in policy.people.items():
+        each = [verdict(policy, grants, person, mark, moment) for mark in marks] or [Verdict(True, "it is not marked")]
+        verdicts[name] = next((other for other in each if not other.allowed), each[0])
+    return SeenBy(found, marks, verdicts)
+
+
+def _marks(index: Index, reference: str) -> tuple[str, tuple[AccessMark, ...]]:
+    if reference.startswith(_EVENT):
+        wanted = [("event", _message(index, reference).id)]
+    else:
+        fact = find_fact(index, reference).fact
+        wanted = [("fact", fact.id), ("event", fact.source_event or "")]
+    queries = [(f"SELECT mark FROM {table} WHERE id = ? AND mark IS NOT NULL", (name,)) for table, name in wanted]
+    texts = [text for query, values in queries for (text,) in index.database.execute(query, values)]
+    return wanted[0][1], tuple(map(mark_in, texts))
+
+
+def _message(index: Index, event_id: str) -> Event:
+    event = events_by_id(index, [event_id]).get(event_id)
+    if event is None or event.recalled:
+        raise NotFound(f"There is no message '{event_id}'.", "`clawmem recall --in events` shows ids.")
+    return event
+
+
+def _mark_message(work: WriteScope, message: Event, wanted: AccessMark) -> Change:
+    path = ledger_path(day_of(message.timestamp))
+    data = work.read(path) or b""
+    gap = b"\n" if data and not data.endswith(b"\n") else b""
+    event = event_of_mark(message, wanted, work.caller.agent)
+    return Change(
+        subject_line("access", "ledger", f"{message.id} is {wanted.in_words}"),
+        {path: data + gap + render_events([event])},
+        trailers("access", session=work.caller.session, events=[message.id]),
+        author=agent_author(work.caller.agent),
+    )
+
+
+def _mark_fact(work: WriteScope, placed: PlacedFact, wanted: AccessMark) -> Change:
+    fact, entity = placed
+    record = {key: list(names) for key, names in wanted._asdict().items() if names}
+    rest = {key: value for key, value in (fact.metadata or {}).items() if key != MARK}
+    marked = fact._replace(metadata={**rest, **({MARK: record} if record else {})} or None)
+    writes = items_write(entity, with_fact(work.facts(entity), marked))
+    return fact_change(work.caller, "access", entity, f"{fact.fact} is {wanted.in_words}", writes, [marked])
+
+
+def _check_person(caller: Caller) -> None:
+    if caller.agent is not None:
+        raise NotPermitted(f"Only a person decides who may see what, and {caller.agent} is an agent.", PERSON_RUNS)
