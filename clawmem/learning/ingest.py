@@ -24,7 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, is_of_person, ledger_path, render_events
 from clawmem.model.safety.recalled_text import is_recalled, parts_of
-from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, redact
+from clawmem.model.safety.secrets.find import SecretMatch, find_known_secret, find_secret, find_secrets, redact
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.vault import Vault
@@ -32,6 +32,8 @@ from clawmem.vault.vault import Vault
 NOTES = "daily notes"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
+_LINES_SHOWN = 5
+_CODES = frozenset(("pin", "spoken-code"))
 
 # The verbs of a request to forget, in the languages in which one is understood without a reader.
 _ASKS = re.compile(
@@ -61,8 +63,9 @@ class IngestResult(NamedTuple):
 def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Caller, source: str) -> IngestResult:
     """Append the messages to the ledgers of their days. Ingesting a transcript twice adds nothing.
 
-    A message with a credential is skipped and reported, or redacted if `secrets.action` is `redact`. The messages are
-    read in parts of at most 5,000, and each part is one commit, which stays if a later part fails.
+    A message with a credential is skipped and reported, or redacted if `secrets.action` is `redact`. Of one with a door
+    code or a PIN only the code is redacted, in any case. The messages are read in parts of at most 5,000, and each part
+    is one commit, which stays if a later part fails.
 
     Raise SecretFound if `source` or the session looks like a credential.
     """
@@ -70,7 +73,8 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))
     skipped: list[SkippedLine] = []
-    parts = _parts(_clean(messages, vault, skipped))
+    redacted: list[int] = []
+    parts = _parts(_clean(messages, vault, skipped, redacted))
     # Read before taking the lock, so that slow or invalid input does not block other writers.
     first = next(parts, [])
     with writing(vault, caller, "ingest") as work:
@@ -86,6 +90,10 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
         result = run.result(skipped)
     if result.added:
         count_said(vault)
+    if redacted:
+        lines = ", ".join(map(str, redacted[:_LINES_SHOWN])) + (", ..." if len(redacted) > _LINES_SHOWN else "")
+        says = f"{counted(len(redacted), 'message')} (line {lines}) had a credential or a code, which was not stored"
+        result = result._replace(notices=(*result.notices, says))
     return result._replace(notices=(*result.notices, *_hide_what_is_to_be_forgotten(vault, caller, run.requests)))
 
 
@@ -114,7 +122,7 @@ def count_new(
     skipped: list[SkippedLine] = []
     repeats, added = RepeatCounter(), 0
     with writing(vault, caller, "ingest", dry_run=True) as work:
-        for part in _parts(_clean(messages, vault, skipped)):
+        for part in _parts(_clean(messages, vault, skipped, [])):
             added += len(_unknown(work, to_events(part, caller, source, repeats)))
     return added, tuple(skipped)
 
@@ -278,13 +286,17 @@ def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
     )
 
 
-def _clean(messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine]) -> Iterator[Message]:
-    """Yield the messages without credentials, and add the others to `skipped`."""
+def _clean(
+    messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine], redacted: list[int]
+) -> Iterator[Message]:
+    """Yield the messages without credentials. Add the others to `skipped`, and the lines of those that were changed to
+    `redacted`."""
     for message in messages:
         safe = message if isinstance(message, SkippedLine) else _without_secret(message, vault)
         if isinstance(safe, SkippedLine):
             skipped.append(safe)
         else:
+            redacted += [] if safe is message else [safe.line]
             yield safe
 
 
@@ -292,10 +304,16 @@ def _without_secret(message: Message, vault: Vault) -> Message | SkippedLine:
     found = _secret_in(message)
     if found is None:
         return message
-    if vault.settings.words("secrets.action") == "redact":
+    if vault.settings.words("secrets.action") == "redact" or _has_only_codes(message):
         return _redacted(message)
     rule, where = found
     return SkippedLine(message.line, f"{where} holds what looks like a credential ({rule})")
+
+
+def _has_only_codes(message: Message) -> bool:
+    """Return whether the credentials in a message are codes told in a sentence, of which the rest matters."""
+    rules = {match.rule for match in find_secrets(message.text)}
+    return bool(rules) and rules <= _CODES and _secret_in(message._replace(text="")) is None
 
 
 def _secret_in(message: Message) -> tuple[str, str] | None:

@@ -18,7 +18,16 @@ from clawmem.memory.health.learning_state import failure_sentences, missing_key_
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.language.text import counted
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, number_after, parse_cursor
-from clawmem.model.records.event import EVENT_ROLES, MODEL_RUN, Event, each_event, event_from_record, line_of, runs_in
+from clawmem.model.records.event import (
+    EVENT_ROLES,
+    MODEL_RUN,
+    Event,
+    each_event,
+    event_from_record,
+    line_of,
+    marked_by,
+    runs_in,
+)
 from clawmem.model.records.strict_json import LEDGER_LINE_BYTES, read_json
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.vault import Vault
