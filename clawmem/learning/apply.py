@@ -158,7 +158,8 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}
     extraction = _extraction(vault, reader, read, items, state)._replace(
         forget=forget,
-        lines=(*_lines(answer, task, caller), *_marks(answer, task, caller)),
+        lines=_lines(answer, task, caller),
+        marks=tuple(_marks(answer, task, caller)),
         rejected=tuple(refused_candidate(fact, task) for fact in final),
         telemetry=None if again else run,
         dropped=dropped,

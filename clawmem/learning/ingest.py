@@ -33,6 +33,7 @@ NOTES = "daily notes"
 PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
+_SHORT = 2_000  # a message that repeats what was to be forgotten is no document
 _CODES = frozenset(("pin", "spoken-code"))
 
 # The verbs of a request to forget, in the languages in which one is understood without a reader.
@@ -94,6 +95,13 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
         lines = ", ".join(map(str, redacted[:_LINES_SHOWN])) + (", ..." if len(redacted) > _LINES_SHOWN else "")
         says = f"{counted(len(redacted), 'message')} (line {lines}) had a credential or a code, which was not stored"
         result = result._replace(notices=(*result.notices, says))
+    if run.short:
+        from clawmem.memory.facts.forget import hide_repeated  # only where something waits for a person
+
+        with writing(vault, caller, "forget") as work:
+            change = hide_repeated(work, run.short)
+            if change is not None:
+                work.commit([change])
     return result._replace(notices=(*result.notices, *_hide_what_is_to_be_forgotten(vault, caller, run.requests)))
 
 
@@ -147,6 +155,8 @@ class _IngestRun:
         self._known = 0
         self.added = 0
         self.requests: list[Event] = []
+        self.short: list[Event] = []
+        self._hides = any((work.vault.root / "review").glob("prop_*.json"))
 
     def add_messages(self, messages: Sequence[Message]) -> None:
         """Commit the new messages and release their memory."""
@@ -161,6 +171,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
+            self.short += [event for event in fresh if len(event.text) < _SHORT] if self._hides else []
             self.requests += [event for event in fresh if _ASKS.search(event.text) and is_of_person(event)]
             self._days.update(day_of(event.timestamp) for event in fresh)
 

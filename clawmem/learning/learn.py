@@ -123,6 +123,8 @@ def learn_from(
 ) -> LearnResult:
     """Decide about what an extraction found, and write the accepted facts in one commit."""
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
+        if read.marks and not dry_run:
+            _mark(work, read.marks)  # first: they say what a request to forget reaches
         cursor = parse_cursor(work.read(CURSOR_PATH))
         found, after, around = unread_events(work, cursor, read, days)
         user = vault.settings.words("user.name")
@@ -172,6 +174,15 @@ def learn_from(
             tuple(state.proposals),
             read,
         )
+
+
+def _mark(work: WriteScope, marks: Sequence[Event]) -> None:
+    """Commit the marks of messages that are not for everybody; a mark that is there already is not written again."""
+    subject = subject_line("access", "ledger", f"{counted(len(marks), 'message')} marked by a reader")
+    change = with_lines(Change(subject, {}, trailers("access", agent=work.caller.agent)), marks, work.read)
+    if change.writes:
+        work.commit([change])
+        work.update_index()
 
 
 def unread_events(

@@ -20,7 +20,7 @@ _OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
 
 # What answers from the index alone, so that a reader gets only what he may see; and what an agent that is such a reader
 # may write besides.
-_FOR_READERS = frozenset(("recall", "context", "list", "show", "why", "graph"))
+_FOR_READERS = frozenset(("recall", "context", "list", "show", "graph"))
 _FOR_AGENTS = frozenset(("remember", "note", "ingest", "session note", "session checkpoint", "session end"))
 
 

@@ -95,6 +95,22 @@ def readers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     return tuple(filter(None, found))
 
 
+def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
+    """Return the ids of the marked messages that a person may see; none where the vault has no policy or no such
+    person."""
+    rules = read_access(vault)
+    person = rules.policy.person(name) if rules else None
+    if rules is None or person is None:
+        return set()
+    rows = index.database.execute("SELECT id, mark FROM event WHERE mark IS NOT NULL").fetchall()
+    return {event_id for event_id, mark in rows if verdict(*rules, person, mark_in(mark), moment).allowed}
+
+
+def is_restricted(vault: Vault) -> bool:
+    """Return whether the vault is read for somebody who may not see everything."""
+    return vault.reader is not None and bool(readers_of(vault, read_access(vault)))
+
+
 @contextmanager
 def for_reader(vault: Vault, index: Index) -> Iterator[None]:
     """Let the index show only what those for whom the vault is read may see, each of them."""
@@ -123,12 +139,13 @@ def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
     try:
         _put_views(database, {"fact": facts, "event": events, "note": notes})
         index.database = _Unhinted(database)  # type: ignore[assignment]
+        index.is_restricted = True
         if any(marked.values()):
             index.engine = _Permitted(engines[0], facts)
             index.passage_engine = _Permitted(engines[1], events, notes)
         yield
     finally:
-        index.database = database
+        index.database, index.is_restricted = database, False
         index.engine, index.passage_engine = engines
         for name in ("total", *_VIEWS):
             database.execute(f"DROP {'TABLE' if name == 'total' else 'VIEW'} IF EXISTS temp.{name}")

@@ -39,7 +39,8 @@ class Index(SqliteStore):
     """An open index.
 
     `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
-    is the commit that it was last known to describe. `kept` says whether it outlives this process.
+    is the commit that it was last known to describe. `kept` says whether it outlives this process. `is_restricted`
+    means that it shows only what somebody may see: files and the history then show more.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Index(SqliteStore):
         self.notices = notices
         self.at: str | None = None
         self.kept = True
+        self.is_restricted = False
         # The inode and the path of the file, and the keyword engine that was asked for.
         self.place: tuple[int, str, str] | None = None
 

@@ -29,7 +29,8 @@ class Extraction(NamedTuple):
     stored after the commit. `by_caller` says that the calling agent is the model: then events that only the rules have
     read are read again, `passed` are the events that count as read beside those found, those `again` had been set
     aside, and `workflow` is stored with each fact. `forget` maps the events that
-    ask to forget something to the ids of the facts that they mean. `lines` tell messages alone, or mark them.
+    ask to forget something to the ids of the facts that they mean. `lines` tell messages alone, and `marks` say for
+    whom they are.
     """
 
     model: str | None = None
@@ -49,6 +50,7 @@ class Extraction(NamedTuple):
     again: frozenset[str] = frozenset()
     forget: Mapping[str, tuple[str, ...]] = {}
     lines: tuple[Event, ...] = ()
+    marks: tuple[Event, ...] = ()
 
     @property
     def extractor(self) -> str:

@@ -249,7 +249,7 @@ class LearningRound:
             targets = ((event.text,),)
         says = f"It was asked to forget: {one_line(event.text)}"
         asked = asked or Proposition(says, event.id, (0, len(event.text)), event.text)
-        return _forgotten(asked, self._state.forget(event, targets, named))
+        return _forgotten(asked, self._state.forget(event, targets, named, bool(ids)))
 
     def _apply(
         self, proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact], event: Event

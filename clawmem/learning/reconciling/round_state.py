@@ -257,13 +257,16 @@ class RoundState:
             self._namesakes.add(made)
         self._titles.add(entity, (title,))
 
-    def forget(self, event: Event, targets: Sequence[Named], ids: Collection[str]) -> Proposal | None:
-        """Hide what an event asks to forget, also what this round learned. Return the proposal, or None."""
+    def forget(
+        self, event: Event, targets: Sequence[Named], ids: Collection[str], certain: bool = False
+    ) -> Proposal | None:
+        """Hide what an event asks to forget, also what this round learned; the event itself in any case if a reader is
+        `certain` that it asks. Return the proposal, or None."""
         fresh = [PlacedFact(fact, entity) for entity in self.touched for fact in self._facts[entity].values()]
         written = {path: data for change in self.hidden for path, data in change.writes.items()}
         found = plan_forgetting(
             self._work, targets, event, ids, fresh, lambda path: written.get(path) or self._work.read(path),
-            self.filed.ids,
+            self.filed.ids, certain=certain,
         )  # fmt: skip
         if found is None or found.proposal is None:
             return None

@@ -131,7 +131,8 @@ def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetail
     facts = tuple(facts_of(index, found))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
     notices = (*index.notices, *unreadable_notices(index, found))
-    return EntityDetails(entity, vault.read_text(summary_path(found)) or "", facts, notices)
+    summary = "" if index.is_restricted else vault.read_text(summary_path(found)) or ""
+    return EntityDetails(entity, summary, facts, notices)
 
 
 def move_entity(vault: Vault, name: str, target: str, caller: Caller, verb: str = "move") -> EntityChange:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
 from clawmem.memory.pages.summaries import daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
@@ -19,7 +20,7 @@ from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, event_to_line, is_of_user, parse_events
+from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
@@ -48,6 +49,13 @@ Named = tuple[str, ...]
 """The words that may name a target, best first: those that name something known are meant."""
 JUST_SAID: Named = ()
 """The target that is the last message before the request."""
+_DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{4}")
+# A message with a value that was to be forgotten only repeats it: it is a question, or says that the value goes.
+_REPEATS = re.compile(
+    r"\?|\b(?:delet|forg|remov|eras|dropp|retir|former|no longer|obsolete|unavailable|gelösch|lösch|verg[ae]ss|"
+    r"entfern|nicht mehr|ehemalig|olvid|borr|elimin|ya no|oubli|effac|supprim|retir|ne plus)",
+    re.IGNORECASE,
+)
 # Words that say nothing of what is meant, in the languages in which a request is understood.
 _PLAIN = STOPWORDS | frozenset(
     "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
@@ -149,8 +157,10 @@ def plan_forgetting(
     read: Callable[[str], bytes | None] | None = None,
     taken: Collection[str] = (),
     everywhere: bool = False,
+    certain: bool = False,
 ) -> Forgetting | None:
-    """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before.
+    """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before. A
+    `certain` request is hidden also if nothing else is known.
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
@@ -165,7 +175,8 @@ def plan_forgetting(
     if everywhere:
         ledgers = {path: tuple(map(_shown_again, many)) for path, many in ledgers.items()}
     own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
-    group = {event.id for events in ledgers.values() for event in events if own and event.speaker == own}
+    reached = _reach(work, own) if own else None
+    group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
     known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.is_current]
     known = [placed for placed in known if not own or placed.fact.source_event in group]
     events = [
@@ -173,11 +184,12 @@ def plan_forgetting(
     ]
     if request:
         # A request means what was said before it, also where a whole conversation is read at once.
-        later = {event.id for event in events if event.timestamp > request.timestamp}
+        later = {event.id for event in events if event.timestamp > request.timestamp} - set(ids)
         events = [event for event in events if event.id not in later]
         known = [placed for placed in known if placed.fact.source_event not in later]
     before = _own_before(events, request) if request else []
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
+    ids = ids - {event_id for event_id in ids if own and event_id.startswith("evt_") and event_id not in group}
     wordings: list[tuple[str, ...]] = []
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
@@ -191,7 +203,7 @@ def plan_forgetting(
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
-    if not meant and not [message for message in messages if not request or message.id != request.id]:
+    if not meant and not certain and not [message for message in messages if not request or message.id != request.id]:
         return None
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
@@ -201,7 +213,7 @@ def plan_forgetting(
         )
         for placed in meant
     )
-    proposal = _proposal(work, identity, request, meant, messages) if request else None
+    proposal = _proposal(work, identity, request, meant, messages, wordings) if request else None
     writes: dict[str, bytes | None] = {
         **_items(work, gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
@@ -216,6 +228,48 @@ def plan_forgetting(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     return Forgetting(gone, messages, proposal, Change(subject, writes, rows, author=agent_author(work.caller.agent)))
+
+
+def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
+    """Return which messages a request of somebody else than the user reaches: what he said himself and, in a memory
+    that several people share, what is marked for those who may see it, if he may."""
+    from clawmem.index.tables.rights import marked_for  # few requests are of others
+
+    visible = marked_for(work.vault, work.index, speaker, stamp(work.caller.now))
+    return lambda event: event.speaker == speaker or event.id in visible
+
+
+def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
+    """Return the change that hides new messages which repeat what somebody asked to forget: those that ask for a number
+    or a name of a request, or confirm that it goes. None if there are none."""
+    requests = {
+        proposal.source_event: proposal
+        for proposal in read_proposals(work.vault).proposals
+        if proposal.kind == KIND and proposal.status != REJECTED and proposal.source_event
+    }
+    if not requests:
+        return None
+    values: list[tuple[tuple[str, ...], str]] = [
+        ((token,), requests[event.id].id)
+        for event in events_by_id(work.index, requests).values()
+        for token in _tokens(event.text)
+        if len(token) > 3 and any(letter.isdigit() for letter in token) and not _DAY.fullmatch(token)
+    ]
+    for proposal in requests.values():
+        named = [telling_words(text) for text in (proposal.details or {}).get("words", ())]
+        values += [(words, proposal.id) for words in named if len(words) > 1]
+    hidden: dict[str, dict[str, Event]] = {}
+    for event in events:
+        mark = next((mark for words, mark in values if means(words, event.text)), None)
+        if mark is not None and event.id not in requests and _REPEATS.search(event.text):
+            path = ledger_path(day_of(event.timestamp))
+            hidden.setdefault(path, {})[event.id] = _without(event, (), mark)
+    if not hidden:
+        return None
+    count = counted(sum(map(len, hidden.values())), "message")
+    writes: dict[str, bytes | None] = {path: _with_events(path, work.read, changed) for path, changed in hidden.items()}
+    subject = subject_line(KIND, "vault", f"{count} that repeat what is to be forgotten hidden")
+    return Change(subject, writes, trailers(KIND, agent=work.caller.agent), author=agent_author(work.caller.agent))
 
 
 def _telling(
@@ -318,7 +372,12 @@ def _is_meant(words: Sequence[str], fact: Fact) -> bool:
 
 
 def _proposal(
-    work: WriteScope, identity: str, request: Event, meant: Sequence[PlacedFact], messages: Sequence[Event]
+    work: WriteScope,
+    identity: str,
+    request: Event,
+    meant: Sequence[PlacedFact],
+    messages: Sequence[Event],
+    wordings: Sequence[tuple[str, ...]],
 ) -> Proposal:
     text = "; ".join(placed.fact.fact for placed in meant) or counted(len(messages), "message")
     shown = [f'"{one_line(message.text)[:_LONGEST_SHOWN]}" ({message.id})' for message in messages[:_MOST_SHOWN]]
@@ -329,7 +388,7 @@ def _proposal(
         identity, KIND, f"Forget: {text}", why, stamp(work.caller.now), DECIDE,
         targets=tuple(ProposalTarget(placed.fact.id, placed.fact.fact) for placed in meant),
         entity=meant[0].entity if meant else None, source_event=request.id, agent=request.agent,
-        details={"events": [message.id for message in messages]},
+        details={"events": [message.id for message in messages], "words": [" ".join(words) for words in wordings]},
     )  # fmt: skip
 
 
@@ -347,8 +406,9 @@ def _hidden(
     ids: Collection[str],
     mark: str,
 ) -> dict[str, dict[str, Event]]:
-    """Return the messages without what is to be forgotten, by ledger path and id: the request and those with these ids
-    as a whole, and of the others what taught the facts and what says the same."""
+    """Return the messages without what is to be forgotten, by ledger path and id: the request as a whole, those with
+    these ids without the words that are named, or as a whole if they have none, and of the others what taught the facts
+    and what says the same."""
     whole = set(ids) | ({request.id} if request else set())
     taught: dict[str | None, list[Fact]] = {}
     for placed in meant:
@@ -360,7 +420,9 @@ def _hidden(
         for event in many:
             if event.id not in able:
                 continue
-            spans = [] if event.id in whole else _spans(event.text, [*items, *wordings], taught.get(event.id, ()))
+            is_request = request is not None and event.id == request.id
+            named = wordings if event.id in whole else [*items, *wordings]
+            spans = [] if is_request else _spans(event.text, named, taught.get(event.id, ()))
             if event.id in whole or event.id in taught or spans:
                 found.setdefault(path, {})[event.id] = _without(event, spans, mark)
     return found

@@ -123,6 +123,8 @@ def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
     """Return the error for a fact that was removed from the vault, or None if there never was one."""
 
     def searched(index: Index) -> RemovedFact:
+        if index.is_restricted:
+            raise NotFound(f"No fact has the id '{reference}'.")  # the history has what a reader may not see
         with open_history(vault) as history:
             return find_removed_fact(index, history, reference)
 

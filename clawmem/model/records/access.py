@@ -218,10 +218,10 @@ def _of_kind(
 ) -> Verdict:
     """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
     what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
-    for grant in sorted(grants, key=lambda grant: (grant.timestamp, grant.id), reverse=True):
+    for grant in sorted(grants, key=lambda grant: grant.timestamp)[::-1]:
         if _concerns(policy, grant, person, kind, whom) and _in_force(grant, moment):
-            says = "granted" if grant.allows else "withdrawn"
-            return Verdict(grant.allows, f"{what} was {says} to {grant.who} on {grant.timestamp[:10]} ({grant.id})")
+            says = "granted to" if grant.allows else "withdrawn from"
+            return Verdict(grant.allows, f"{what} was {says} {grant.who} on {grant.timestamp[:10]} ({grant.id})")
     if whom and person.is_named(whom):
         return Verdict(True, f"it is about {person.id}")
     for rule in policy.rules:

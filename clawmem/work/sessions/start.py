@@ -151,10 +151,15 @@ def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tu
         for other_record in ended
         if (other_record.workflow, other_record.project) == (record.workflow, record.project)
     ]
-    mine = [
-        other_record for other_record in same if record.workflow or record.project or other_record.agent == record.agent
-    ]
+    shares = bool(record.workflow or record.project) and not (same and _is_restricted(vault))
+    mine = [other_record for other_record in same if shares or other_record.agent == record.agent]
     return tuple(sorted(mine, key=lambda other_record: other_record.ended or "", reverse=True)[:_PREVIOUS])
+
+
+def _is_restricted(vault: Vault) -> bool:
+    from clawmem.index.tables.rights import is_restricted  # only where sessions were handed on
+
+    return is_restricted(vault)
 
 
 def session_reach(record: SessionRecord) -> Reach | None:

@@ -1,0 +1,147 @@
+"""`clawmem access` from a vault that several people share: rules, grants, marks, and each verb for a reader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clawmem.faces.parts.command import Command
+from clawmem.faces.verbs.table import VERBS, load
+from clawmem.runtime import Runtime
+from tests.conftest import Command as Clawmem
+from tests.index.tables.test_rights import POLICY
+
+SECRET = "sarcoidosis"
+_CHAT: list[dict[str, object]] = [
+    {"speaker": "Dr. Alvarez", "content": f"The biopsy of Lucia showed {SECRET}.", "to": ["Lucia Gomez"]},
+    {"speaker": "Clara", "content": "Lucia comes on Friday at five.", "channel": "desk"},
+]
+# What a reader may use, each as it is called where it might show the secret.
+_READING = {
+    "recall": ["recall", "What did the biopsy of Lucia show?"],
+    "context": ["context", "What did the biopsy of Lucia show?"],
+    "list": ["list"],
+    "show": ["show", "lucia"],
+    "graph": ["graph", "path", "lucia", SECRET],
+}
+
+
+@pytest.fixture
+def shared(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> tuple[str, str]:
+    """A vault with a policy, two messages, and two facts of which one is private: the ids of message and fact."""
+    policy = vault_root / "governance/access.yaml"
+    policy.parent.mkdir(exist_ok=True)
+    policy.write_text(POLICY)
+    chat = tmp_path / "chat.jsonl"
+    rows = ({"role": "user", "timestamp": f"2026-11-20T09:0{at}:00Z", **row} for at, row in enumerate(_CHAT))
+    chat.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert clawmem("ingest", str(chat)).code == 0
+    event = clawmem("recall", "biopsy", "--json").data["events"][0]["id"]
+    place = ("-e", "areas/people/lucia")
+    fact = clawmem("remember", f"Lucia has {SECRET}.", *place, "--json").data["facts"][0]["id"]
+    clawmem("remember", "Lucia lives in Graz.", *place)
+    assert clawmem("access", "mark", fact, "--kind", "health", "--about", "lucia").code == 0
+    return event, fact
+
+
+def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    event, fact = shared
+    facts = {
+        name: [row["id"] == fact for row in clawmem("list", "--reader", name, "--json").data["facts"]]
+        for name in ("lucia", "Dr. Alvarez", "clara")
+    }
+    assert {name: any(rows) for name, rows in facts.items()} == {"lucia": True, "Dr. Alvarez": True, "clara": False}
+    assert all(len(rows) == 1 + any(rows) for rows in facts.values())
+    said = clawmem(
+        "access", "grant", "clara", "health", "--of", "lucia", "--until", "2026-12-01", "--reason", "on call"
+    )
+    assert said.out.endswith("clara may see health of lucia, until 2026-12-01 (on call)\n")
+    assert fact in clawmem("list", "--reader", "clara").out
+    assert fact not in clawmem("list", "--reader", "clara", env={"CLAWMEM_NOW": "2026-12-02T00:00:01Z"}).out
+    assert clawmem("access", "revoke", "reception").code == 0
+    assert fact not in clawmem("list", "--reader", "clara").out
+    assert "clara may not see it: health of lucia was withdrawn" in clawmem("access", "why", fact, "--for", "Clara").out
+    assert "is for Lucia Gomez" in clawmem("access", "why", event, "--for", "clara").out
+    assert "alvarez may see it: alvarez said it" in clawmem("access", "who", event).out
+    assert clawmem("access", "mark", event).out == f"{event} is for everybody\n"
+    assert SECRET in clawmem("recall", "biopsy", "--reader", "clara").out
+    assert "grant_" in clawmem("access", "show").out
+    assert clawmem("doctor").code == 0
+
+
+@pytest.mark.parametrize("verb", sorted(_READING))
+@pytest.mark.parametrize("way", ["option", "variable", "agent"])
+def test_what_answers_a_reader_never_has_the_secret(
+    clawmem: Clawmem, shared: tuple[str, str], verb: str, way: str
+) -> None:
+    words = _READING[verb]
+    for shape in ([], ["--json"], ["--at", "2026-11-21"] if verb in ("list", "show") else ["--quiet"]):
+        if way == "option":
+            found = clawmem(*words, *shape, "--reader", "clara")
+        elif way == "variable":
+            found = clawmem(*words, *shape, env={"CLAWMEM_READER": "clara"})
+        else:
+            found = clawmem(*words, *shape, "--agent", "desk")
+        assert SECRET not in (found.out + found.err).replace(f"'{SECRET}'", "").replace(f'"{SECRET}"', "")
+
+
+def _commands() -> list[str]:
+    """Every command of the table of verbs, such as `remember` and `task take`."""
+    found = []
+    for verb in VERBS:
+        loaded = load(verb)
+        found += [verb] if isinstance(loaded, Command) else [f"{verb} {word}" for word in loaded]
+    return found
+
+
+def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_index(
+    vault_root: Path, environment: dict[str, str], shared: tuple[str, str]
+) -> None:
+    def usable(**values: str | None) -> set[str]:
+        allowed = set()
+        for command in _commands():
+            try:
+                Runtime(environment, vault_root, str(vault_root), **values).check_verb(command)  # type: ignore[arg-type]
+                allowed.add(command)
+            except Exception as problem:  # noqa: BLE001 - each other error fails the test
+                assert "may show or change more than" in str(problem)
+        return allowed
+
+    harness = {"hook", "mcp", "completions", "schema"}
+    reading = {command for command in _commands() if command.partition(" ")[0] in _READING}
+    assert usable(reader="clara") == reading | harness
+    writing = {"remember", "note", "ingest", "session note", "session checkpoint", "session end"}
+    assert usable(agent="desk") == reading | harness | writing
+    assert usable(agent="stranger") == usable() == set(_commands())
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["log", "--reader", "clara"], 1, "`log` may show or change more than clara may see."),
+        (["show", "FACT", "--reader", "clara"], 1, "No fact has the id"),
+        (["recall", "x", "--reader", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
+        (["recall", "x", "--reader", ""], 2, "--reader is empty."),
+        (["access", "grant", "eve", "health"], 2, "has no person and no role 'eve'"),
+        (["access", "grant", "clara", "money"], 2, "has no kind of content 'money'"),
+        (["access", "grant", "clara", "health", "--until", "2026-11-01"], 2, "is not after the beginning"),
+        (["access", "mark", "FACT", "--kind", "money"], 2, "has no kind of content 'money'"),
+        (["access", "mark", "evt_0000"], 1, "There is no message 'evt_0000'."),
+        (["access", "why", "FACT", "--for", "eve"], 2, "has no person 'eve'"),
+        (["access", "grant", "clara", "health", "--agent", "desk"], 1, "may show or change more than desk may see"),
+        (["access", "mark", "FACT", "--agent", "coder"], 1, "Only a person decides who may see what"),
+    ],
+)
+def test_what_cannot_be_done_says_why(
+    clawmem: Clawmem, shared: tuple[str, str], words: list[str], code: int, says: str
+) -> None:
+    found = clawmem(*(shared[1] if word == "FACT" else word for word in words))
+    assert (found.code, says in found.err) == (code, True), found.err
+
+
+def test_without_a_policy_everybody_sees_everything_and_nobody_can_be_named(clawmem: Clawmem) -> None:
+    assert clawmem("access", "show").code == 1
+    assert "has no governance/access.yaml" in clawmem("list", "--reader", "clara").err
+    assert clawmem("list", "--agent", "desk").code == 0
