@@ -25,6 +25,7 @@ RUN = (
     b'{"id": "run_1", "timestamp": "2026-11-20T08:00:00Z", "suite": "boats", "commit": null, "version": "0.1.0",'
     b' "checksum": "00", "scores": []}\n'
 )
+GRANT = b'{"id": "grant_1", "timestamp": "2026-11-20T08:00:00Z", "who": "jane", "may": ["health"]}\n'
 FAILURE = b'{"id": "fail_1", "timestamp": "2026-11-20T08:00:00Z", "mode": "loop"}\n'
 PRINCIPLE = b"no-tar:\n  rule: No tar.\n  reason: It sticks.\n  check: {regex: tar}\n  good: paint\n  bad: tar\n"
 
@@ -65,6 +66,8 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
         b"loop: {guardrail: Stop.}\n",
         b"sinking:\n  signs: [water]\n",
     ),
+    "access policy": ("governance/access.yaml", b"people: {jane: {role: owner}}\n", b"people: [jane]\n"),
+    "grants": ("governance/grants.jsonl", GRANT, b'{"id": "grant_1"}\n'),
     "failures": ("governance/failures.jsonl", FAILURE, b'{"id": "fail_1"}\n'),
     "principles": ("governance/principles.yaml", PRINCIPLE, b"no-tar:\n  rule: No tar.\n"),
     "guardrails page": ("governance/GUARDRAILS.md", b"# Guardrails\n", CONFLICT),

@@ -55,7 +55,7 @@ class Marked(NamedTuple):
 
 
 class SeenBy(NamedTuple):
-    """The marks that something has, its own and of the message that it was learned from, and for each person whether he
+    """The marks that something has, its own and of the message that it was learned from, and for each person whether they
     may see it and why."""
 
     id: str

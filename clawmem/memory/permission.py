@@ -18,7 +18,7 @@ from clawmem.vault.vault import Vault
 # A person wires these into a harness. The server checks the verb of each tool that is called.
 _OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
 
-# What answers from the index alone, so that a reader gets only what he may see; and what an agent that is such a reader
+# What answers from the index alone, so that a reader gets only what they may see; and what an agent that is such a reader
 # may write besides.
 _FOR_READERS = frozenset(("recall", "context", "list", "show", "graph"))
 _FOR_AGENTS = frozenset(("remember", "note", "ingest", "session note", "session checkpoint", "session end"))
@@ -67,7 +67,7 @@ def check_verb(vault: Vault, agent: str, verb: str) -> None:
 
 def check_reader(vault: Vault, verb: str) -> None:
     """Raise NotPermitted if the vault is read for somebody who may not see everything, and a verb shows more than the
-    rows of the index that he may see, or writes in his name. Raise NotFound if nobody knows what he may see."""
+    rows of the index that they may see, or writes in their name. Raise NotFound if nobody knows what they may see."""
     if vault.reader is None or verb.partition(" ")[0] in _OF_HARNESSES:
         return
     from clawmem.index.tables.rights import read_access, readers_of  # only where somebody may not see everything

@@ -34,7 +34,7 @@ def show(call: Call) -> Answer:
 
 
 def who(call: Call, target: Annotated[str, _ID]) -> Answer:
-    """List for each person whether he may see a fact or a message, and why."""
+    """List for each person whether they may see a fact or a message, and why."""
     found = seen_by(call.runtime.vault(), call.runtime.caller(), target)
     lines = [_verdict(name, each) for name, each in found.verdicts.items()]
     return Answer({"id": found.id, "marks": _marks(found.marks), "people": _verdicts(found.verdicts)}, lines)

@@ -1,4 +1,4 @@
-"""What a reader of an index may see: the rows that are not for him are not there, for every query.
+"""What a reader of an index may see: the rows that are not for them are not there, for every query.
 
 Views of the same names, which SQLite finds before the tables, leave them out, and so do the keyword engines. Whatever
 asks the index then answers, counts and ranks as if they did not exist.

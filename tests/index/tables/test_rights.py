@@ -1,4 +1,4 @@
-"""For a reader, what he may not see is not in the index: not found, not counted, and no word of it is known."""
+"""For a reader, what they may not see is not in the index: not found, not counted, and no word of it is known."""
 
 from __future__ import annotations
 
