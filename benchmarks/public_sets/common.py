@@ -10,7 +10,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +34,7 @@ from clawmem.vault.vault import Vault
 from tests.conftest import NOW
 
 SEED = 1
+_OF_REGULAR_EXPRESSIONS = re.compile(r"[\\\[\]()|?+*{}]")
 _SHOWN_APART = ("set", "read", "scored", "table", "cases")
 Table = Sequence[Mapping[str, Any]]
 
@@ -102,9 +103,13 @@ def line_of(hit: RecallHit) -> str:
 
 
 def hits_pattern(text: str, pattern: str) -> bool:
-    """Return whether a text contains a pattern: without case, white space as one blank, plain words only whole.
+    """Return whether a text contains a pattern: a regular expression, or else a text without case, white space as one
+    blank, plain words only whole.
 
-    The rule is that of GateMem's own rule-based scorer for literal patterns (bench/eval/metrics.py)."""
+    The rule is that of GateMem's own rule-based scorer (bench/eval/metrics.py)."""
+    if _OF_REGULAR_EXPRESSIONS.search(pattern):
+        with suppress(re.error):
+            return re.search(pattern, text, re.IGNORECASE) is not None
     low, wanted = (" ".join(name.split()).lower() for name in (text, pattern))
     if not wanted:
         return False
@@ -167,14 +172,14 @@ def main(doc: str | None, read: Callable[..., Any], run: Callable[..., Mapping[s
     The exit code is 1 where the number of cases that were scored is not that of the cases that were read."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in files:
-        parser.add_argument(name, type=Path, nargs="+" if name == "files" else None)
+        parser.add_argument(name.rstrip("?"), type=Path, nargs={"files": "+", "rights?": "?"}.get(name))
     parser.add_argument("--cases", type=int, metavar="N", help="only the first N cases or episodes")
     parser.add_argument("--answer", action="store_true", help="let the model of the settings answer, too")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting of each vault")
     parser.add_argument("--json", action="store_true", help="print one JSON document with every case")
     namespace = parser.parse_args()
     try:
-        cases = read(*(getattr(namespace, name) for name in files))
+        cases = read(*(getattr(namespace, name.rstrip("?")) for name in files))
         record = run(cases, Options(tuple(namespace.set), namespace.answer, namespace.cases))
     except ClawmemError as problem:
         parser.error(f"{problem.message} {problem.hint}")

@@ -353,7 +353,7 @@ def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, ca
     why = found.proposal.why
     assert why.count('"The boat is called Albatross') == 10 and why.endswith(", and 1 more.")
     assert max(map(len, why.split('"')[1::2])) == 120
-    assert found.proposal.details == {"events": [event.id for event in found.events]}
+    assert found.proposal.details == {"events": [event.id for event in found.events], "words": ["boat Albatross"]}
     assert found.change.subject == "forget(vault): 0 facts and 11 messages hidden until a person decides"
 
 

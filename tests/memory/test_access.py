@@ -1,0 +1,154 @@
+"""A memory that several people share: what a reader marks, what a request to forget reaches, and codes that are left
+out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from clawmem.index.refresh.refresh import run_query
+from clawmem.learning.apply import apply_answer
+from clawmem.learning.ingest import ingest
+from clawmem.learning.pending import pending
+from clawmem.memory.access import mark, seen_by
+from clawmem.model.records.access import AccessMark
+from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import Event, parse_events
+from clawmem.model.transcripts.formats import read, shape_of
+from clawmem.model.transcripts.message import Message
+from clawmem.review.review import reject
+from clawmem.vault.vault import Vault
+from tests.index.tables.test_rights import read_for, texts, with_policy
+
+_SAID = [
+    ("Dr. Alvarez", "The biopsy of Lucia showed sarcoidosis."),
+    ("Clara", "Lucia comes on Friday at five."),
+    ("Clara", "Between us: the cake for Lucia is in the kitchen."),
+]
+
+
+def tell(vault: Vault, caller: Caller, *rows: tuple[str, str], first: int = 0) -> list[Event]:
+    """Ingest messages of one conversation, and return all messages of the day."""
+    messages = [
+        Message(at, "user", text, f"2026-11-20T09:{at:02}:00Z", speaker, "s1")
+        for at, (speaker, text) in enumerate(rows, first)
+    ]
+    ingest(vault, messages, caller, "chat")
+    return events(vault)
+
+
+def events(vault: Vault) -> list[Event]:
+    path = "ledger/2026-11-20.jsonl"
+    return [event for event in parse_events(vault.read(path) or b"", path) if event.kind == "message"]
+
+
+def answer(vault: Vault, caller: Caller, **keys: Any) -> None:
+    """Answer the next task as a reader of it does."""
+    task = pending(vault, caller).text
+    name = task.split('id="')[1].split('"')[0]
+    apply_answer(vault, caller, json.dumps({"task": name, "facts": [], **keys}))
+
+
+def marks(vault: Vault) -> dict[str, str]:
+    """The marks of messages."""
+    query = "SELECT id, mark FROM event WHERE mark IS NOT NULL AND recalled = 0"
+    return dict(run_query(vault, lambda index: index.database.execute(query).fetchall()))
+
+
+def test_a_reader_of_a_shared_memory_is_asked_and_marks_what_is_not_for_everybody(vault: Vault, caller: Caller) -> None:
+    said = tell(with_policy(vault), caller, *_SAID)
+    task = pending(vault, caller).text
+    assert "health: Diagnoses and medicines." in task and "alvarez, Dr. Alvarez, doctor" in task
+    private = {"1": {"kinds": ["health"], "about": ["lucia"]}, "3": {"audience": ["clara", "desk"]}}
+    answer(vault, caller, private=private)
+    assert set(marks(vault)) == {said[0].id, said[2].id}
+    assert texts(read_for(vault, "lucia"), caller) == {_SAID[0][1], _SAID[1][1]}
+    assert texts(read_for(vault, "desk"), caller) == {_SAID[1][1], _SAID[2][1]}
+    assert "may not see it: it is for clara, desk" not in str(seen_by(vault, caller, said[2].id).verdicts["desk"])
+    log = vault.git.run("log", "--format=%s", "-3").decode()
+    assert "access(ledger): 2 messages marked by a reader" in log
+    mark(vault, caller, [said[0].id], AccessMark())
+    assert _SAID[0][1] in texts(read_for(vault, "clara"), caller), "what a person says counts more"
+
+
+def test_a_vault_without_a_policy_asks_nothing_and_takes_no_mark(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, *_SAID)
+    assert "<private>" not in pending(vault, caller).text
+    answer(vault, caller, private={"1": {"kinds": ["health"]}})
+    assert marks(vault) == {}
+
+
+def shown(vault: Vault, number: int) -> str | None:
+    """The text of a message as it is served, or None if it is hidden."""
+    event = events(vault)[number]
+    return None if event.recalled else event.text
+
+
+@pytest.mark.parametrize(
+    ("speaker", "hidden"), [("Lucia Gomez", True), ("Dr. Alvarez", True), ("Clara", False), ("Eve", False)]
+)
+def test_a_request_reaches_what_is_marked_and_the_speaker_may_see(
+    vault: Vault, caller: Caller, speaker: str, hidden: bool
+) -> None:
+    tell(with_policy(vault), caller, _SAID[0])
+    answer(vault, caller, private={"1": {"kinds": ["health"], "about": ["lucia"]}})
+    tell(vault, caller, (speaker, "Please delete the result of the biopsy from memory."), first=5)
+    answer(vault, caller, forget={"1": ["biopsy"]})
+    assert (shown(vault, 0) is None) == hidden
+    assert shown(vault, 1) is None, "a reader was certain that it asks"
+
+
+def test_of_a_message_that_a_request_names_only_the_named_words_go(vault: Vault, caller: Caller) -> None:
+    said = tell(vault, caller, ("user", "My old line is 415-555-0168. The cat eats at seven every single day."))
+    tell(vault, caller, ("user", "Drop my old line, will you."), first=5)
+    answer(vault, caller, forget={"2": ["1", "415-555-0168"]})
+    assert (shown(vault, 0) or "").strip() == "The cat eats at seven every single day."
+    assert said[0].text.startswith("My old line")
+
+
+def test_what_repeats_a_forgotten_value_is_hidden_until_the_request_is_rejected(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, ("user", "My old line is 415-555-0168."), ("user", "Forget my old line 415-555-0168."))
+    rows = (
+        ("assistant", "Done, 415-555-0168 was deleted."),
+        ("user", "Was it 415-555-0168?"),
+        ("user", "My new number is again 415-555-0168."),
+        ("user", "Was it 415-555-0199?"),
+    )
+    tell(vault, caller, *rows, first=10)
+    assert [shown(vault, number) for number in range(6)] == [None, None, None, None, rows[2][1], rows[3][1]]
+    (path,) = vault.path("review").glob("prop_*.json")
+    reject(vault, path.stem, caller, "a slip")
+    assert all(shown(vault, number) for number in range(6))
+
+
+@pytest.mark.parametrize(
+    ("record", "audience"),
+    [
+        ({"participants": ["Jane", {"name": "Bob"}, {"id": "u3"}]}, ["Jane", "Bob", "u3"]),
+        ({"to": "Jane"}, ["Jane"]),
+        ({"channel": "desk"}, ["#desk"]),
+        ({"participants": [], "to": [None]}, []),
+        ({"access": {"audience": ["Jane"]}, "to": "Bob"}, ["Jane"]),
+    ],
+)
+def test_a_line_says_for_whom_it_is(
+    vault: Vault, caller: Caller, record: Mapping[str, Any], audience: list[str]
+) -> None:
+    chat = {"messages": [{"role": "user", "content": "Hello there."}], **record}
+    for line in ({"role": "user", "content": "Hello.", **record}, chat):
+        data = json.dumps(line).encode()
+        ingest(vault, read(shape_of(data, "chat.jsonl"), [data], "chat.jsonl"), caller, "chat")
+    found = [json.loads(mark)["audience"] for mark in marks(vault).values()]
+    assert found == ([audience, audience] if audience else [])
+
+
+def test_a_message_with_a_code_is_kept_without_it_and_one_with_a_password_is_not(vault: Vault, caller: Caller) -> None:
+    rows = (("user", "The door code is 4471 and Mia comes at five."), ("user", "My password is hunter2hunter2."))
+    messages = [Message(at, "user", text, "2026-11-20T09:00:00Z", who) for at, (who, text) in enumerate(rows, 1)]
+    result = ingest(vault, messages, caller, "chat")
+    assert [event.text for event in events(vault)] == ["The door code is [redacted: pin] and Mia comes at five."]
+    assert [line.line for line in result.skipped] == [2]
+    assert "1 message (line 1) had a credential or a code, which was not stored" in result.notices
