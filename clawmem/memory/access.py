@@ -55,8 +55,8 @@ class Marked(NamedTuple):
 
 
 class SeenBy(NamedTuple):
-    """The marks that something has, its own and of the message that it was learned from, and for each person whether they
-    may see it and why."""
+    """The marks that something has, its own and of the message that it was learned from, and for each person whether
+    they may see it and why."""
 
     id: str
     marks: tuple[AccessMark, ...]

@@ -18,8 +18,8 @@ from clawmem.vault.vault import Vault
 # A person wires these into a harness. The server checks the verb of each tool that is called.
 _OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
 
-# What answers from the index alone, so that a reader gets only what they may see; and what an agent that is such a reader
-# may write besides.
+# What answers from the index alone, so that a reader gets only what they may see; and what an agent that is such a
+# reader may write besides.
 _FOR_READERS = frozenset(("recall", "context", "list", "show", "graph"))
 _FOR_AGENTS = frozenset(("remember", "note", "ingest", "session note", "session checkpoint", "session end"))
 

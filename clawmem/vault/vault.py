@@ -178,7 +178,7 @@ class Vault:
         are returned, `unread` holds the error, and no command may write.
         """
         try:
-            return self._read_once(SETTINGS, lambda: settings_from_mapping(self.load_yaml(SETTINGS) or {}))
+            return self.read_once(SETTINGS, lambda: settings_from_mapping(self.load_yaml(SETTINGS) or {}))
         except (Unreadable, InvalidInput) as problem:
             return self._fallback_settings(problem)
 
@@ -205,7 +205,7 @@ class Vault:
         from clawmem.model.facts.catalog import catalog_from_mapping  # writing one fact does not need it
 
         try:
-            return self._read_once(CATALOG, lambda: catalog_from_mapping(self.load_yaml(CATALOG) or {}))
+            return self.read_once(CATALOG, lambda: catalog_from_mapping(self.load_yaml(CATALOG) or {}))
         except ClawmemError:
             head = self.head().commit
             committed = self.contents_at(head, [CATALOG])[CATALOG] if head else None
@@ -228,8 +228,8 @@ class Vault:
             IncompleteAnswer(f"{CATALOG} cannot be read, so no relation was recognised; `clawmem doctor` says why.")
         ]
 
-    def _read_once(self, name: str, read: Callable[[], _Read]) -> _Read:
-        """Return what `read` makes of a file; in a process that lives long, only where the file has changed."""
+    def read_once(self, name: str, read: Callable[[], _Read]) -> _Read:
+        """Return what `read` makes of a file, which is read again only where it has changed."""
         key = self.root, self._state_of(name)
         if name not in _last_read or _last_read[name][0] != key:
             _last_read[name] = key, read()

@@ -34,21 +34,25 @@ from clawmem.vault.vault import Vault
 
 Allows = Callable[[str], bool]
 """Whether a reader may see what has a mark, as text."""
-_EVERY = 1_000_000
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
-_DENIED = "CREATE TEMP TABLE denied_{0} (n INTEGER PRIMARY KEY)"
-_SUM = "SELECT facts - ?, seals - ? FROM main.total"
-# The notes and pages of a memory are written for those who may see all of it; an agent also has its own.
+_HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
+_OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
+# What was learned from a message, or tells it in one line, is for those who may see the message. The notes and pages of
+# a memory are written for those who may see all of it; an agent also has its own.
 _VIEWS = {
-    "event": "SELECT * FROM main.event WHERE n NOT IN (SELECT n FROM denied_event)"
-    " AND NOT (sitting = '' AND place IN (SELECT n FROM denied_event))",
-    "fact": "SELECT * FROM main.fact WHERE n NOT IN (SELECT n FROM denied_fact)",
-    "note": "SELECT * FROM main.note WHERE n NOT IN (SELECT n FROM denied_note)",
-    "edge": "SELECT * FROM main.edge WHERE n NOT IN (SELECT n FROM denied_fact)",
+    "fact": f"SELECT * FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS (SELECT 1 FROM main.event"
+    f" AS source WHERE source.id = fact.event AND {_OF_SOURCE}))",
+    "event": f"SELECT * FROM main.event WHERE NOT ({_OF_EVENT}) AND (sitting != '' OR NOT EXISTS (SELECT 1 FROM"
+    f" main.event AS source WHERE source.n = event.place AND {_OF_SOURCE}))",
+    "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.reader)",
+    "edge": "SELECT * FROM main.edge WHERE n IN (SELECT n FROM fact)",
     "entity": "SELECT * FROM main.entity WHERE name IN (SELECT entity FROM fact)",
     "alias": "SELECT * FROM main.alias WHERE name IN (SELECT entity FROM fact)",
     "dispute": "SELECT * FROM main.dispute WHERE target IN (SELECT id FROM fact)",
     "broken": "SELECT * FROM main.broken WHERE 0",
+    "total": "SELECT facts - (SELECT count(*) FROM (SELECT n FROM main.fact WHERE "
+    f"{_OF_FACT} UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
+    f" WHERE {_OF_SOURCE})) AS facts, (SELECT coalesce(sum(seal), 0) FROM fact) AS seals FROM main.total",
 }
 
 
@@ -63,12 +67,16 @@ def read_access(vault: Vault) -> AccessRules | None:
     """Return who may see what, or None where the vault has no policy: then everybody may see everything. Raise
     Unreadable if a file of it is: nobody may be shown too much by a mistake in it."""
     vault = vault.present or vault  # who may see what was said is decided now
-    if vault.path(ACCESS).is_file():
-        data = vault.read(GRANTS_PATH)
-        refuse_unread(data, GRANTS_PATH)
-        policy = policy_from(vault.load_yaml(ACCESS))
-        return AccessRules(policy, parse_grants(data or b"", GRANTS_PATH, parse_yaml))
-    return None
+    if not vault.path(ACCESS).is_file():
+        return None
+    policy = vault.read_once(ACCESS, lambda: policy_from(vault.load_yaml(ACCESS)))
+    return AccessRules(policy, vault.read_once(GRANTS_PATH, lambda: _grants(vault)))
+
+
+def _grants(vault: Vault) -> tuple[Grant, ...]:
+    data = vault.read(GRANTS_PATH)
+    refuse_unread(data, GRANTS_PATH)
+    return parse_grants(data or b"", GRANTS_PATH, parse_yaml)
 
 
 def readers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
@@ -134,57 +142,41 @@ def for_reader(vault: Vault, index: Index) -> Iterator[None]:
 def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
     """Let the index show only what `allows` lets through, and notes only of the agent `owner` ('' for none)."""
     database, engines = index.database, (index.engine, index.passage_engine)
-    facts, events, notes = _denied(database, allows, owner)
-    marked = {n: len(rows) for n, rows in enumerate((facts, events, notes))}
+    marks = "SELECT mark FROM main.fact WHERE mark IS NOT NULL UNION SELECT mark FROM main.event WHERE mark IS NOT NULL"
+    allowed = [(mark,) for (mark,) in database.execute(marks).fetchall() if allows(mark)]
     try:
-        _put_views(database, {"fact": facts, "event": events, "note": notes})
+        database.execute("CREATE TEMP TABLE allowed (mark TEXT PRIMARY KEY) WITHOUT ROWID")
+        database.executemany("INSERT INTO temp.allowed VALUES (?)", allowed)
+        database.execute("CREATE TEMP TABLE reader (owner TEXT)")
+        database.execute("INSERT INTO temp.reader VALUES (?)", (owner,))
+        for name, query in _VIEWS.items():
+            database.execute(f"CREATE TEMP VIEW {name} AS {query}")
         index.database = _Unhinted(database)  # type: ignore[assignment]
         index.is_restricted = True
-        if any(marked.values()):
-            index.engine = _Permitted(engines[0], facts)
-            index.passage_engine = _Permitted(engines[1], events, notes)
+        index.engine = _Permitted(engines[0], lambda rows: _among(database, "fact", rows))
+        index.passage_engine = _Permitted(engines[1], lambda pieces: _visible_pieces(database, pieces))
         yield
     finally:
         index.database, index.is_restricted = database, False
         index.engine, index.passage_engine = engines
-        for name in ("total", *_VIEWS):
-            database.execute(f"DROP {'TABLE' if name == 'total' else 'VIEW'} IF EXISTS temp.{name}")
-        for name in ("fact", "event", "note"):
-            database.execute(f"DROP TABLE IF EXISTS temp.denied_{name}")
+        for name in _VIEWS:
+            database.execute(f"DROP VIEW IF EXISTS temp.{name}")
+        for name in ("allowed", "reader"):
+            database.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
-def _denied(database: sqlite3.Connection, allows: Allows, owner: str) -> tuple[set[int], set[int], set[int]]:
-    """Return the rows of facts, events and notes that the reader may not see. What was learned from a message is for
-    those who may see the message."""
-    marks = {
-        mark
-        for table in ("fact", "event")
-        for (mark,) in database.execute(f"SELECT DISTINCT mark FROM main.{table} WHERE mark IS NOT NULL")
-    }
-    refused = json.dumps([mark for mark in marks if not allows(mark)])
-    of_marks = "mark IS NOT NULL AND mark IN (SELECT value FROM json_each(?))"
-    events = {n for (n,) in database.execute(f"SELECT n FROM main.event WHERE {of_marks}", (refused,))}
-    facts = {n for (n,) in database.execute(f"SELECT n FROM main.fact WHERE {of_marks}", (refused,))}
-    learned = (
-        "SELECT fact.n FROM json_each(?) AS given CROSS JOIN main.event ON event.n = given.value"
-        " CROSS JOIN main.fact ON fact.event = event.id"
-    )
-    facts |= {n for (n,) in database.execute(learned, (json.dumps(sorted(events)),))}
-    notes = {n for (n,) in database.execute("SELECT n FROM main.note WHERE owner != ? OR owner = ''", (owner,))}
-    return facts, events, notes
+def _among(database: sqlite3.Connection, table: str, rows: Collection[int]) -> set[int]:
+    """Return those of some rows that the reader may see."""
+    query = f"SELECT {table}.n FROM json_each(?) AS given CROSS JOIN {table} ON {table}.n = given.value"
+    return {n for (n,) in database.execute(query, (json.dumps(list(rows)),))} if rows else set()
 
 
-def _put_views(database: sqlite3.Connection, denied: dict[str, set[int]]) -> None:
-    for name, rows in denied.items():
-        database.execute(_DENIED.format(name))
-        database.executemany(f"INSERT INTO temp.denied_{name} VALUES (?)", ((n,) for n in rows))
-    lost = "SELECT count(*), coalesce(sum(seal), 0) FROM main.fact WHERE n IN (SELECT n FROM temp.denied_fact)"
-    counted = database.execute(lost).fetchone()
-    for name, query in _VIEWS.items():
-        database.execute(f"CREATE TEMP VIEW {name} AS {query}")
-    facts, seals = database.execute(_SUM, counted).fetchone()
-    database.execute("CREATE TEMP TABLE total (facts INTEGER NOT NULL, seals INTEGER NOT NULL)")
-    database.execute("INSERT INTO temp.total VALUES (?, ?)", (facts, seals))
+def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int]) -> set[int]:
+    """Return those of some pieces of events and notes, whose numbers are negative, that the reader may see."""
+    rows = {piece: row_of(piece) for piece in pieces}
+    events = _among(database, "event", {row for row in rows.values() if row >= 0})
+    notes = _among(database, "note", {-row for row in rows.values() if row < 0})
+    return {piece for piece, row in rows.items() if (row in events if row >= 0 else -row in notes)}
 
 
 class _Unhinted:
@@ -204,44 +196,36 @@ class _Unhinted:
 class _Permitted:
     """A keyword engine without the texts of some rows: it ranks, counts and knows the words of the others alone."""
 
-    def __init__(self, engine: KeywordEngine, rows: Collection[int], notes: Collection[int] | None = None) -> None:
+    def __init__(self, engine: KeywordEngine, visible: Callable[[Collection[int]], set[int]]) -> None:
         self._engine = engine
-        self._rows = rows
-        self._notes = notes
+        self._visible = visible
         self.name = engine.name
-
-    def _allowed(self, n: int) -> bool:
-        if self._notes is None:
-            return n not in self._rows
-        row = row_of(n)
-        return -row not in self._notes if row < 0 else row not in self._rows
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """Return the best texts, as `KeywordEngine.search` does."""
         wide = 2 * limit
         while True:
             found = self._engine.search(words, wide, thorough)
-            allowed = [match for match in found if self._allowed(match.n)]
-            if len(allowed) >= limit or len(found) < wide:
-                return allowed[:limit]
+            visible = self._visible([match.n for match in found])
+            if len(visible) >= limit or len(found) < wide:
+                return [match for match in found if match.n in visible][:limit]
             wide *= 4
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of some texts, as `KeywordEngine.search_among` does."""
-        return self._engine.search_among([n for n in rows if self._allowed(n)], words, limit)
+        return self._engine.search_among(self._visible(rows), words, limit)
 
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
         """Return those of some texts that have one of the words."""
-        return self._engine.having([n for n in rows if self._allowed(n)], words)
+        return self._visible(self._engine.having(rows, words))
 
     def terms(self, begin: str) -> list[str]:
-        """Return the words that begin with some letters, of texts that are allowed."""
+        """Return the words that begin with some letters, of texts that the reader may see."""
         return [word for word in self._engine.terms(begin) if self.count([word], 1)]
 
     def count(self, words: Sequence[str], most: int) -> int:
         """Return how many texts contain one of the words, at most `most`."""
-        found = self._engine.search(words, _EVERY, thorough=True)
-        return min(most, sum(self._allowed(match.n) for match in found))
+        return len(self.search(words, most, thorough=True))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)

@@ -231,8 +231,8 @@ def plan_forgetting(
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
-    """Return which messages a request of somebody else than the user reaches: what they said themselves and, in a memory
-    that several people share, what is marked for those who may see it, if they may."""
+    """Return which messages a request of somebody else than the user reaches: what they said themselves and, in a
+    memory that several people share, what is marked for those who may see it, if they may."""
     from clawmem.index.tables.rights import marked_for  # few requests are of others
 
     visible = marked_for(work.vault, work.index, speaker, stamp(work.caller.now))
