@@ -7,9 +7,9 @@ cases of the same keys (a list, or one below `admitted_cases` or `cases`). A cas
 question contain every `must_contain` and no `must_not_contain`; `probed` asks for each forbidden text itself, too. Both
 are the set's own scoring (bench/forgeteval/scoring.py); no model takes part.
 
-Each setup fact is one `remember`. A mutation names its target in words. The runner takes the facts that `recall` finds
-and that contain every word of the target, or, if none does, the first hit if it has half of them. `supersede` replaces
-the first of them, `release` retracts them all, `purge` redacts them all from files, history and index.
+Each setup fact is one `remember`. A mutation names its target in words, and the verb finds it: `supersede WORDS NEW`
+(`remember NEW` where it finds no fact, or several), `forget WORDS --yes` to release, `forget WORDS --everywhere --yes`
+to purge. A case whose verb was refused is counted.
 """
 
 from __future__ import annotations
@@ -33,17 +33,14 @@ from benchmarks.public_sets.common import (
     share,
 )
 from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.memory.facts.forget import forget, named_everywhere
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.facts.revise import retract, supersede
+from clawmem.memory.facts.revise import supersede
 from clawmem.model.facts.draft import draft_from_record
-from clawmem.model.facts.fact import Fact
-from clawmem.model.language.question import search_words
-from clawmem.serving.recall.result import FACTS, FactHit
 
 TOP = 5
 _OPERATIONS = {"supersede": 2, "release": 1, "purge": 1}
-_TARGETS = 20
 
 
 class ForgetCase(NamedTuple):
@@ -169,32 +166,22 @@ def _remember(memory: Memory, text: str) -> None:
 
 
 def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
-    facts = targets(memory, target)
+    """Do what the verb does that a person would type: `supersede WORDS NEW` (or `remember NEW`, where it finds
+    nothing), `forget WORDS --yes`, or `forget WORDS --everywhere --yes`."""
+    vault, caller = memory.vault, memory.caller
     if operation == "supersede":
-        old = next((fact for fact in facts if fact.fact != new), None)
-        if old is None:
+        draft = draft_from_record({"fact": new}, caller.now)
+        try:
+            supersede(vault, target, draft, caller)
+        except ClawmemError:
             _remember(memory, new)
-        else:
-            supersede(memory.vault, old.id, draft_from_record({"fact": new}, memory.caller.now), memory.caller)
+            raise
     elif operation == "release":
-        for fact in facts:
-            retract(memory.vault, fact.id, memory.caller, "released")
-    else:
-        for fact in facts:
-            redact(memory.vault, RedactTarget(fact=fact.id), memory.caller, "purged")
-
-
-def targets(memory: Memory, words: str) -> list[Fact]:
-    """Return the facts that a mutation means: those with every word of it, or else the best hit with half of them."""
-    found = [
-        recall_hit.hit.fact
-        for recall_hit in memory.ask(words, _TARGETS, (FACTS,))
-        if isinstance(recall_hit.hit, FactHit)
-    ]
-    wanted = [search_word.casefold() for search_word in search_words(words)]
-    shared = [sum(word in fact.fact.casefold() for word in wanted) for fact in found]
-    whole = [fact for fact, has in zip(found, shared, strict=True) if has == len(wanted)]
-    return whole or [fact for fact, has in zip(found[:1], shared, strict=False) if 2 * has >= len(wanted)]
+        forget(vault, target, caller)
+    elif (found := named_everywhere(vault, target, caller)) is not None:
+        texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
+        stated = tuple(placed.fact.id for placed in found.facts)
+        redact(vault, RedactTarget(texts=tuple(texts), stated=stated), caller, "purged")
 
 
 def _answer(memory: Memory, question: str) -> str:

@@ -18,7 +18,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.search.ranking import AskedWord, AskedWords, word_weight
 
 CANDIDATES = 200
-_STATING = 50
+_MOST_STATING = 50
 # The score of a fact that began in the days asked about, the best match of a time.
 BEGUN = 2.0
 # The score of a fact whose statement names one of the days, and the longest period of which days are looked for.
@@ -387,9 +387,35 @@ def _marks(values: Sequence[object]) -> str:
 
 def facts_stating(index: Index, words: str, owners: Sequence[str]) -> list[PlacedFact]:
     """Return the current facts of some owners with exactly this statement, else those that contain the words."""
+    return _stating(_with_words(index, words, owners), words)
+
+
+def facts_meant(index: Index, words: str, owners: Sequence[str]) -> list[PlacedFact]:
+    """Return the facts that `facts_stating` returns, else those that have all telling words in any order and form, and
+    of people with a longer name only if there are no others."""
+    placed = _with_words(index, words, owners)
+    found = _stating(placed, words)
+    if found or not placed:
+        return found
+    from clawmem.model.search.meant import ASPECT, means, telling_words  # most facts are named by their ids
+
+    every = telling_words(words)
+    rest = tuple(word for word in every if word.casefold() not in ASPECT)
+    meant = (
+        [fact for fact in placed if means(telling, fact.fact.fact, by_first_name)]
+        for by_first_name in (False, True)
+        for telling in dict.fromkeys((every, rest))
+    )
+    return next(filter(None, meant), [])
+
+
+def _with_words(index: Index, words: str, owners: Sequence[str]) -> list[PlacedFact]:
     forms = [form for word in search_words(words) for form in forms_of(word)]
-    rows = keyword_channel(index, forms, FactFilter(owners=tuple(owners)), _STATING).scores
-    placed = [fact for fact in facts_in_rows(index, sorted(rows)).values() if fact.fact.is_current]
+    rows = keyword_channel(index, forms, FactFilter(owners=tuple(owners)), _MOST_STATING).scores
+    return [fact for fact in facts_in_rows(index, sorted(rows)).values() if fact.fact.is_current]
+
+
+def _stating(placed: Sequence[PlacedFact], words: str) -> list[PlacedFact]:
     text = normal(words)
     same = [fact for fact in placed if normal(fact.fact.fact) == text]
     return same or [fact for fact in placed if f" {text} " in f" {normal(fact.fact.fact)} "]

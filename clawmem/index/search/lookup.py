@@ -64,9 +64,9 @@ def resolve_id(index: Index, reference: str) -> str:
 
 
 def _id_of_words(index: Index, words: str) -> str:
-    from clawmem.index.search.channels import facts_stating  # imports this module; most facts are named by their ids
+    from clawmem.index.search.channels import facts_meant  # imports this module; most facts are named by their ids
 
-    found = [placed.fact.id for placed in facts_stating(index, words, [""])]
+    found = [placed.fact.id for placed in facts_meant(index, words, [""])]
     if len(found) == 1:
         return found[0]
     if found:

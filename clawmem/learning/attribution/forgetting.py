@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.memory.facts.forget import JUST_SAID, Named, telling_words
+from clawmem.memory.facts.forget import JUST_SAID, Named
+from clawmem.model.search.meant import telling_words
 
 _STOPS = " .,;:!?"
 _LONGEST, _MOST_CUTS = 400, 6

@@ -46,7 +46,7 @@ from clawmem.learning.reconciling.review import (
 )
 from clawmem.learning.reconciling.round_state import LearningCandidate, RoundState
 from clawmem.learning.rules.clauses import CORRECTION, RETRACTION, states_change
-from clawmem.memory.facts.forget import Named, telling_words
+from clawmem.memory.facts.forget import Named
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact, trust_rank
@@ -61,6 +61,7 @@ from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
 from clawmem.model.safety.secrets.find import find_secret
+from clawmem.model.search.meant import telling_words
 
 Extract = Callable[[Event, Catalog, Collection[str]], Sequence[Proposition]]
 _LONG, _MOST_TIMES = 2000, 4

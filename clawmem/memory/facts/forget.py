@@ -15,22 +15,16 @@ from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
+from clawmem.model.search.meant import ASPECT, SPECIAL, is_name, means, places_of, same_word, telling_words, tokens_of
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
 _HIDDEN, _WITHHELD = "hidden", "withheld"
-# A number of seven digits or more is one word, however its digits are grouped; a day is none.
-_NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
-_TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
-_SPECIAL = re.compile(r"[\d@./_+-]")
-_ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
-_DOUBLED = re.compile(r"(.)\1$")
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.
 _CLAUSE = re.compile(r"\S(?:[^\n.!?…,;]|[.!?…,;]+(?![\s\"'”’)]))*(?:[.!?…,;]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
@@ -56,23 +50,6 @@ _REPEATS = re.compile(
     r"entfern|nicht mehr|ehemalig|olvid|borr|elimin|ya no|oubli|effac|supprim|retir|ne plus)",
     re.IGNORECASE,
 )
-# Words that say nothing of what is meant, in the languages in which a request is understood.
-_PLAIN = STOPWORDS | frozenset(
-    "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
-    "ich mein meine meinen meiner mich mir der die das den dem ein eine dass ist bin sind war im am zu von alles "
-    "nutzer nutzerin yo mi mis el la los las una que de en es soy y todo usuario usuaria je mon ma mes le les des du "
-    "un une qu j est suis et tout utilisateur utilisatrice "
-    "tell told say said mention mentioned write wrote thing things stuff business real pasted posted earlier "
-    "up there gesagt geschrieben erzählt vom zum zur beim bei aus auf nach über von "
-    "hab habe hätte hätten dürfen sollen sagen wegen mit für sache sachen lo del con dije "
-    "conté sobre avec sur dit ai raconté chose truc".split()
-)
-# What is to be forgotten of something: the value was said, and not this word.
-_ASPECT = frozenset(
-    "amount size number name date day time place location spot address value detail details fact rule part topic news "
-    "name namen nummer betrag höhe größe ort adresse datum regel thema zahl nombre número cantidad lugar dirección "
-    "fecha regla tema nom numéro montant lieu adresse règle sujet endroit".split()
-)
 
 
 class Forgetting(NamedTuple):
@@ -83,69 +60,6 @@ class Forgetting(NamedTuple):
     events: tuple[Event, ...]
     proposal: Proposal | None
     change: Change
-
-
-def telling_words(text: str) -> tuple[str, ...]:
-    """Return the words of a request that say what is meant, each once."""
-    found = (word.removesuffix("'s") for word in _tokens(text.replace("’", "'")))
-    return tuple(dict.fromkeys(word for word in found if word.casefold() not in _PLAIN and len(word) > 1))
-
-
-def _tokens(text: str) -> list[str]:
-    return _TOKEN.findall(text)
-
-
-def means(words: Sequence[str], text: str) -> bool:
-    """Return whether a text has all words, in any form. A longer name is not meant by a shorter one."""
-    return bool(words) and all(_places(word, text, words) for word in words)
-
-
-def _places(word: str, text: str, words: Sequence[str]) -> list[int]:
-    """Return where a text has one of the words that name something."""
-    found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
-    asked = {other_word.casefold() for other_word in words}
-    return [
-        token[1]
-        for place, token in enumerate(found)
-        if _same(word, token[0]) and not _in_longer_name(found, place, text, asked)
-    ]
-
-
-def _same(word: str, other: str) -> bool:
-    text, two = word.casefold(), other.casefold()
-    if text == two or _SPECIAL.search(text + two):
-        return text == two or (_is_number(text) and _is_number(two) and _digits(text) == _digits(two))
-    if word[0].isupper() and other[0].isupper() and text != two + "s" and not _of_one_noun(text, two):
-        return False
-    return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
-
-
-def _is_number(word: str) -> bool:
-    return re.fullmatch(_NUMBER, word) is not None
-
-
-def _digits(number: str) -> str:
-    return re.sub(r"\D", "", number)
-
-
-def _of_one_noun(word: str, other: str) -> bool:
-    """Return whether two words with a capital are forms of one German noun, as `Hunde` and `Hunden` are. Other endings
-    make another name: `Ann` is not `Anna`, and `Robert` is not `Roberts`."""
-    short, long = sorted((word, other), key=len)
-    return long.removeprefix(short) in ("n", "en", "es", "ern")
-
-
-def _stem(word: str) -> str:
-    return _DOUBLED.sub(r"\1", _ENDING.sub("", word))
-
-
-def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str, asked: Collection[str]) -> bool:
-    """Return whether a name stands beside another word of the same name that was not asked for."""
-    word, start, end = found[place]
-    beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
-    beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
-    names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
-    return word[0].isupper() and any(name.casefold() not in asked for name in names)
 
 
 def plan_forgetting(
@@ -252,7 +166,7 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
     values: list[tuple[tuple[str, ...], str]] = [
         ((token,), requests[event.id].id)
         for event in events_by_id(work.index, requests).values()
-        for token in _tokens(event.text)
+        for token in tokens_of(event.text)
         if len(token) > 3 and any(letter.isdigit() for letter in token) and not _DAY.fullmatch(token)
     ]
     for proposal in requests.values():
@@ -286,14 +200,14 @@ def _telling(
     that was said of Ewa."""
     for wording in target:
         every = telling_words(wording)
-        if every in said and all(map(_is_name, every)):
+        if every in said and all(map(is_name, every)):
             return ()
-        rest = tuple(word for word in every if word.casefold() not in _ASPECT)
-        bare = request and len(rest) < len(every) and all(map(_is_name, rest))
+        rest = tuple(word for word in every if word.casefold() not in ASPECT)
+        bare = request and len(rest) < len(every) and all(map(is_name, rest))
         for words in (every,) if every in said or bare else dict.fromkeys((every, rest)):
             found = [placed for placed in known if _is_meant(words, placed.fact)]
             others = [event for event in events if (not request or event.id != request.id) and means(words, event.text)]
-            common = request and len(words) == 1 and not (words[0][0].isupper() or _SPECIAL.search(words[0]))
+            common = request and len(words) == 1 and not (words[0][0].isupper() or SPECIAL.search(words[0]))
             if (found or others) and not (common and len(found) + len(others) > _MOST_BY_ONE_WORD):
                 return words
     return ()
@@ -314,9 +228,11 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
     say a thing of somebody whom the message before names ("She is pregnant")."""
     found: dict[tuple[str, ...], list[str]] = {}
     for words in map(telling_words, target):
-        names = [word for word in words if _is_name(word)]
-        rest = [word for word in words if not _is_name(word)]
-        naming = [all(any(_same(name, token) for token in _tokens(event.text)) for name in names) for event in before]
+        names = [word for word in words if is_name(word)]
+        rest = [word for word in words if not is_name(word)]
+        naming = [
+            all(any(same_word(name, token) for token in tokens_of(event.text)) for name in names) for event in before
+        ]
         if names and not rest:
             ids = [event.id for event, names_it in zip(before, naming, strict=True) if names_it][-1:]
         else:
@@ -324,10 +240,6 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
             ids = [event.id for event in before if event.id in ids and means(rest, event.text)] if names else []
         found |= {words: ids} if ids else {}
     return found
-
-
-def _is_name(word: str) -> bool:
-    return word[0].isupper() and not _SPECIAL.search(word)
 
 
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
@@ -432,8 +344,8 @@ def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) 
     """Return the sentences of a message that say what is to be forgotten; of a number or an address, the clauses."""
     ranges, exact = [], []
     for words in (words for words in wordings if means(words, text)):
-        places = [(place, place + 1) for word in words for place in _places(word, text, words)]
-        if all(map(_SPECIAL.search, words)):
+        places = [(place, place + 1) for word in words for place in places_of(word, text, words)]
+        if all(map(SPECIAL.search, words)):
             exact += places
         else:
             ranges += places
@@ -456,7 +368,7 @@ def _without(event: Event, spans: Sequence[tuple[int, int]], mark: str) -> Event
     text, metadata = event.text, dict(event.metadata or {})
     for start, end in spans:
         text = f"{text[:start]}{' ' * (end - start)}{text[end:]}"
-    if not spans or len(_tokens(text)) < _FEWEST_LEFT:
+    if not spans or len(tokens_of(text)) < _FEWEST_LEFT:
         return event._replace(recalled=True, metadata={**metadata, _HIDDEN: mark})
     kept = [*metadata.get(_WITHHELD, ()), *([start, event.text[start:end], mark] for start, end in spans)]
     return event._replace(text=text, metadata={**metadata, _WITHHELD: kept})

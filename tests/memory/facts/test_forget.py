@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from clawmem.learning.ingest import ingest
-from clawmem.memory.facts.forget import forget, means, plan_forgetting, telling_words
+from clawmem.memory.facts.forget import forget, plan_forgetting
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event
+from clawmem.model.search.meant import means, telling_words
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
@@ -43,6 +44,9 @@ def served(clawmem: Command, question: str) -> str:
         ("Alice Smith", "Alice Smith lives in Bern.", True),
         ("that I live in Oslo", "The user lives in Oslo.", True),
         ("that I live in Oslo", "The user works in Oslo.", False),
+        ("4 Linden Row", "Ann lives at 4 Linden Row.", True),
+        ("4 Linden Row", "Bea lives at 14 Linden Row.", False),
+        ("4 Linden Row", "Linden Row has cobbles.", False),
         ("port 80", "The server listens on port 8080.", False),
         ("staging", "Deploys go to staging-2.", False),
         ("York", "The office is in New York.", False),

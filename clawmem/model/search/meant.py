@@ -1,0 +1,112 @@
+"""Whether words of a person mean a text: all of them are in it, in any form, and a longer name is not meant by a
+shorter one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from clawmem.model.language.question import STOPWORDS
+
+# A number of seven digits or more is one word, however its digits are grouped; a day is none.
+_NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
+_TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
+SPECIAL = re.compile(r"[\d@./_+-]")
+_ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
+_DOUBLED = re.compile(r"(.)\1$")
+# Words that say nothing of what is meant, in the languages in which a request is understood.
+_PLAIN = STOPWORDS | frozenset(
+    "user users forget delete remove erase drop everything anything all old again please memory shared anymore longer "
+    "ich mein meine meinen meiner mich mir der die das den dem ein eine dass ist bin sind war im am zu von alles "
+    "nutzer nutzerin yo mi mis el la los las una que de en es soy y todo usuario usuaria je mon ma mes le les des du "
+    "un une qu j est suis et tout utilisateur utilisatrice "
+    "tell told say said mention mentioned write wrote thing things stuff business real pasted posted earlier "
+    "up there gesagt geschrieben erzählt vom zum zur beim bei aus auf nach über von "
+    "hab habe hätte hätten dürfen sollen sagen wegen mit für sache sachen lo del con dije "
+    "conté sobre avec sur dit ai raconté chose truc "
+    "where what who whom whose when how much many which why now present current currently latest wo was wer wen wem "
+    "wann wie viel welche welcher welches où qui quoi quand comment combien quel quelle donde dónde qué quién cuándo "
+    "cómo cuánto cuál".split()
+)
+# What is to be forgotten of something: the value was said, and not this word.
+ASPECT = frozenset(
+    "amount size number name date day time place location spot address value detail details fact rule part topic news "
+    "name namen nummer betrag höhe größe ort adresse datum regel thema zahl nombre número cantidad lugar dirección "
+    "fecha regla tema nom numéro montant lieu adresse règle sujet endroit".split()
+)
+
+
+def telling_words(text: str) -> tuple[str, ...]:
+    """Return the words of a request that say what is meant, each once."""
+    found = (word.removesuffix("'s") for word in tokens_of(text.replace("’", "'")))
+    return tuple(
+        dict.fromkeys(word for word in found if word.casefold() not in _PLAIN and (len(word) > 1 or word.isdigit()))
+    )
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the words of a text; a number is one, however its digits are grouped."""
+    return _TOKEN.findall(text)
+
+
+def means(words: Sequence[str], text: str, by_first_name: bool = False) -> bool:
+    """Return whether a text has all words, in any form. A longer name is not meant by a shorter one, unless
+    `by_first_name`."""
+    if by_first_name:
+        tokens = tokens_of(text)
+        return bool(words) and all(any(same_word(word, token) for token in tokens) for word in words)
+    return bool(words) and all(places_of(word, text, words) for word in words)
+
+
+def places_of(word: str, text: str, words: Sequence[str]) -> list[int]:
+    """Return where a text has one of the words that name something."""
+    found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
+    asked = {other_word.casefold() for other_word in words}
+    return [
+        token[1]
+        for place, token in enumerate(found)
+        if same_word(word, token[0]) and not _in_longer_name(found, place, text, asked)
+    ]
+
+
+def same_word(word: str, other: str) -> bool:
+    """Return whether two words are forms of one, or spell one number, and not two names."""
+    text, two = word.casefold(), other.casefold()
+    if text == two or SPECIAL.search(text + two):
+        return text == two or (_is_number(text) and _is_number(two) and _digits(text) == _digits(two))
+    if word[0].isupper() and other[0].isupper() and text != two + "s" and not _of_one_noun(text, two):
+        return False
+    return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(_NUMBER, word) is not None
+
+
+def _digits(number: str) -> str:
+    return re.sub(r"\D", "", number)
+
+
+def _of_one_noun(word: str, other: str) -> bool:
+    """Return whether two words with a capital are forms of one German noun, as `Hunde` and `Hunden` are. Other endings
+    make another name: `Ann` is not `Anna`, and `Robert` is not `Roberts`."""
+    short, long = sorted((word, other), key=len)
+    return long.removeprefix(short) in ("n", "en", "es", "ern")
+
+
+def _stem(word: str) -> str:
+    return _DOUBLED.sub(r"\1", _ENDING.sub("", word))
+
+
+def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str, asked: Collection[str]) -> bool:
+    """Return whether a name stands beside another word of the same name that was not asked for."""
+    word, start, end = found[place]
+    beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
+    beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
+    names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
+    return word[0].isupper() and any(name.casefold() not in asked for name in names)
+
+
+def is_name(word: str) -> bool:
+    """Return whether a word is written as a name."""
+    return word[0].isupper() and not SPECIAL.search(word)
