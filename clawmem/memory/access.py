@@ -9,7 +9,7 @@ from clawmem.errors import PERSON_RUNS, NotFound, NotPermitted
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, find_fact
-from clawmem.index.tables.rights import AccessRules, read_access
+from clawmem.index.tables.rights import AccessRules, marks_of, read_access
 from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
@@ -24,7 +24,6 @@ from clawmem.model.records.access import (
     Verdict,
     check_known,
     event_of_mark,
-    mark_in,
     verdict,
 )
 from clawmem.model.records.caller import Caller
@@ -131,13 +130,9 @@ def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
 
 def _marks(index: Index, reference: str) -> tuple[str, tuple[AccessMark, ...]]:
     if reference.startswith(_EVENT):
-        wanted = [("event", _message(index, reference).id)]
-    else:
-        fact = find_fact(index, reference).fact
-        wanted = [("fact", fact.id), ("event", fact.source_event or "")]
-    queries = [(f"SELECT mark FROM {table} WHERE id = ? AND mark IS NOT NULL", (name,)) for table, name in wanted]
-    texts = [text for query, values in queries for (text,) in index.database.execute(query, values)]
-    return wanted[0][1], tuple(map(mark_in, texts))
+        return (event := _message(index, reference).id), marks_of(index, "", event)
+    fact = find_fact(index, reference).fact
+    return fact.id, marks_of(index, fact.id, fact.source_event or "")
 
 
 def _message(index: Index, event_id: str) -> Event:

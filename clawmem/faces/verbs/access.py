@@ -164,7 +164,7 @@ VERB = {
         ("clawmem access show",),
     ),
     "who": Command(who, _SEEN, ("clawmem access who fact_1a2b",)),
-    "why": Command(why, _SEEN, ("clawmem access why evt_1a2b --for clara",)),
+    "why": Command(why, _SEEN, ("clawmem access why fact_1a2b --for clara",)),
     "grant": Command(
         grant,
         {"grant": _GRANT, "commit": str},
@@ -174,6 +174,6 @@ VERB = {
     "mark": Command(
         mark_,
         {"ids": [str], "commit": str},
-        ("clawmem access mark fact_1a2b --kind health --about lucia", "clawmem access mark evt_1a2b --audience clara"),
+        ("clawmem access mark fact_1a2b --kind health --about lucia", "clawmem access mark fact_5e6f --audience clara"),
     ),
 }

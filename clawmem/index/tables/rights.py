@@ -18,6 +18,7 @@ from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
 from clawmem.model.records.access import (
     GRANTS_PATH,
+    AccessMark,
     Grant,
     Person,
     Policy,
@@ -112,6 +113,16 @@ def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
         return set()
     rows = index.database.execute("SELECT id, mark FROM event WHERE mark IS NOT NULL").fetchall()
     return {event_id for event_id, mark in rows if verdict(*rules, person, mark_in(mark), moment).allowed}
+
+
+def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...]:
+    """Return the marks of a fact and of a message, as far as they have any."""
+    rows = index.database.execute(
+        "SELECT mark FROM fact WHERE id = ? AND mark IS NOT NULL UNION ALL"
+        " SELECT mark FROM event WHERE id = ? AND mark IS NOT NULL",
+        (fact_id, event_id),
+    )
+    return tuple(mark_in(mark) for (mark,) in rows)
 
 
 def is_restricted(vault: Vault) -> bool:
