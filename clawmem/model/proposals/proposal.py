@@ -346,7 +346,7 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ProposalKind("predicate", "an entry of the predicate catalog"),
     ProposalKind("promotion", "a fact to keep, or a fact for a broader scope"),
     ProposalKind("guardrail", "a rule that leads the context of agents", delegable=False),
-    ProposalKind("tacit", "a line of an agent's TACIT.md", delegable=False),
+    ProposalKind("tacit", "a line of an agent's TACIT.md, from a version that looked for patterns", delegable=False),
     ProposalKind(
         "escalation",
         "an evaluation that only a person can decide",
