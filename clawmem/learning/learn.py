@@ -151,7 +151,6 @@ def learn_from(
         if not read.by_rules:
             state.close_candidates(event.id for event in events if event.id not in read.unfinished)
         learning.candidates += read.rejected
-        learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None
         if not dry_run:
             change = _change(state, learning.candidates, len(events), after)

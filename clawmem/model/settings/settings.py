@@ -217,8 +217,8 @@ SETTINGS = (
     ),
     Setting("org.timeout_seconds", "float", 2.0, "how long anything waits for the organisation, in seconds", 0.1, 3600),
 )
-# Former settings with the values that are constants now. A file that has such a key is read without an error.
-REMOVED: Mapping[str, Value] = {
+# Former settings with the values that are constants now, None if nothing uses it. A file that has such a key is read.
+REMOVED: Mapping[str, Value | None] = {
     "semantic.timeout_seconds": 10.0,
     "semantic.max_seconds": 60.0,
     "decay.archive_score": 0.2,
@@ -232,7 +232,7 @@ REMOVED: Mapping[str, Value] = {
     "promotion.margin": 0.03,
     "promotion.max_proposals": 3,
     "promotion.hour": 3,
-    "tacit.repeats": 3,
+    "tacit.repeats": None,
     "gate.conflict_confidence": 0.9,
     "summary.max_facts": 40,
     "summary.weekly_day": "sunday",
@@ -402,7 +402,9 @@ def setting_named(key: str) -> Setting:
 
 def removed_sentence(key: str) -> str:
     """Return the sentence about a key of REMOVED."""
-    return f"{key} is no longer a setting; its value is fixed at {str(REMOVED[key]).lower()}."
+    fixed = REMOVED[key]
+    rest = "nothing uses it any more" if fixed is None else f"its value is fixed at {str(fixed).lower()}"
+    return f"{key} is no longer a setting; {rest}."
 
 
 def _of_agent(key: str) -> Setting:
