@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import NotPermitted, Refused
-from clawmem.extensions.wiki.values.curation import sections
-from clawmem.extensions.wiki.values.links import WrittenLink, links_in, page_names, resolved, target_on, with_targets
-from clawmem.extensions.wiki.values.page import FOLDER, file_name, relative_link
+from clawmem.extensions.wiki.values.links import links_in, page_names, resolved, target_on, with_targets
+from clawmem.extensions.wiki.values.page import FOLDER
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.scope import WriteScope, items_write, with_fact
@@ -22,8 +21,6 @@ from clawmem.model.proposals.proposal import (
     CONFIRM,
     JOIN_ENTITIES,
     JOIN_PAGES,
-    SET_LINK,
-    SPLIT,
     Proposal,
 )
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
@@ -40,7 +37,7 @@ def on_wiki_decision(work: WriteScope, proposal: Proposal, facts: Sequence[Place
         return {}
     act = _ACTIONS.get(str(action))
     if act is None:
-        raise Refused(f"This clawmem does not know the action '{action}'.", "Update clawmem, or reject the proposal.")
+        raise Refused(f"This clawmem has no action '{action}'.", "Edit the page by hand, and reject the proposal.")
     return act(work, proposal, details)
 
 
@@ -119,18 +116,6 @@ def _relocated(work: WriteScope, text: str, old: str, new: str) -> str:
     return with_targets(text, {link: target_on(new, to, False, names) for link, to in places.items() if to is not None})
 
 
-def _set_link(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    page, to = str(details.get("page")), details.get("to")
-    link = WrittenLink(str(details.get("target")), bool(details.get("wiki")))
-    text, pages = work.text(page), _pages(work)
-    if link not in links_in(text):
-        raise _gone(f"{page} has no link '{link.target}'", proposal)
-    if to is not None and to not in pages:
-        raise _gone(f"{to} does not exist", proposal)
-    target = target_on(page, str(to), link.wiki, page_names(pages)) if to is not None else None
-    return {page: with_targets(text, {link: target}).encode()}
-
-
 def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
     entity, ids = str(details.get("entity")), details.get("facts")
     named = set(ids) if isinstance(ids, list) else set()
@@ -141,25 +126,9 @@ def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -
     return items_write(entity, [fact._replace(status=ARCHIVED) if fact.id in chosen else fact for fact in facts])
 
 
-def _split(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    page, heading = str(details.get("page")), str(details.get("heading"))
-    text = work.text(page)
-    section = next((other_section for other_section in sections(text) if other_section.heading == heading), None)
-    if section is None:
-        raise _gone(f"{page} has no section '{heading}'", proposal)
-    path = f"{page.removesuffix('.md')}/{file_name(heading)}.md"
-    if work.read(path) is not None:
-        raise Refused(f"{path} exists already.", f"Move the section by hand, or `clawmem review reject {proposal.id}`.")
-    body = _relocated(work, section.text.split("\n", 1)[-1].strip(), page, path)
-    left = f"## {heading}\n\nSee [{heading}]({relative_link(page, path)}).\n\n"
-    return {path: f"# {heading}\n\n{body}\n".encode(), page: text.replace(section.text, left, 1).encode()}
-
-
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
     CONFIRM: _confirm,
     JOIN_ENTITIES: _join_entities,
     JOIN_PAGES: _join_pages,
-    SET_LINK: _set_link,
     ARCHIVE: _archive,
-    SPLIT: _split,
 }

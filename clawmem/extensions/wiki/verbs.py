@@ -92,9 +92,9 @@ def curate(
     """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
     the report of the last week that is over, all in one commit.
 
-    Stale facts, dead links, duplicates, pages that no other page links to, and pages that are too long become
-    proposals: once, and never again after a person rejected them. `review approve` does what a proposal says. The
-    heartbeat does this once a week."""
+    Stale facts, dead links, duplicates, and pages that are too long become proposals: once, and never again after a
+    person rejected them. `review approve` does what a proposal about facts, entities or two pages says; links and
+    sections are edited by hand. The heartbeat does this once a week."""
     curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
     data = {
         "week": curation.week,

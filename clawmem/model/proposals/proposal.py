@@ -137,8 +137,7 @@ def topic(does: str, fact: Fact) -> tuple[str, ...]:
 
 
 # What an approval of a finding about the wiki does, in its details under `action`.
-CONFIRM, JOIN_ENTITIES, JOIN_PAGES = "confirm", "join-entities", "join-pages"
-SET_LINK, ARCHIVE, SPLIT = "set-link", "archive", "split"
+CONFIRM, JOIN_ENTITIES, JOIN_PAGES, ARCHIVE = "confirm", "join-entities", "join-pages", "archive"
 
 _DOES = {
     ADD: "adds:",
@@ -166,12 +165,6 @@ def action_words(proposal: Proposal) -> str:
     return _DOES.get(proposal.does, proposal.does)
 
 
-def _set_link(details: _Details) -> str:
-    link = f"the link '{details.get('target')}' in {details.get('page')}"
-    to = details.get("to")
-    return f"lets {link} lead to {to}" if to is not None else f"removes {link}; its words stay"
-
-
 def _archive(details: _Details) -> str:
     ids = details.get("facts")
     return f"archives {counted(len(ids) if isinstance(ids, list) else 0, 'fact')} of {details.get('entity')}"
@@ -181,9 +174,7 @@ _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
     JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
     JOIN_PAGES: lambda record: f"moves the text of {record.get('from')} to {record.get('into')}, and the links with it",
-    SET_LINK: _set_link,
     ARCHIVE: _archive,
-    SPLIT: lambda record: f"moves the section '{record.get('heading')}' of {record.get('page')} to a page of its own",
 }
 
 
