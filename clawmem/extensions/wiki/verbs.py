@@ -116,21 +116,20 @@ def curate(
 def site(
     call: Call,
     folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
-    full: Annotated[bool, Parameter("Render every page again.", ("--full",))],
 ) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
     people wrote, search, and a graph.
 
-    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says. A
-    build after the first renders only the pages that changed. Edits by hand are shown once they are committed, which
-    `clawmem wiki build` does. A folder that contains anything but such a site is refused."""
+    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says.
+    Edits by hand are shown once they are committed, which `clawmem wiki build` does. A folder that contains anything
+    but such a site is refused."""
     runtime = call.runtime
     target = (runtime.working_folder / Path(folder).expanduser()).resolve()
     check_site_folder(runtime.vault(), target)
-    from clawmem.extensions.wiki.web.render_site import design, render_site  # only for this verb
+    from clawmem.extensions.wiki.web.render_site import render_site  # only for this verb
 
     with call.progress() as report:
-        built = build_site(runtime.vault(), runtime.caller(), target, render_site, design(), full, report)
+        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report)
     build = built.build
     data = {
         "folder": str(target),
@@ -140,7 +139,6 @@ def site(
         "bytes": build.size,
         "written": build.written,
         "removed": build.removed,
-        "full": built.full,
     }
     line = (
         f"{data['pages']:,} pages, {build.size / 1e6:.1f} MB. Wrote {build.written:,} files, removed {build.removed:,}."
@@ -214,7 +212,6 @@ WIKI = {
             "bytes": int,
             "written": int,
             "removed": int,
-            "full": bool,
         },
         ("clawmem wiki site ~/memory-site",),
     ),
