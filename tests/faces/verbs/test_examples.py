@@ -95,7 +95,7 @@ def prepared(
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
         "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
-        "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
+        "notes/tea.md": "# Tea\n\nTea is a drink.",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
         ".gitconfig": "[user]\n\tname = Ada Person\n\temail = ada@example.org\n",
