@@ -141,8 +141,10 @@ def _learn(result: LearnResult | None, explain: bool) -> Report:
     if explain:
         data["candidates"] = [candidate_data(candidate) for candidate in result.candidates]
     # A dry run has no commit.
-    lines = tuple(learn_lines(result, dry_run=result.commit is None)) if result.events or result.extraction.run else ()
-    return Report(data, lines, tuple(map(candidate_line, result.candidates)))
+    run = result.extraction.run
+    lines = list(learn_lines(result, dry_run=result.commit is None)) if result.events or run else []
+    lines += [cost_line(run)] if run else []
+    return Report(data, tuple(lines), tuple(map(candidate_line, result.candidates)))
 
 
 def _settle(result: FutureValuesResult | None, explain: bool) -> Report:

@@ -64,7 +64,7 @@ def _ask(run: StepContext) -> QueueRun:
         return QueueRun(notices=(f"A dry run calls no model: {', '.join(named)} would answer what waits.",))
     learned = run.results.get("learn")
     read = learned.extraction if learned else BY_RULES
-    failed = {read.model} if isinstance(read.problem, ModelFailed) or (read.model and read.by_rules) else set()
+    failed = {read.model} if isinstance(read.problem, ModelFailed) else set()
     whole, cents = QueueRun(), float((read.run or {}).get("cents", 0.0))
     for model, kinds in asked:
         if model is None or model.name in failed:

@@ -375,8 +375,8 @@ def _extraction(
     silent = frozenset(_silent(vault, [outcome.piece.event for outcome in items]))
     aside = tuple(text for text in state.set_aside if text not in found or text in unfinished)
     return Extraction(
-        reader.name, False, found, unfinished=frozenset(unfinished),
-        progress=state._replace(events=progress, set_aside=aside), by_caller=True, workflow=reader.workflow,
+        reader.name, found, unfinished=frozenset(unfinished),
+        progress=state._replace(events=progress, set_aside=aside), workflow=reader.workflow,
         passed=passed | silent | frozenset(state.set_aside),
         again=frozenset(text for text in state.set_aside if text in found),
     )  # fmt: skip

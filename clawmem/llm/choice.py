@@ -90,11 +90,10 @@ class Model(NamedTuple):
     """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
     `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
-    `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
-    it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
-    keeps its answers, so that the same question is not paid twice. `purse` limits what the calling agent may spend.
-    `meter` counts towards the limits of a day. With a `harness`, the model reads no session that was held with another
-    one.
+    A model with a `command` is called by it, and its name is only for messages. `effort` is how much it should think
+    (empty: its own default). `answers` keeps its answers, so that the same question is not paid twice. `purse` limits
+    what the calling agent may spend. `meter` counts towards the limits of a day. With a `harness`, the model reads no
+    session that was held with another one.
     """
 
     name: str
@@ -103,7 +102,6 @@ class Model(NamedTuple):
     key_name: str | None = None
     timeout_seconds: float = 10.0
     output: str = "auto"
-    fallback: str = "none"
     limits: RunLimits = RunLimits()
     command: ModelCommand | None = None
     effort: str = ""
@@ -152,7 +150,6 @@ def choose_model(
         key_name=key_name,
         timeout_seconds=settings.number("llm.timeout_seconds"),
         output=settings.words("llm.output"),
-        fallback=settings.words("llm.fallback"),
         limits=_limits(settings, environment, task),
         effort="" if effort == DEFAULT_EFFORT else effort,
     )

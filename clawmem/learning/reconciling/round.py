@@ -74,7 +74,6 @@ class Extractor(NamedTuple):
     name: str
     extract: Extract
     by_model: Container[str] = ()
-    continued: Container[str] = ()
     workflow: str = ""
     rereads: bool = False
 
@@ -138,7 +137,7 @@ class LearningRound:
         """Return the spans from which an earlier round learned, or for events that are read again, the statements."""
         if self._extractor.rereads:
             return self._state.statements_of(event.id)
-        return () if event.id in self._extractor.continued else self._state.spans_of(event.id)
+        return self._state.spans_of(event.id)
 
     def _unfit(
         self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | str | None]

@@ -160,13 +160,6 @@ SETTINGS = (
         "how JSON is requested: by schema if the model supports it, else in the prompt (auto), or always one way",
         choices=("auto", "schema", "json", "plain"),
     ),
-    Setting(
-        "llm.fallback",
-        "choice",
-        "none",
-        "who reads events if the model cannot be used: none (they wait) or the rules",
-        choices=("none", "rules"),
-    ),
     Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
     Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
     Setting(
@@ -260,6 +253,7 @@ REMOVED: Mapping[str, Value | None] = {
     "wiki.gates.confidence": 0.8,
     "wiki.gates.sources": 2,
     "llm.max_retries": 2,
+    "llm.fallback": "none",
     "adapters.timeout_seconds": 30.0,
     "evaluate.confidence": 0.7,
     "evaluate.agreement": 0.8,

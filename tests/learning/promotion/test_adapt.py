@@ -53,7 +53,7 @@ def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault,
     ingest(vault, items, caller, "chat")
     (event,) = after_cursor(vault)
     unsure = tuple(proposition._replace(confidence=0.75) for proposition in statements(event, vault.catalog))
-    reading = Extraction("plain", False, {event.id: unsure}, by_caller=True)
+    reading = Extraction("plain", {event.id: unsure})
     (before,) = learn_from(vault, caller, reading, dry_run=True).candidates
     assert before.outcome == "added"
     assert before.proposition.confidence == 0.75
