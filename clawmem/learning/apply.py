@@ -151,7 +151,7 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     spent = (reader.spent or Spent(calls=1))._replace(facts=facts)
     run = reading_event(
         caller, reader.name, spent, reader.priced, "done", len(named.events), dropped,
-        read.unmapped, None if reader.spent else digest,
+        None if reader.spent else digest,
     )  # fmt: skip
     meant = answer.get("meant", {})
     forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}

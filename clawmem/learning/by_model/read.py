@@ -121,7 +121,7 @@ class _ReadingRun:
         spent = self._since_recorded()
         if account and problem and is_worth_recording(spent, outcome, [*readings, *self._own_runs()]):
             priced = account.prices is not None
-            event = reading_event(self._caller, self._model.name, spent, priced, outcome, 0, self._dropped, {})
+            event = reading_event(self._caller, self._model.name, spent, priced, outcome, 0, self._dropped)
             with writing(self._vault, self._caller, "learn") as work:
                 change = Change(
                     subject_line("learn", "ledger", f"the model stopped ({outcome})"), {}, trailers("learn")
@@ -134,7 +134,7 @@ class _ReadingRun:
             events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,
-                self._dropped, {},
+                self._dropped,
             )  # fmt: skip
         read = Extraction(
             self._model.name, dict.fromkeys(map(str, range(bool(self._done))), ()), total, problem,

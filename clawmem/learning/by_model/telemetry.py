@@ -39,16 +39,13 @@ def reading_event(
     outcome: str,
     events: int,
     dropped: Mapping[str, int],
-    unmapped: Mapping[str, int],
     answer: str | None = None,
 ) -> Event:
-    """Return the event for an answer about events, or for a run that failed. `outcome` is done, rules or the code of an
+    """Return the event for an answer about events, or for a run that failed. `outcome` is done, or the code of an
     error. `answer` is the digest of an answer of the calling agent: what it cost the agent is not known here."""
     task = {"task": APPLYING} if answer else {}
     known = {"model": model, **task, "prompt": prompt_version("read"), "outcome": outcome, "events": events}
     record = _record(known, spent, priced, dropped)
-    if unmapped:
-        record["unknown_predicates"] = dict(unmapped)
     how = "as the calling agent" if answer else f"in {counted(spent.calls, 'call')}"
     return _event(caller, f"read {counted(events, 'event')} {how}: {counted(spent.facts, 'fact')}", record, answer)
 
