@@ -6,21 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import NotPermitted, Refused
-from clawmem.extensions.wiki.values.links import links_in, page_names, resolved, target_on, with_targets
-from clawmem.extensions.wiki.values.page import FOLDER
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.premises import confirmed
-from clawmem.model.pages.summary import own_text, with_own_text
 from clawmem.model.proposals.proposal import (
     APPROVED,
     ARCHIVE,
     CONFIRM,
     JOIN_ENTITIES,
-    JOIN_PAGES,
     Proposal,
 )
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
@@ -76,46 +72,6 @@ def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, A
     return merge_writes(work, old, new)
 
 
-def _join_pages(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    """The text moves, and links to the page lead to the other one."""
-    old, new = str(details.get("from")), str(details.get("into"))
-    if work.read(old) is None or work.read(new) is None:
-        raise _gone(f"{old if work.read(old) is None else new} does not exist", proposal)
-    moved, there = own_text(work.text(old)), work.text(new)
-    moved = _relocated(work, moved, old, new)
-    joined = there if moved in there else with_own_text(there, moved)
-    pages = {path: work.text(path) for path in _pages(work)}
-    writes: Writes = {path: text.encode() for path, text in _relinked({**pages, new: joined}, old, new).items()}
-    return {**writes, old: None} if new in writes else {**writes, new: joined.encode(), old: None}
-
-
-def _pages(work: WriteScope) -> list[str]:
-    head = work.vault.head().commit
-    paths = work.vault.files_at(head, FOLDER) if head is not None else []
-    return [path for path in paths if path.endswith(".md")]
-
-
-def _relinked(pages: Mapping[str, str], old: str, new: str) -> dict[str, str]:
-    """Return the pages whose links to one page now lead to another."""
-    names = page_names(pages)
-    rest = page_names(path for path in pages if path != old)
-    found = {}
-    for path, text in pages.items():
-        targets = {
-            link: target_on(path, new, link.wiki, rest) for link in links_in(text) if resolved(path, link, names) == old
-        }
-        if targets and path != old:
-            found[path] = with_targets(text, targets)
-    return found
-
-
-def _relocated(work: WriteScope, text: str, old: str, new: str) -> str:
-    """Return a text with its relative links as they must be on another page."""
-    names = page_names(_pages(work))
-    places = {link: resolved(old, link, names) for link in links_in(text) if not link.wiki}
-    return with_targets(text, {link: target_on(new, to, False, names) for link, to in places.items() if to is not None})
-
-
 def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
     entity, ids = str(details.get("entity")), details.get("facts")
     named = set(ids) if isinstance(ids, list) else set()
@@ -129,6 +85,5 @@ def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
     CONFIRM: _confirm,
     JOIN_ENTITIES: _join_entities,
-    JOIN_PAGES: _join_pages,
     ARCHIVE: _archive,
 }

@@ -137,7 +137,7 @@ def topic(does: str, fact: Fact) -> tuple[str, ...]:
 
 
 # What an approval of a finding about the wiki does, in its details under `action`.
-CONFIRM, JOIN_ENTITIES, JOIN_PAGES, ARCHIVE = "confirm", "join-entities", "join-pages", "archive"
+CONFIRM, JOIN_ENTITIES, ARCHIVE = "confirm", "join-entities", "archive"
 
 _DOES = {
     ADD: "adds:",
@@ -173,7 +173,6 @@ def _archive(details: _Details) -> str:
 _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
     JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
-    JOIN_PAGES: lambda record: f"moves the text of {record.get('from')} to {record.get('into')}, and the links with it",
     ARCHIVE: _archive,
 }
 

@@ -26,7 +26,6 @@ from clawmem.model.proposals.proposal import (
     CONFIRM,
     DECIDE,
     JOIN_ENTITIES,
-    JOIN_PAGES,
     MERGE,
     RETRACT,
     Proposal,
@@ -203,9 +202,8 @@ def page_findings(pages: Sequence[WrittenPage], titles: Mapping[str, str]) -> li
             into = compiled.get(plain_name(page.title), page.path)
             why = f"Both have the title '{page.title}'."
         if into != page.path:
-            action = {"action": JOIN_PAGES, "from": page.path, "into": into}
             says = f"Move the text of {page.path} to {into}"
-            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why, action=action))
+            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why))
     return found
 
 
