@@ -79,14 +79,6 @@ SETTINGS = (
         " it is done and said (warn)",
         choices=("refuse", "propose", "warn"),
     ),
-    Setting(
-        "coordination.task_at_end",
-        "choice",
-        "release",
-        "what happens to a task in work when its session ends or is abandoned: others may take it (release), or it"
-        " stays with its holder (keep)",
-        choices=("release", "keep"),
-    ),
     Setting("heartbeat.candidates", "int", 5, "candidates a day from messages that nobody read; 0: none", 0, 100),
     Setting(
         "learning.enter",
@@ -254,6 +246,7 @@ REMOVED: Mapping[str, Value | None] = {
     "wiki.gates.sources": 2,
     "llm.max_retries": 2,
     "llm.fallback": "none",
+    "coordination.task_at_end": "release",
     "adapters.timeout_seconds": 30.0,
     "evaluate.confidence": 0.7,
     "evaluate.agreement": 0.8,
