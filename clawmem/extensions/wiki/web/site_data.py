@@ -2,14 +2,12 @@
 
 A browser loads only the files that a search or a neighbourhood needs.
 
-The lists of all decisions and of all lessons show the newest ones, and have one page for each month; a long list has
-several pages, with a number in their names.
+A long list has several pages, with a number in their names.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -30,9 +28,6 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.records.entity import kind_of
 
-NEWEST = 100
-_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
-
 
 class RecordList:
     """The claims of a category."""
@@ -49,19 +44,10 @@ class RecordList:
                 self._rows.append((day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title))
 
     def pages(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the path and the values of each page: the newest claims, and if there are more, a page a month."""
-        rows = sorted(self._rows, key=lambda row: (row[0], row[2]), reverse=True)
-        months: dict[str, list[tuple[str, str, str, str]]] = {}
-        for row in rows if len(rows) > NEWEST else ():
-            month = row[0][:7]
-            months.setdefault(month if _MONTH.fullmatch(month) else "undated", []).append(row)
-        listed = [(f"{self._name}_{month}.html", month, len(found)) for month, found in months.items()]
-        yield f"{self._name}.html", {"records": rows[:NEWEST], "months": listed, "month": None, "parts": []}
-        for month, found in months.items():
-            for part in parts(f"{self._name}_{month}.html", found):
-                links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
-                shown = links if len(links) > 1 else []
-                yield part.path, {"records": part.items, "months": [], "month": month, "parts": shown}
+        """Yield the path and the values of each page: the claims, the newest first, in parts."""
+        for part in parts(f"{self._name}.html", sorted(self._rows, key=lambda row: (row[0], row[2]), reverse=True)):
+            links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
+            yield part.path, {"records": part.items, "parts": links if len(links) > 1 else []}
 
 
 PER_PAGE = 300
