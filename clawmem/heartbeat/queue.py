@@ -272,7 +272,7 @@ def _recorded(
             f"The price of {model.name} is not known, so costs are not counted. Each answer has at most "
             f"{account.limits.tokens:,} tokens (llm.max_tokens)."
         )
-    records = tuple(filter(None, (model_run(event),))) if spent.calls or spent.cached else ()
+    records = tuple(filter(None, (model_run(event),))) if spent.calls else ()
     return QueueRun(
         answers, spent.calls, spent.tokens, spent.cents, problem, results, records,
         tuple(dict.fromkeys(notices)), tuple(dict.fromkeys(commits)),

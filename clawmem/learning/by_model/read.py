@@ -130,7 +130,7 @@ class _ReadingRun:
         items = [*self._done, *rest]
         notices = list(self._notices())
         total = None
-        if account is not None and (account.spent.calls or account.spent.cached):
+        if account is not None and account.spent.calls:
             events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,

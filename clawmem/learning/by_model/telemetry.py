@@ -88,13 +88,12 @@ def _event(caller: Caller, did: str, record: dict[str, Any], key: str | None = N
 def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a run should be recorded.
 
-    A run that only used kept answers is recorded, because it learned something. A free run that fails like the previous
-    one is recorded once a day, so that a machine without network does not commit at every heartbeat. `runs` are the
-    runs of the day with the same task.
+    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
+    commit at every heartbeat. `runs` are the runs of the day with the same task.
     """
     if not spent.calls:
-        return spent.cached > 0
-    costly = spent.cached or spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
+        return False
+    costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
     return bool(costly or runs[-1].get("outcome") != outcome)
 
 

@@ -227,7 +227,7 @@ REMOVED: Mapping[str, Value | None] = {
     "wiki.curator.page_words": 4000,
     "wiki.curator.proposals": 20,
     "llm.judge_max_ms": 12000,
-    "llm.kept_answers": 500,
+    "llm.kept_answers": None,
     "evaluate.least_decisions": 5,
     "evaluate.output_bytes": 1000000,
     "lesson.harmful": 3,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -229,7 +228,6 @@ def test_a_rubric_is_judged_by_the_model_which_must_quote(
         program = tools / "claude"
         program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
         program.chmod(0o755)
-        shutil.rmtree(vault_root / ".git/clawmem/answers", ignore_errors=True)
         result = clawmem("eval", "run", "boats", "--json", env=path)
         score = result.data["runs"][0]["scores"][3]
         return score["outcome"], " ".join(score["reasons"])
