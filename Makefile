@@ -87,8 +87,6 @@ harness: $(LINT_STAMP) ## The real programs of agents, from npm (2.2 GB), and th
 	@test -d .harness/node_modules/node || npm install --prefix .harness --no-audit --no-fund --silent node@24
 	@test -d .harness/node_modules/openclaw || PATH="$(CURDIR)/.harness/node_modules/node/bin:$$PATH" \
 		npm install --prefix .harness --no-audit --no-fund --silent openclaw@2026.9.6
-	@test -d .harness/node_modules/promptfoo || npm install --prefix .harness --no-audit --no-fund --silent \
-		--ignore-scripts promptfoo@0.121.20
 	$(BIN)/python -m pytest -n0 -m 'harness or not harness' tests/harness tests/faces/mcp/test_official_client.py
 
 docs: $(STAMP) ## Write the generated parts of docs/ anew.

@@ -26,8 +26,6 @@ metadata:
   now: '2026-03-02T09:00:00Z'
   fixtures:
     - remember 'The boat Bucket is blue.' --entity=projects/bucket
-prompts: ['{{question}}{{command}}']
-providers: ['exec: clawmem eval answer']
 tests:
   - description: the colour
     vars: {question: Which colour is Bucket?}

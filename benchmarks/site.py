@@ -1,4 +1,4 @@
-"""The site of a large memory: building it, building it again after one change, searching it, and dragging its graph."""
+"""The site of a large memory: building it, searching it, and dragging its graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from benchmarks.measure import environment, folder_size
 from benchmarks.report import Row
 
 _CLAWMEM = [str(Path(sys.executable).with_name("clawmem"))]
-_TYPER = [sys.executable, str(Path(__file__).with_name("typer_program.py"))]
 _WORDS = ("needs", "project", "allergic", "moved to", "zandvoort")
 _FRAMES = """
 (done) => {
@@ -43,20 +42,12 @@ def site_rows(folder: Path, facts: int = 100_000) -> Iterator[Row]:
     """The site of a vault of `facts` facts and 500 entities, and its pages in a browser where one is installed."""
     env = {**environment(folder / "home"), "CLAWMEM_NOW": NOW.strftime("%Y-%m-%dT%H:%M:%SZ")}
     root, site = make_vault(folder / "vault", facts).root, folder / "site"
-    entity = min((root / "life" / "projects").glob("*/items.json")).parent.relative_to(root / "life").as_posix()
     _cpu([*_CLAWMEM, "recall", "nothing"], root, env)
     build = [*_CLAWMEM, "wiki", "site", str(site)]
     seconds, peak = _cpu(build, root, env)
     name = f"`wiki site`, {facts:,} facts"
-    yield Row(f"{name}, full build, CPU seconds", seconds, None, f"peak {peak:.0f} MB")
+    yield Row(f"{name}, CPU seconds", seconds, None, f"peak {peak:.0f} MB")
     yield Row(f"{name}, size, MB", folder_size(site) / 1e6, None, f"{sum(1 for path in site.rglob('*.*')):,} files")
-    again = []
-    for number in range(3):
-        text = f"The invented hull {number} was painted in Zandvoort."
-        _cpu([*_CLAWMEM, "remember", text, "-e", entity, "--confidence", "1"], root, env)
-        again.append(_cpu(build, root, env)[0] - _cpu(_TYPER, root, env)[0])
-    detail = ", ".join(f"{value:.2f}" for value in sorted(again))
-    yield Row(f"{name}, after one change, CPU seconds beyond Typer", sorted(again)[1], 1, detail)
     yield from _browser_rows(site, folder)
 
 

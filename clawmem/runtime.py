@@ -284,7 +284,7 @@ class Runtime:
         Raise InvalidInput if its limits or its command are invalid, and NotPermitted if an agent names a model.
         """
         from clawmem.llm.choice import choose_model  # only some verbs use a model
-        from clawmem.vault.state.spending import KeptAnswers, UseMeter
+        from clawmem.vault.state.spending import UseMeter
 
         vault = self.vault()
         if name:
@@ -296,7 +296,7 @@ class Runtime:
             return None
         caller = self.caller()
         meter = UseMeter(vault, stamp(caller.now)[:10])
-        model = model._replace(answers=KeptAnswers(vault), meter=meter)
+        model = model._replace(meter=meter)
         if caller.agent is None:
             return model
         from clawmem.vault.state.spending import AgentPurse

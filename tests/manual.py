@@ -18,7 +18,7 @@ from clawmem.faces.verbs.table import VERBS, help_of, load
 from clawmem.heartbeat.steps import all_steps
 from clawmem.model.settings.settings import OF_AGENTS, SETTINGS
 from clawmem.model.settings.values import Setting, describe_values
-from clawmem.setup.harnesses import plugin_files
+from tests.setup.plugin import plugin_files
 
 ROOT = Path(__file__).parent.parent
 TOOL_LIST = ROOT / "clawmem" / "faces" / "mcp" / "tools.json"

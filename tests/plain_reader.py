@@ -29,4 +29,4 @@ def learn_plainly(
     for event in events:
         own = event._replace(text=mask_recalled(event.text, parts_of(event.metadata)))
         found[event.id] = statements(own, vault.catalog, tuple(people[session_of(event)]))
-    return learn_from(vault, caller, Extraction("plain", False, found, by_caller=True), dry_run, days)
+    return learn_from(vault, caller, Extraction("plain", found), dry_run, days)

@@ -16,7 +16,6 @@ from clawmem.extension import answer_of
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
 from clawmem.learning.by_model.answers import answer_in
-from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.by_model.telemetry import (
     add_event,
     answering_event,
@@ -256,8 +255,7 @@ def _recorded(
 ) -> QueueRun:
     """Return the run, with its record in the ledger where it cost or did anything new."""
     spent, priced, answers = account.spent, account.prices is not None, sum(map(len, results.values()))
-    by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
-    outcome = RULES if by_rules else problem.code if problem else "done"
+    outcome = problem.code if problem else "done"
     event = answering_event(
         caller, model.name, spent, priced, outcome,
         {kind: len(result) for kind, result in results.items()},
@@ -269,15 +267,12 @@ def _recorded(
             text = subject_line("learn", "ledger", f"the model answered {counted(answers, 'task')}")
             commits += work.commit([add_event(Change(text, {}, trailers("learn")), event, work.read)])
     notices = [other for items in results.values() for result in items for other in getattr(result, "notices", ())]
-    if by_rules and problem:
-        notices.append(f"{problem.message} The rules do the rest, as llm.fallback says.")
     if not priced and spent.calls:
         notices.append(
             f"The price of {model.name} is not known, so costs are not counted. Each answer has at most "
             f"{account.limits.tokens:,} tokens (llm.max_tokens)."
         )
-    records = tuple(filter(None, (model_run(event),))) if spent.calls or spent.cached else ()
-    problem = None if by_rules else problem
+    records = tuple(filter(None, (model_run(event),))) if spent.calls else ()
     return QueueRun(
         answers, spent.calls, spent.tokens, spent.cents, problem, results, records,
         tuple(dict.fromkeys(notices)), tuple(dict.fromkeys(commits)),

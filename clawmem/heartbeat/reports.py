@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.queue import QueueRun
 from clawmem.index.vectors.embed import EmbeddingRun
-from clawmem.learning.adapt import AdaptResult, TacitResult
+from clawmem.learning.adapt import AdaptResult
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.pending import CandidatesResult
@@ -141,8 +141,10 @@ def _learn(result: LearnResult | None, explain: bool) -> Report:
     if explain:
         data["candidates"] = [candidate_data(candidate) for candidate in result.candidates]
     # A dry run has no commit.
-    lines = tuple(learn_lines(result, dry_run=result.commit is None)) if result.events or result.extraction.run else ()
-    return Report(data, lines, tuple(map(candidate_line, result.candidates)))
+    run = result.extraction.run
+    lines = list(learn_lines(result, dry_run=result.commit is None)) if result.events or run else []
+    lines += [cost_line(run)] if run else []
+    return Report(data, tuple(lines), tuple(map(candidate_line, result.candidates)))
 
 
 def _settle(result: FutureValuesResult | None, explain: bool) -> Report:
@@ -234,14 +236,6 @@ def _candidates(result: CandidatesResult | None, explain: bool) -> Report:
     return Report({"proposed_unread": [each.id for each in proposals]}, lines, shown)
 
 
-def _tacit(result: TacitResult | None, explain: bool) -> Report:
-    """Return the patterns that wait for review."""
-    proposals = result.proposals if result else ()
-    wait = "waits" if len(proposals) == 1 else "wait"
-    words = f"{counted(len(proposals), 'pattern')} for TACIT.md {wait}: `clawmem review list`"
-    return Report({"tacit": [proposal.id for proposal in proposals]}, (words,) if proposals else ())
-
-
 def _summaries(result: SummariesResult | None, explain: bool) -> Report:
     """Return the entities whose summaries changed."""
     entities = result.entities if result else ()
@@ -290,7 +284,6 @@ SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
 PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
 CANDIDATES = Reporter({"proposed_unread": [str]}, _candidates)
-TACIT = Reporter({"tacit": [str]}, _tacit)
 SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
 MEMORY = Reporter({"memory": bool}, _memory)
 GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)

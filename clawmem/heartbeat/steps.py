@@ -13,7 +13,7 @@ from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
-from clawmem.learning.adapt import AdaptResult, adapt, propose_tacit
+from clawmem.learning.adapt import AdaptResult, adapt
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
@@ -64,7 +64,7 @@ def _ask(run: StepContext) -> QueueRun:
         return QueueRun(notices=(f"A dry run calls no model: {', '.join(named)} would answer what waits.",))
     learned = run.results.get("learn")
     read = learned.extraction if learned else BY_RULES
-    failed = {read.model} if isinstance(read.problem, ModelFailed) or (read.model and read.by_rules) else set()
+    failed = {read.model} if isinstance(read.problem, ModelFailed) else set()
     whole, cents = QueueRun(), float((read.run or {}).get("cents", 0.0))
     for model, kinds in asked:
         if model is None or model.name in failed:
@@ -135,8 +135,6 @@ STEPS = (
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
-    Step("tacit", "Propose patterns for TACIT.md.", ALWAYS,
-         lambda run: propose_tacit(run.vault, run.caller, run.dry_run), reports.TACIT),
     Step("summaries", "Refresh the summaries of changed entities.", ALWAYS,
          lambda run: refresh_summaries(run.vault, run.caller, run.dry_run), reports.SUMMARIES),
     Step("memory", "Refresh MEMORY.md.", ALWAYS,

@@ -152,7 +152,7 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     spent = (reader.spent or Spent(calls=1))._replace(facts=facts)
     run = reading_event(
         caller, reader.name, spent, reader.priced, "done", len(named.events), dropped,
-        read.unmapped, None if reader.spent else digest,
+        None if reader.spent else digest,
     )  # fmt: skip
     meant = answer.get("meant", {})
     forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}
@@ -389,8 +389,8 @@ def _extraction(
     silent = frozenset(_silent(vault, [outcome.piece.event for outcome in items]))
     aside = tuple(text for text in state.set_aside if text not in found or text in unfinished)
     return Extraction(
-        reader.name, False, found, unfinished=frozenset(unfinished),
-        progress=state._replace(events=progress, set_aside=aside), by_caller=True, workflow=reader.workflow,
+        reader.name, found, unfinished=frozenset(unfinished),
+        progress=state._replace(events=progress, set_aside=aside), workflow=reader.workflow,
         passed=passed | silent | frozenset(state.set_aside),
         again=frozenset(text for text in state.set_aside if text in found),
     )  # fmt: skip

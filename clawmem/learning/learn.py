@@ -109,7 +109,7 @@ def learn(
     if model is not None:
         from clawmem.learning.by_model.read import read_by_model  # only where a model is set
 
-        return read_by_model(vault, caller, model, dry_run, days, report)
+        return read_by_model(vault, caller, model, dry_run, report)
     return learn_from(vault, caller, BY_RULES, dry_run, days, report)
 
 
@@ -137,9 +137,7 @@ def learn_from(
             state,
             vault.catalog,
             _limits(work),
-            Extractor(
-                read.extractor, read.propositions, read.found, read.continued, read.workflow, rereads=read.by_caller
-            ),
+            Extractor(read.extractor, read.propositions, read.found, read.workflow, rereads=not read.by_rules),
             people_of(said_by_user(event, user) for event in around),
         )
         # Who else speaks matters only in one conversation: a colleague's chat silences nobody's rules here.
@@ -153,7 +151,6 @@ def learn_from(
         if not read.by_rules:
             state.close_candidates(event.id for event in events if event.id not in read.unfinished)
         learning.candidates += read.rejected
-        learning.propose_predicates(learning.unknown_predicates.entries(work.index))
         commit = None
         if not dry_run:
             change = _change(state, learning.candidates, len(events), after)
@@ -199,14 +196,12 @@ def unread_events(
     for name in ledger_paths(work.vault, days):
         day = PurePosixPath(name).stem
         events = parse_events(work.read(name) or b"", name)
-        waiting = events_after(events, (by_model if read.by_caller else reached).get(day))
+        waiting = events_after(events, (reached if read.by_rules else by_model).get(day))
         around += events if waiting else ()
         fresh += waiting if read.by_rules else _found(events, waiting, read)
         _advance(reached, day, events, read)
-        if read.by_caller:
+        if not read.by_rules:
             _advance(by_model, day, events, read)
-        elif waiting and not read.by_rules and day in reached:
-            by_model[day] = reached[day]
     return fresh, LearningCursor(reached, cursor.mentions, by_model), around
 
 

@@ -23,7 +23,6 @@ from clawmem.learning.reconciling.round_state import (
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.promotion import PromotionVerdict, para_class
-from clawmem.model.records.event import cost_line
 from clawmem.model.safety.secrets.find import redact
 
 LEARNED = {
@@ -107,8 +106,7 @@ def candidate_data(candidate: LearningCandidate) -> dict[str, Any]:
 
 
 def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
-    """Yield one line with the counts, one with the cost of a model, one about the events from which no fact came, then
-    one line per proposal."""
+    """Yield one line with the counts, one about the events from which no fact came, then one line per proposal."""
     replaced = sum(learned.count(outcome) for outcome in (UPDATED, MERGED, RETRACTED))
     older = "an older one" if replaced == 1 else "older ones"
     waiting = learned.count(PROPOSED)
@@ -119,8 +117,6 @@ def learn_lines(learned: LearnResult, dry_run: bool) -> Iterator[str]:
         f"{learned.count(NOTED)} noted only, {learned.count(REFUSED)} refused"
         + (f", {waiting} for a person to decide" if waiting else "")
     )
-    if learned.extraction.run and not learned.extraction.by_caller:
-        yield cost_line(learned.extraction.run)
     if learned.taught_nothing:
         by_agent = "; without a model, an agent reads them: `clawmem learn pending`"
         yield (

@@ -38,8 +38,7 @@ FREE = Prices(0.0, 0.0)
 
 
 class Spent(NamedTuple):
-    """What a run has used so far; `cents` only includes calls with a known price. `cached` counts answers that were
-    kept from an earlier run, and cost nothing."""
+    """What a run has used so far; `cents` only includes calls with a known price."""
 
     calls: int = 0
     retries: int = 0
@@ -48,7 +47,6 @@ class Spent(NamedTuple):
     cents: float = 0.0
     milliseconds: int = 0
     facts: int = 0
-    cached: int = 0
 
     @property
     def tokens(self) -> int:
@@ -73,14 +71,12 @@ class Account:
         self.prices = prices
         self.earlier_today = earlier_today
         self.spent = Spent()
-        self._reused: set[str] = set()
 
     def refusal(self, prompt_tokens: int) -> str | None:
         """Return why a call with this many prompt tokens is not allowed, as a sentence, or None if it is."""
-        return self.used_up() or self._check_money(self.highest_cost(prompt_tokens), prompt_tokens)
+        return self._used_up() or self._check_money(self.highest_cost(prompt_tokens), prompt_tokens)
 
-    def used_up(self) -> str | None:
-        """Return which limit the run has reached that also counts for an answer that is free, or None."""
+    def _used_up(self) -> str | None:
         limits, spent = self.limits, self.spent
         if spent.facts >= limits.facts:
             return f"{spent.facts} facts were found; the limit for one run is {limits.facts} (llm.max_facts)."
@@ -116,18 +112,6 @@ class Account:
     def add_facts(self, facts: int) -> None:
         """Record found facts."""
         self.spent = self.spent._replace(facts=self.spent.facts + facts)
-
-    def reuse(self, key: str) -> bool:
-        """Record that a kept answer is used. Return False if this run used it before: asking the same again needs
-        another answer."""
-        if key in self._reused:
-            return False
-        self._reused.add(key)
-        return True
-
-    def add_cached(self) -> None:
-        """Record one kept answer."""
-        self.spent = self.spent._replace(cached=self.spent.cached + 1)
 
     def _check_unpriced(self, prompt_tokens: int) -> str | None:
         limits, spent = self.limits, self.spent

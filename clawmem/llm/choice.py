@@ -56,16 +56,6 @@ _RETRIES = Setting("retries", "int", 2, "", 0, 10)
 DEFAULT_EFFORT = "default"
 
 
-class AnswerStore(Protocol):
-    """Answers that were kept, by a key made of the model and the question."""
-
-    def get(self, key: str) -> str | None:
-        """Return the text of an answer, or None."""
-
-    def put(self, key: str, text: str) -> None:
-        """Keep the text of an answer."""
-
-
 class Purse(Protocol):
     """What the agent of a run may still spend on this day."""
 
@@ -90,11 +80,9 @@ class Model(NamedTuple):
     """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
 
     `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
-    `fallback` is who extracts facts if the model cannot be reached (none, rules). A model with a `command` is called by
-    it, and its name is only for messages. `effort` is how much it should think (empty: its own default). `answers`
-    keeps its answers, so that the same question is not paid twice. `purse` limits what the calling agent may spend.
-    `meter` counts towards the limits of a day. With a `harness`, the model reads no session that was held with another
-    one.
+    A model with a `command` is called by it, and its name is only for messages. `effort` is how much it should think
+    (empty: its own default). `purse` limits what the calling agent may spend. `meter` counts towards the limits of a
+    day. With a `harness`, the model reads no session that was held with another one.
     """
 
     name: str
@@ -103,20 +91,12 @@ class Model(NamedTuple):
     key_name: str | None = None
     timeout_seconds: float = 10.0
     output: str = "auto"
-    fallback: str = "none"
     limits: RunLimits = RunLimits()
     command: ModelCommand | None = None
     effort: str = ""
-    answers: AnswerStore | None = None
     purse: Purse | None = None
     harness: str = ""
     meter: Meter | None = None
-
-    @property
-    def identity(self) -> str:
-        """Return what decides the model's answers besides the question, as text."""
-        words = self.command.words if self.command else ()
-        return repr((self.name, self.api_base, words, self.effort, self.output, self.limits.tokens))
 
 
 def is_local(model: Model) -> bool:
@@ -152,7 +132,6 @@ def choose_model(
         key_name=key_name,
         timeout_seconds=settings.number("llm.timeout_seconds"),
         output=settings.words("llm.output"),
-        fallback=settings.words("llm.fallback"),
         limits=_limits(settings, environment, task),
         effort="" if effort == DEFAULT_EFFORT else effort,
     )

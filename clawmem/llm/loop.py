@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ModelFailed, NotPermitted
@@ -53,16 +52,12 @@ def ask(
     accepted: Mapping[str, Any] | None = None,
 ) -> CheckedAnswer:
     """Ask until an answer fits the schema, at most `account.limits.retries` times again. Where the question is
-    `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer. An answer that fits is
-    kept, and the same question of a later run is free. `accepted` is a wider schema that answers may fit.
+    `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer. `accepted` is a wider
+    schema that answers may fit.
 
     Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call that the account does not
     allow, ModelFailed where the model cannot be reached.
     """
-    key = sha256(repr((model.identity, messages, schema)).encode()).hexdigest()
-    kept = _kept_answer(model, account, key, accepted or schema)
-    if kept is not None:
-        return kept
     talk = list(messages)
     answer = CheckedAnswer(None, "")
     for attempt in range(account.limits.retries + 1):
@@ -72,22 +67,9 @@ def ask(
             return CheckedAnswer(None, f"The model rejected the request: {problem}")
         was_cut = answer.cut or reply.cut
         answer = check_reply(reply, accepted or schema)._replace(cut=was_cut)
-        if answer.value is not None and not answer.cut and model.answers:
-            model.answers.put(key, reply.text)
         if answer.value is not None or (answer.cut and divisible):
             return answer
         talk = [*messages, *_correction(reply, answer.problem)]
-    return answer
-
-
-def _kept_answer(model: Model, account: Account, key: str, schema: Mapping[str, Any]) -> CheckedAnswer | None:
-    text = model.answers.get(key) if model.answers else None
-    if text is None or account.used_up() or not account.reuse(key):
-        return None
-    answer = check_reply(Reply(text, None, None, False, 0), schema)
-    if answer.value is None:
-        return None  # the file was damaged
-    account.add_cached()
     return answer
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -31,41 +30,6 @@ def with_value(text: str, key: str, value: int | float | bool | str, name: str) 
         if _reads_as(candidate, wanted, name):
             return candidate
     raise Refused(f"{key} cannot be changed safely in {name} as it is laid out.", f"Edit {name} by hand.")
-
-
-def with_section(text: str, name: str, entries: Mapping[str, Any]) -> str:
-    """Return the text with a new top-level section at its end. The caller must check that the name is new."""
-    # JSON strings and lists are valid YAML and need no rules for quotes.
-    lines = [f"{_INDENT}{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entries.items()]
-    gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-    return f"{text}{gap}{name}:\n" + "".join(lines)
-
-
-def with_items(text: str, section: str, key: str, items: Sequence[str]) -> str:
-    """Return the text with strings added to the list `section.key`. A missing list becomes the first key.
-
-    An unusual layout, such as a section in braces, is returned unchanged: the caller must parse the result to check it.
-    """
-    import yaml  # only where a list is edited
-
-    entry = _value(yaml.compose(text, Loader=yaml.SafeLoader), section)
-    known = _value(entry, key)
-    added = [json.dumps(item, ensure_ascii=False) for item in items]
-    if isinstance(known, yaml.SequenceNode) and known.value:
-        last = known.value[-1]
-        before = ", " if known.flow_style else "\n" + " " * (last.start_mark.column - 2) + "- "
-        place = last.end_mark.index
-        return text[:place] + "".join(before + name for name in added) + text[place:]
-    if known is None and isinstance(entry, yaml.MappingNode) and entry.value and not entry.flow_style:
-        first = entry.value[0][0].start_mark
-        line = f"{key}: [{', '.join(added)}]\n{' ' * first.column}"
-        return text[: first.index] + line + text[first.index :]
-    return text
-
-
-def _value(node: Any, key: str) -> Any:
-    pairs = node.value if node is not None and node.id == "mapping" else ()
-    return next((value for name, value in pairs if name.value == key), None)
 
 
 def _changed(old: Any, key: str, value: object) -> Any:

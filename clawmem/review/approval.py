@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import ClawmemError, Refused
+from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, facts_about
 from clawmem.memory.entities.places import FactMove, entity_for_draft, move_writes, new_entity_files, resolve_entity
 from clawmem.memory.facts.remember import with_identity
 from clawmem.memory.history.why import find_event
 from clawmem.memory.scope import WriteScope
-from clawmem.memory.yaml_edit import with_items, with_section
 from clawmem.model.facts.catalog import (
     Catalog,
-    Predicate,
-    canonical_predicate,
-    catalog_from_mapping,
-    catalog_to_mapping,
     is_replaced,
     is_single,
 )
@@ -35,7 +30,7 @@ from clawmem.model.facts.fact import (
     statement_trust,
 )
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import normal, one_line
+from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import Succession, correct, succeed
 from clawmem.model.merging.fields import merge_links
 from clawmem.model.proposals.promotion import (
@@ -54,7 +49,6 @@ from clawmem.model.proposals.proposal import (
     PROMOTE,
     RETRACT,
     SUPERSEDE,
-    CatalogEntry,
     PageLine,
     PromotionWorth,
     Proposal,
@@ -63,7 +57,6 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.quarantine import orders_in, with_approval
 from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
-from clawmem.vault.strict_yaml import parse_yaml
 
 
 class ApprovalPlan(NamedTuple):
@@ -106,8 +99,8 @@ def plan_approval(
         )
     if keep is not None and (proposal.kind != "conflict" or proposal.does != SUPERSEDE):
         raise Refused("Only in a conflict of facts can one of them be kept.", "Approve it without --keep.")
-    if proposal.does == PREDICATE and proposal.entry:
-        return _predicate(work, proposal.entry)
+    if proposal.does == PREDICATE:
+        raise Refused(f"Approvals write no relations to {CATALOG} any more.", "Edit the file, and reject the proposal.")
     if proposal.does == LINE and proposal.line:
         return _line(work, proposal.line)
     if proposal.does == DECIDE:
@@ -370,70 +363,9 @@ def _retraction(
     return ApprovalPlan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
 
 
-def _predicate(work: WriteScope, entry: CatalogEntry) -> ApprovalPlan:
-    text = with_catalog_entry((work.read(CATALOG) or b"").decode("utf-8-sig"), entry)
-    return ApprovalPlan((), (), {CATALOG: text.encode()}, CATALOG)
-
-
 def _line(work: WriteScope, line: PageLine) -> ApprovalPlan:
     page = work.text(line.page)
     if line.text in page.split("\n"):
         raise Refused(f"{line.page} already has that line.", "Reject the proposal.")
     gap = "" if not page or page.endswith("\n") else "\n"
     return ApprovalPlan((), (), {line.page: f"{page}{gap}{line.text}\n".encode()}, line.page)
-
-
-# Add predicates and phrases to the predicate catalog. Its comments and layout are kept.
-
-
-def with_catalog_entry(text: str, entry: CatalogEntry) -> str:
-    """Return the text of the catalog with a new predicate, or with new phrases for a known one.
-
-    Raise Refused if nothing is new, or if a phrase belongs to another predicate.
-    """
-    catalog = catalog_from_mapping(parse_yaml(text, CATALOG) or {})
-    known = catalog.predicates.get(entry.predicate.name)
-    if known is None:
-        _refuse_taken(catalog, entry.predicate.name, (entry.predicate.name, *entry.predicate.phrases))
-        described = entry.predicate._replace(description=one_line(entry.description))
-        return _check_result(with_section(text, described.name, _entries(entry)), catalog, described)
-    missing = [phrase for phrase in entry.predicate.phrases if canonical_predicate(catalog, phrase) is None]
-    _refuse_taken(catalog, known.name, entry.predicate.phrases)
-    if not missing:
-        raise Refused(
-            f"The catalog has the predicate '{known.name}' and these phrases already.", "Reject the proposal."
-        )
-    wanted = known._replace(phrases=(*known.phrases, *missing))
-    return _check_result(with_items(text, wanted.name, "phrases", missing), catalog, wanted)
-
-
-def _refuse_taken(catalog: Catalog, name: str, phrases: tuple[str, ...]) -> None:
-    for phrase in phrases:
-        owner = canonical_predicate(catalog, phrase)
-        if owner not in (None, name):
-            raise Refused(
-                f"'{phrase}' belongs to the predicate '{owner}' now.", f"Reject the proposal, or edit {CATALOG}."
-            )
-
-
-def _check_result(text: str, before: Catalog, wanted: Predicate) -> str:
-    """Return the text if it parses to the old catalog with only this predicate changed, else raise Refused."""
-    expected = catalog_to_mapping(Catalog({**before.predicates, wanted.name: wanted}))
-    try:
-        found = catalog_to_mapping(catalog_from_mapping(parse_yaml(text, CATALOG) or {}))
-    except ClawmemError:
-        found = {}
-    if found != expected:
-        raise Refused(f"'{wanted.name}' cannot be added safely to {CATALOG} as it is laid out.", "Edit it by hand.")
-    return text
-
-
-def _entries(entry: CatalogEntry) -> dict[str, Any]:
-    predicate = entry.predicate
-    rows: dict[str, Any] = {"description": entry.description, "phrases": list(predicate.phrases)}
-    rows |= {"value": predicate.value} if predicate.value != "text" else {}
-    rows |= {"cardinality": "single"} if predicate.single else {}
-    rows |= {"replaces": True} if predicate.replaces else {}
-    rows |= {"conflict": predicate.conflict} if predicate.conflict else {}
-    rows["questions"] = list(predicate.questions)
-    return {key: value for key, value in rows.items() if value != []}

@@ -165,14 +165,6 @@ def find_systemd_units(vault: Vault, environment: Mapping[str, str], home: Path)
     return _installed_units(dict.fromkeys(_unit_paths(vault, environment, home), ""))
 
 
-def find_drop_ins(vault: Vault, environment: Mapping[str, str], home: Path) -> str:
-    """Return the text of the drop-ins of the vault's service, in the order in which systemd reads them."""
-    service, _ = _unit_paths(vault, environment, home)
-    folder = service.with_name(f"{service.name}.d")
-    found = sorted(folder.glob("*.conf")) if folder.is_dir() else []
-    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in found if path.is_file())
-
-
 def remove_systemd(vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool) -> ScheduleEntry | None:
     """Stop the timer and remove both units. Return None if there are none."""
     text = find_systemd_units(vault, environment, home)

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem import __version__
 from clawmem.model.harness import HANDED_IN, native_events
 from clawmem.setup.jsonc import Broken, value_at
 from clawmem.setup.texts import (
@@ -26,7 +25,7 @@ from clawmem.setup.texts import (
 
 SERVER = "clawmem"
 SHELL = "shell"
-_HOOK_SECONDS = 5
+HOOK_SECONDS = 5
 # Where a harness sets variables for the commands of its agent, this one says who runs them.
 _AGENT = "CLAWMEM_AGENT"
 _TRUST = (
@@ -143,7 +142,7 @@ def _allowed(path: Path, keys: tuple[str, ...], name: str) -> tuple[Entry, ...]:
 
 def _claude_hook(command: Any, event: str) -> dict[str, Any]:
     first, *rest = command("hook", event, "--harness", "claude-code")
-    return {"type": "command", "command": first, "args": rest, "timeout": _HOOK_SECONDS}
+    return {"type": "command", "command": first, "args": rest, "timeout": HOOK_SECONDS}
 
 
 def _codex(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
@@ -172,9 +171,7 @@ def _gemini(home: Path, environment: Mapping[str, str], command: Any) -> Wiring:
     server = command("mcp", "--agent", "gemini")
     hooks = (
         # In milliseconds here.
-        Entry(
-            settings, ("hooks", event), {"hooks": [_shell_hook(command, event, "gemini", _HOOK_SECONDS * 1000)]}, True
-        )
+        Entry(settings, ("hooks", event), {"hooks": [_shell_hook(command, event, "gemini", HOOK_SECONDS * 1000)]}, True)
         for event in native_events("gemini")
     )
     files = (OwnFile(folder / "commands" / f"{name}.toml", toml_command(name)) for name in COMMANDS)
@@ -286,49 +283,6 @@ _WIRINGS = {
     "openclaw": _openclaw, SHELL: _shell,
 }  # fmt: skip
 HARNESSES = tuple(_WIRINGS)
-
-
-# The plugin for Claude Code: the same hooks, tools, skill and commands as `clawmem setup claude-code`, as files that
-# the program installs itself. It starts the `clawmem` on the PATH.
-
-NAME = "clawmem"
-_ABOUT = "A long-term memory that a person can read, diff and undo."
-
-
-def plugin_files() -> dict[str, str]:
-    """Return the files of the marketplace with its one plugin, by their path."""
-    owner = {"name": "clawmem"}
-    files = {
-        ".claude-plugin/marketplace.json": {
-            "name": NAME,
-            "owner": owner,
-            "metadata": {"description": _ABOUT},
-            "plugins": [{"name": NAME, "source": f"./{NAME}", "description": _ABOUT}],
-        },
-        f"{NAME}/.claude-plugin/plugin.json": {
-            "name": NAME,
-            "version": __version__,
-            "description": _ABOUT,
-            "author": owner,
-            "license": "MIT",
-        },
-        f"{NAME}/hooks/hooks.json": {
-            "hooks": {event: [{"hooks": [_hook(event)]}] for event in native_events("claude-code")}
-        },
-        f"{NAME}/.mcp.json": {
-            "mcpServers": {SERVER: {"command": "clawmem", "args": ["mcp", "--agent", "claude-code"]}}
-        },
-    }
-    texts = {path: json.dumps(file, indent=2) + "\n" for path, file in files.items()}
-    texts[f"{NAME}/skills/{SKILL_NAME}/SKILL.md"] = SKILL
-    for name in COMMANDS:
-        texts[f"{NAME}/commands/{name}.md"] = markdown_command(name, "$ARGUMENTS")
-    return texts
-
-
-def _hook(event: str) -> dict[str, object]:
-    words = ["hook", event, "--harness", "claude-code"]
-    return {"type": "command", "command": "clawmem", "args": words, "timeout": _HOOK_SECONDS}
 
 
 def own_command(environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -58,10 +58,6 @@ def test_nobody_there_is_exit_code_14_and_nothing_is_lost(talked: Command) -> No
     assert "Nothing was lost" in result.err
     assert talked("heartbeat").code == 14, "no key"
     assert talked("list", "--json").data["facts"] == []
-    talked("config", "set", "llm.fallback", "rules")
-    ruled = talked("heartbeat", "--json", env={"MY_KEY": KEY})
-    assert (ruled.code, ruled.data["learned"]["extractor"], ruled.data["learned"]["events"]) == (0, "rules", 1)
-    assert any("The rules read the rest" in sentence for sentence in ruled.json["notices"])
 
 
 def test_a_budget_of_this_run_is_exit_code_13(talked: Command) -> None:

@@ -16,7 +16,6 @@ from clawmem.memory.health.doctor import doctor
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
-from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.draft import UNSET_ID, Draft, draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import (
@@ -27,7 +26,6 @@ from clawmem.model.proposals.proposal import (
     PREDICATE,
     RETRACT,
     SUPERSEDE,
-    CatalogEntry,
     PageLine,
     Proposal,
     ProposalTarget,
@@ -260,24 +258,14 @@ def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> Non
     assert only(vault).status == "open"
 
 
-def test_a_predicate_is_written_and_used(vault: Vault, caller: Caller) -> None:
-    entry = CatalogEntry(Predicate("mentors", questions=("* mentors",)), 'As in "Ana mentors nurses".')
-    proposal = file(vault, caller, kind="predicate", does=PREDICATE, entry=entry, fact=None, entity=None)
-    before = vault.read_text("predicates.yaml") or ""
-    outcome = approve(vault, proposal.id, caller)
-    assert (vault.read_text("predicates.yaml") or "").startswith(before)
-    again = Vault(vault.root, vault.git.environment)
-    assert "mentors" in again.catalog.predicates
-    undo(again, outcome.commit or "", caller)
-    assert again.read_text("predicates.yaml") == before
-    with pytest.raises(Refused):
-        approve(again, approve(again, proposal.id, caller) and file(again, caller, **same(proposal)).id, caller)
-
-
-def same(proposal: Proposal) -> dict[str, object]:
-    """The same predicate, proposed once more."""
-    pair = ("kind", "does", "entry", "says", "fact", "entity")
-    return {key: getattr(proposal, key) for key in pair}
+def test_a_relation_that_an_earlier_version_proposed_is_only_rejected(vault: Vault, caller: Caller) -> None:
+    entry = {"name": "mentors", "description": "As in an example.", "questions": ["* mentors"]}
+    more = {"kind": "predicate", "does": PREDICATE, "fact": None, "entity": None, "extra": {"entry": entry}}
+    proposal = file(vault, caller, **more)
+    with pytest.raises(Refused, match="write no relations"):
+        approve(vault, proposal.id, caller)
+    reject(vault, proposal.id, caller, "I edit the file.")
+    assert (only(vault).status, only(vault).extra["entry"]) == ("rejected", entry)
 
 
 MOVED: dict[str, tuple[Callable[[Vault, Caller, Fact], object], str]] = {

@@ -188,7 +188,7 @@ PLANTS: dict[str, Planted] = {
         **QUICK,
         **llm(s.address, budget_cents=1e6, daily_cents=1e6, max_ms=86_400_000, max_facts=10_000, timeout_seconds=3600),
     },
-    "in words only, rules behind it": lambda s: {**QUICK, **llm(s.address, output="plain", fallback="rules")},
+    "in words only": lambda s: {**QUICK, **llm(s.address, output="plain")},
     "embedding model and address": lambda s: semantic(s.address, api_key_env=None),
     "embedding model, address and key variable": lambda s: semantic(s.address),
     "embedding model of another provider": lambda s: semantic(s.origin, model="ollama/nomic-embed-text"),

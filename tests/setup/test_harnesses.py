@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from clawmem.model.harness import native_events
-from clawmem.setup.harnesses import plugin_files
 from tests.manual import PLUGIN
+from tests.setup.plugin import plugin_files
 
 
 def test_the_files_are_up_to_date() -> None:

@@ -97,7 +97,6 @@ def program(*words: str) -> dict[str, str]:
 FAILURES = (
     Failure("none: the happy path", (gives(*GOOD),), 0, 3, 0),
     Failure("not reachable: nobody listens", (), 14, 0, 3),
-    Failure("not reachable, `llm.fallback: rules`", (), 0, 3, 0, {"llm.fallback": "rules"}),
     Failure(
         "slow: no answer in `llm.timeout_seconds`", (gives(*GOOD, wait=5),), 14, 0, 3, {"llm.timeout_seconds": "1"}
     ),

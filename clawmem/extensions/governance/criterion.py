@@ -27,11 +27,9 @@ RULES: Mapping[str, tuple[str, ...]] = {
     "missing": ("PATTERN",),
     "contains": ("PATTERN", "REGEX"),
     "lacks": ("PATTERN", "REGEX"),
-    "json": ("FILE", "POINTER", "VALUE"),
     "fact": ("ENTITY", "REGEX"),
-    "no-conflict": ("ENTITY",),
 }
-"""The rules with their arguments. The first five read the work, the others the memory."""
+"""The rules with their arguments. The last one reads the memory, the others the work."""
 
 _CODE = re.compile(r"(?P<ticks>`+)(?P<code>.+?)(?P=ticks)")
 _CHECK = re.compile(r"\s*(?P<kind>command|rule):\s*(?P<check>.*\S)\s*", re.IGNORECASE | re.DOTALL)

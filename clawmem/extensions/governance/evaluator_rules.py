@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import tarfile
@@ -17,21 +16,18 @@ import regex
 from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.extensions.governance.criterion import MET, REFUTED, UNDECIDED, Rule
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import PlacedFact, facts_of
+from clawmem.index.search.lookup import facts_of
 from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import top_of_checkout
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.strict_json import read_json
 from clawmem.vault.git.git import resolve_commit, write_snapshot
 from clawmem.vault.git.refs import git_dir_of, read_head
 from clawmem.vault.vault import Vault
 
 # A pattern of a stranger may take for ever. Seconds for one file.
 _SECONDS = 1.0
-_MISSING = object()
 _AGENT = "agent"
 
 
@@ -50,14 +46,13 @@ def check_rule(vault: Vault, caller: Caller, work: Work, rule: Rule) -> RuleAnsw
         "missing": _missing,
         "contains": _contains,
         "lacks": _lacks,
-        "json": _json,
     }
     if rule.name in checks:
         try:
             return checks[rule.name](work, *rule.arguments)
         except TimeoutError:
             return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
-    return run_query(vault, lambda index: _of_memory(vault, index, caller, rule))
+    return run_query(vault, lambda index: _fact(index, caller, *rule.arguments))
 
 
 def _exists(work: Work, pattern: str) -> RuleAnswer:
@@ -119,59 +114,10 @@ def _unread(names: list[str]) -> RuleAnswer | None:
     return RuleAnswer(UNDECIDED, f"{', '.join(names[:3])}: not text, or larger than 2 MB.", 0.0)
 
 
-def _json(work: Work, name: str, pointer: str, wanted: str) -> RuleAnswer:
-    found = files_matching(work, name)
-    if not found:
-        return RuleAnswer(REFUTED, f"There is no file {name}.")
-    text = text_of_file(found[0])
-    try:
-        document = read_json(text or "")
-    except ValueError as problem:
-        return RuleAnswer(REFUTED, f"{name} is not JSON: {problem}.")
-    value = _at(document, pointer)
-    if value is _MISSING:
-        return RuleAnswer(REFUTED, f"{name} has nothing at {pointer}.")
-    shown = f"{name} {pointer}: {json.dumps(value, ensure_ascii=False)}"
-    return RuleAnswer(MET if _is_equal(value, wanted) else REFUTED, shown)
-
-
-def _at(document: Any, pointer: str) -> Any:
-    """Return the value at a JSON Pointer (RFC 6901), or `_MISSING`. Raise InvalidInput for another form."""
-    if pointer and not pointer.startswith("/"):
-        raise InvalidInput(f"'{pointer}' is not a JSON Pointer.", "It begins with a slash, such as /version.")
-    value = document
-    for part in pointer.split("/")[1:]:
-        key = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(value, dict) and key in value:
-            value = value[key]
-        elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
-            value = value[int(key)]
-        else:
-            return _MISSING
-    return value
-
-
-def _is_equal(value: Any, wanted: str) -> bool:
-    """Return whether a value is what a rule says: as JSON, or a text without its quotes."""
-    if value == wanted:
-        return True
-    try:
-        stated = read_json(wanted)
-    except ValueError:
-        return False
-    return type(stated) is type(value) and bool(stated == value)
-
-
-def _of_memory(vault: Vault, index: Index, caller: Caller, rule: Rule) -> RuleAnswer:
-    entity = find_entity(index, rule.arguments[0], caller)
-    current = [placed for placed in facts_of(index, entity) if placed.fact.status in (ACTIVE, ARCHIVED)]
-    if rule.name == "fact":
-        return _fact(current, entity, rule.arguments[1])
-    return _no_conflict(vault, current, entity)
-
-
-def _fact(current: list[PlacedFact], entity: str, words: str) -> RuleAnswer:
+def _fact(index: Index, caller: Caller, named: str, words: str) -> RuleAnswer:
     """Facts that agents stated decide nothing, because the worker can be the agent."""
+    entity = find_entity(index, named, caller)
+    current = [placed for placed in facts_of(index, entity) if placed.fact.status in (ACTIVE, ARCHIVED)]
     pattern = _compiled(words)
     try:
         hits = [placed.fact for placed in current if pattern.search(placed.fact.fact, timeout=_SECONDS)]
@@ -188,19 +134,6 @@ def _fact(current: list[PlacedFact], entity: str, words: str) -> RuleAnswer:
 
 def _confidence(fact: Fact) -> float:
     return 1.0 if fact.confidence is None else fact.confidence
-
-
-def _no_conflict(vault: Vault, current: list[PlacedFact], entity: str) -> RuleAnswer:
-    ids = {placed.fact.id for placed in current}
-    for proposal in read_proposals(vault).open:
-        about = proposal.entity == entity or any(target.id in ids for target in proposal.targets)
-        if proposal.kind == "conflict" and about:
-            return RuleAnswer(REFUTED, f"{proposal.id} waits for a person: {proposal.says}")
-    for placed in current:
-        for link in placed.fact.links:
-            if link.type == "contradicts" and link.to in ids:
-                return RuleAnswer(REFUTED, f"{placed.fact.id} contradicts {link.to}.")
-    return RuleAnswer(MET, f"Nothing about {entity} is in conflict.")
 
 
 def _name(work: Work, path: Path) -> str:

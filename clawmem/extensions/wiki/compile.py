@@ -7,7 +7,7 @@ come. The result is the same as that of a full build.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem import __version__
 from clawmem.errors import Unreadable
@@ -46,7 +46,6 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.index.search.graph import entities_beside, entities_citing, entities_disputed, entities_naming
 from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, facts_containing
-from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -79,17 +78,6 @@ class WikiBuild(NamedTuple):
     full: bool
     commit: str | None = None
     notices: tuple[str, ...] = ()
-
-
-class BuildScope(Protocol):
-    """What deciding about pages reads: a vault, its index, and the caller with the time."""
-
-    @property
-    def vault(self) -> Vault: ...
-    @property
-    def index(self) -> Index: ...
-    @property
-    def caller(self) -> Caller: ...
 
 
 class BuildPlan(NamedTuple):
@@ -149,7 +137,7 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
         write_wiki_state(work.vault, state)
 
 
-def today(work: BuildScope) -> str:
+def today(work: WriteScope) -> str:
     """Return the day on which a build runs."""
     return day_of(stamp(work.caller.now))
 
@@ -190,7 +178,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     return BuildPlan(before, entries, topics, linked, hand_before, hand, last is None, texts, edited)
 
 
-def changed_paths(work: BuildScope, last: WikiState | None) -> list[str] | None:
+def changed_paths(work: WriteScope, last: WikiState | None) -> list[str] | None:
     """Return the paths that changed since the last build, or None if that cannot be told."""
     head = work.vault.head().commit
     if last is None or head is None:
@@ -213,7 +201,7 @@ def _texts_by_hand(work: WriteScope, changed: Iterable[str] | None, texts: Mappi
 
 
 def changed_names(
-    work: BuildScope, last: WikiState | None, names: set[str], titles: Titles, paths: Sequence[str] | None
+    work: WriteScope, last: WikiState | None, names: set[str], titles: Titles, paths: Sequence[str] | None
 ) -> set[str]:
     """Return the entities whose claims may differ from the last build; all of them if that cannot be told."""
     head = work.vault.head().commit
@@ -239,7 +227,7 @@ def changed_names(
     return changed & names
 
 
-def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
+def _changed_facts(work: WriteScope, old: str, new: str, paths: Iterable[str]) -> list[Fact] | None:
     """Return the facts that differ between two commits, in both versions, or None if a file cannot be read."""
     items = [path for path in paths if path.endswith(f"/{ITEMS}") and name_of_path(path) is not None]
     if not items:
@@ -256,7 +244,7 @@ def _changed_facts(work: BuildScope, old: str, new: str, paths: Iterable[str]) -
     return found
 
 
-def _also_citing(work: BuildScope, days: Collection[str]) -> set[str]:
+def _also_citing(work: WriteScope, days: Collection[str]) -> set[str]:
     """Return the entities with facts whose further evidence is of some days."""
     rows = facts_containing(work.index, f'"{ALSO_FROM}"') if days else []
     return {
@@ -266,7 +254,7 @@ def _also_citing(work: BuildScope, days: Collection[str]) -> set[str]:
     }
 
 
-def _accessed(work: BuildScope, old: str, new: str) -> set[str]:
+def _accessed(work: WriteScope, old: str, new: str) -> set[str]:
     """Return the entities of the facts whose accesses differ between two commits: what is used is not stale."""
     before, after = (
         parse_accesses(work.vault.contents_at(commit, [ACCESSES_PATH])[ACCESSES_PATH]) for commit in (old, new)
@@ -279,7 +267,7 @@ def _facts_in(data: bytes | None, path: str) -> dict[str, Fact]:
     return {fact.id: fact for fact in parse_items(data, path)} if data else {}
 
 
-def _renamed(work: BuildScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
+def _renamed(work: WriteScope, last: WikiState, titles: Titles, names: set[str]) -> set[str]:
     """Return the entities that name, or named, one whose title or aliases changed, or that is new or gone."""
     known = {name: (entry.title, *entry.aliases) for name, entry in last.pages.items()}
     now = {name: (entity.title, *entity.aliases) for name, entity in titles.entities.items()}

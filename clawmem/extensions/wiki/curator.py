@@ -226,14 +226,13 @@ def _find(work: WriteScope, built: _Built) -> _Found:
     facts = [placed for placed in all_facts(work.index) if placed.fact.status == ACTIVE and is_on_wiki(placed.entity)]
     stale = _stale(work, context, facts)
     pages = _written_pages(built)
-    orphans = [path for path in check_links(built.texts).orphans if not path.startswith(f"{REPORTS}/")]
     numbers: dict[str, int] = {}
     for placed in facts:
         numbers[placed.entity] = numbers.get(placed.entity, 0) + 1
     findings = [
         *dead_link_findings(built.dead),
         *duplicate_entities(built.titles.entities.values(), numbers),
-        *page_findings(pages, orphans, _compiled(built.plan)),
+        *page_findings(pages, _compiled(built.plan)),
         *duplicate_claims((placed.entity, placed.fact) for placed in facts),
         *stale_findings(stale),
         *_long_pages(work, context, built, pages),

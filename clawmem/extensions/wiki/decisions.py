@@ -6,24 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import NotPermitted, Refused
-from clawmem.extensions.wiki.values.curation import sections
-from clawmem.extensions.wiki.values.links import WrittenLink, links_in, page_names, resolved, target_on, with_targets
-from clawmem.extensions.wiki.values.page import FOLDER, file_name, relative_link
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists
 from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.premises import confirmed
-from clawmem.model.pages.summary import own_text, with_own_text
 from clawmem.model.proposals.proposal import (
     APPROVED,
     ARCHIVE,
     CONFIRM,
     JOIN_ENTITIES,
-    JOIN_PAGES,
-    SET_LINK,
-    SPLIT,
     Proposal,
 )
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
@@ -40,7 +33,7 @@ def on_wiki_decision(work: WriteScope, proposal: Proposal, facts: Sequence[Place
         return {}
     act = _ACTIONS.get(str(action))
     if act is None:
-        raise Refused(f"This clawmem does not know the action '{action}'.", "Update clawmem, or reject the proposal.")
+        raise Refused(f"This clawmem has no action '{action}'.", "Edit the page by hand, and reject the proposal.")
     return act(work, proposal, details)
 
 
@@ -79,58 +72,6 @@ def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, A
     return merge_writes(work, old, new)
 
 
-def _join_pages(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    """The text moves, and links to the page lead to the other one."""
-    old, new = str(details.get("from")), str(details.get("into"))
-    if work.read(old) is None or work.read(new) is None:
-        raise _gone(f"{old if work.read(old) is None else new} does not exist", proposal)
-    moved, there = own_text(work.text(old)), work.text(new)
-    moved = _relocated(work, moved, old, new)
-    joined = there if moved in there else with_own_text(there, moved)
-    pages = {path: work.text(path) for path in _pages(work)}
-    writes: Writes = {path: text.encode() for path, text in _relinked({**pages, new: joined}, old, new).items()}
-    return {**writes, old: None} if new in writes else {**writes, new: joined.encode(), old: None}
-
-
-def _pages(work: WriteScope) -> list[str]:
-    head = work.vault.head().commit
-    paths = work.vault.files_at(head, FOLDER) if head is not None else []
-    return [path for path in paths if path.endswith(".md")]
-
-
-def _relinked(pages: Mapping[str, str], old: str, new: str) -> dict[str, str]:
-    """Return the pages whose links to one page now lead to another."""
-    names = page_names(pages)
-    rest = page_names(path for path in pages if path != old)
-    found = {}
-    for path, text in pages.items():
-        targets = {
-            link: target_on(path, new, link.wiki, rest) for link in links_in(text) if resolved(path, link, names) == old
-        }
-        if targets and path != old:
-            found[path] = with_targets(text, targets)
-    return found
-
-
-def _relocated(work: WriteScope, text: str, old: str, new: str) -> str:
-    """Return a text with its relative links as they must be on another page."""
-    names = page_names(_pages(work))
-    places = {link: resolved(old, link, names) for link in links_in(text) if not link.wiki}
-    return with_targets(text, {link: target_on(new, to, False, names) for link, to in places.items() if to is not None})
-
-
-def _set_link(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    page, to = str(details.get("page")), details.get("to")
-    link = WrittenLink(str(details.get("target")), bool(details.get("wiki")))
-    text, pages = work.text(page), _pages(work)
-    if link not in links_in(text):
-        raise _gone(f"{page} has no link '{link.target}'", proposal)
-    if to is not None and to not in pages:
-        raise _gone(f"{to} does not exist", proposal)
-    target = target_on(page, str(to), link.wiki, page_names(pages)) if to is not None else None
-    return {page: with_targets(text, {link: target}).encode()}
-
-
 def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
     entity, ids = str(details.get("entity")), details.get("facts")
     named = set(ids) if isinstance(ids, list) else set()
@@ -141,25 +82,8 @@ def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -
     return items_write(entity, [fact._replace(status=ARCHIVED) if fact.id in chosen else fact for fact in facts])
 
 
-def _split(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
-    page, heading = str(details.get("page")), str(details.get("heading"))
-    text = work.text(page)
-    section = next((other_section for other_section in sections(text) if other_section.heading == heading), None)
-    if section is None:
-        raise _gone(f"{page} has no section '{heading}'", proposal)
-    path = f"{page.removesuffix('.md')}/{file_name(heading)}.md"
-    if work.read(path) is not None:
-        raise Refused(f"{path} exists already.", f"Move the section by hand, or `clawmem review reject {proposal.id}`.")
-    body = _relocated(work, section.text.split("\n", 1)[-1].strip(), page, path)
-    left = f"## {heading}\n\nSee [{heading}]({relative_link(page, path)}).\n\n"
-    return {path: f"# {heading}\n\n{body}\n".encode(), page: text.replace(section.text, left, 1).encode()}
-
-
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
     CONFIRM: _confirm,
     JOIN_ENTITIES: _join_entities,
-    JOIN_PAGES: _join_pages,
-    SET_LINK: _set_link,
     ARCHIVE: _archive,
-    SPLIT: _split,
 }

@@ -92,9 +92,9 @@ def curate(
     """Build the wiki, mend dead links that have one possible target, file proposals for what needs a person, and write
     the report of the last week that is over, all in one commit.
 
-    Stale facts, dead links, duplicates, pages that no other page links to, and pages that are too long become
-    proposals: once, and never again after a person rejected them. `review approve` does what a proposal says. The
-    heartbeat does this once a week."""
+    Stale facts, dead links, duplicates, and pages that are too long become proposals: once, and never again after a
+    person rejected them. `review approve` does what a proposal about facts, entities or two pages says; links and
+    sections are edited by hand. The heartbeat does this once a week."""
     curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
     data = {
         "week": curation.week,
@@ -116,21 +116,20 @@ def curate(
 def site(
     call: Call,
     folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
-    full: Annotated[bool, Parameter("Render every page again.", ("--full",))],
 ) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
     people wrote, search, and a graph.
 
-    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says. A
-    build after the first renders only the pages that changed. Edits by hand are shown once they are committed, which
-    `clawmem wiki build` does. A folder that contains anything but such a site is refused."""
+    It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says.
+    Edits by hand are shown once they are committed, which `clawmem wiki build` does. A folder that contains anything
+    but such a site is refused."""
     runtime = call.runtime
     target = (runtime.working_folder / Path(folder).expanduser()).resolve()
     check_site_folder(runtime.vault(), target)
-    from clawmem.extensions.wiki.web.render_site import design, render_site  # only for this verb
+    from clawmem.extensions.wiki.web.render_site import render_site  # only for this verb
 
     with call.progress() as report:
-        built = build_site(runtime.vault(), runtime.caller(), target, render_site, design(), full, report)
+        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report)
     build = built.build
     data = {
         "folder": str(target),
@@ -140,7 +139,6 @@ def site(
         "bytes": build.size,
         "written": build.written,
         "removed": build.removed,
-        "full": built.full,
     }
     line = (
         f"{data['pages']:,} pages, {build.size / 1e6:.1f} MB. Wrote {build.written:,} files, removed {build.removed:,}."
@@ -214,7 +212,6 @@ WIKI = {
             "bytes": int,
             "written": int,
             "removed": int,
-            "full": bool,
         },
         ("clawmem wiki site ~/memory-site",),
     ),

@@ -122,7 +122,7 @@ class Walk:
     def _ask(self) -> bool:
         """Ask about the proposal at the place. Return False when the person quits."""
         if self.place >= len(self.ids):
-            return bool(self.made) and self._press([UNDO, PREVIOUS, QUIT], "That was the last one.")
+            return bool(self.made) and self._press([UNDO, QUIT], "That was the last one.")
         if not self._look():
             self.place += 1
             return True
@@ -227,15 +227,6 @@ class Walk:
             self.place = self.made.pop().place
             self.shown = None
 
-    def back(self) -> None:
-        """Go to the one before that still waits."""
-        group = {made.place for made in self.made} | self._gone
-        before = [place for place in range(self.place) if place not in group]
-        if before:
-            self.place = before[-1]
-        else:
-            self.say("There is none before.")
-
     def vault_act(self, act: Callable[..., Any], *items: Any) -> Any:
         """Return what an act that only reads says about the proposal at the place."""
         return act(self._fresh().vault(), self.ids[self.place], *items)
@@ -286,12 +277,6 @@ def _wrapped(text: str, columns: int) -> list[str]:
 
 def _approve(walk: Walk) -> None:
     walk.decide("review approve")
-
-
-def _approve_because(walk: Walk) -> None:
-    reason = walk.line("reason for approving (may be empty): ")
-    if reason is not None:
-        walk.decide("review approve", reason=reason or None)
 
 
 def _approve_beside(walk: Walk) -> None:
@@ -350,14 +335,6 @@ def _evidence(walk: Walk) -> None:
         walk.say("There is no evidence.")
 
 
-def _why(walk: Walk) -> None:
-    assert walk.shown is not None
-    for placed in walk.shown.targets:
-        walk.verb("why", fact=placed.fact.id)
-    if not walk.shown.targets:
-        walk.say("It changes no fact that is stored.")
-
-
 def _help(walk: Walk) -> None:
     assert walk.shown is not None
     for key in KEYS:
@@ -383,21 +360,17 @@ def _has_sides(proposal: Proposal) -> bool:
 
 
 UNDO = Key("u", "undo the last decision", Walk.take_back)
-PREVIOUS = Key("p", "go back to the one before", Walk.back)
 QUIT = Key("q", "quit", _quit)
 KEYS = (
     Key("a", "approve", _approve),
-    Key("A", "approve and say why", _approve_because),
     Key("b", "approve, and keep the facts that it contradicts as well", _approve_beside, _contradicts),
     Key("k", "decide the conflict for one of its facts", _keep, _has_sides),
     Key("t", "approve in other words", _edit, _adds),
     Key("r", "reject and say why", _reject),
     Key("x", "drop the candidate", _drop, is_candidate),
     Key("s", "skip (also space or n)", _skip),
-    PREVIOUS,
     Key("d", "show what approving would change", _difference),
     Key("e", "show the evidence", _evidence),
-    Key("w", "show why the facts that it changes are there", _why),
     UNDO,
     Key("?", "show the keys", _help),
     QUIT,

@@ -7,11 +7,9 @@ from typing import Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.faces.parts.words import said
 from clawmem.model.settings.schedule import Schedule, daily_schedule, interval_schedule
 from clawmem.setup import cron as beside
 from clawmem.setup.cron import CRONTAB, SYSTEMD, ScheduleEntry
-from clawmem.setup.schedule_check import schedule_lacks
 
 _DEFAULT = "15m"
 _AUTO = "auto"
@@ -51,10 +49,7 @@ def show(call: Call) -> Answer:
     found = [ScheduleEntry(CRONTAB, beside.entry_marker(vault), line, True)] if line else []
     found += [ScheduleEntry(SYSTEMD, beside.unit_name(vault), units, True)] if units else []
     if found:
-        lacks = {entry.by: schedule_lacks(vault, environment, call.runtime.home(), entry.by) for entry in found}
-        data = [{**_data(call, entry), **said({"lacks": list(lacks[entry.by])})} for entry in found]
-        notices = [f"the schedule in {by}: {sentence}" for by, row in lacks.items() for sentence in row]
-        return Answer({"entries": data}, [entry.text for entry in found], notices)
+        return Answer({"entries": [_data(call, entry) for entry in found]}, [entry.text for entry in found])
     wanted = ScheduleEntry(
         CRONTAB, beside.entry_marker(vault), beside.crontab_line(vault, environment, interval_schedule(_DEFAULT)), False
     )
@@ -99,6 +94,6 @@ VERB = {
         _ENTRY,
         ("clawmem cron install --every 30m", "clawmem cron install --at 03:30 --by systemd"),
     ),
-    "show": Command(show, {"entries": [{**_ENTRY, "lacks?": [str]}]}, ("clawmem cron show",), ("entries",)),
+    "show": Command(show, {"entries": [_ENTRY]}, ("clawmem cron show",), ("entries",)),
     "remove": Command(remove, {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
 }

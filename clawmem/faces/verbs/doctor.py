@@ -14,7 +14,7 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
 from clawmem.model.language.text import counted
-from clawmem.setup.schedule_check import harness_problems, schedule_problems
+from clawmem.setup.harness_check import harness_problems
 from clawmem.vault.state.session_journal import logged_errors
 from clawmem.vault.vault import Vault
 
@@ -36,9 +36,8 @@ def doctor(
     if errors:
         return _errors(runtime.vault())
     found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
-    lacks = schedule_problems(runtime.vault(), runtime.environment, runtime.home())
     wired = harness_problems(runtime.vault(), runtime.environment, runtime.home())
-    found = found._replace(problems=sorted_problems([*found.problems, *lacks, *wired]))
+    found = found._replace(problems=sorted_problems([*found.problems, *wired]))
     data = {
         "problems": [said(problem._asdict()) for problem in found.problems],
         "checked": dict(found.checked),

@@ -246,11 +246,6 @@ def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
         yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
     elif proposal.fact:
         yield "does", action_words(proposal)
-    elif proposal.entry:
-        predicate = proposal.entry.predicate
-        phrases = f", phrases: {', '.join(predicate.phrases)}" if predicate.phrases else ""
-        yield "does", f"puts '{predicate.name}' in predicates.yaml{phrases}"
-        yield "meaning", proposal.entry.description
     elif proposal.line:
         yield "does", f"writes in {proposal.line.page}: {proposal.line.text}"
     else:

@@ -8,7 +8,7 @@ from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.schema import check_alias, check_broken, check_entity, check_row
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, FACT_PREFIX, STATUSES, Fact, FactLink, check_prefix, is_reference
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, STATUSES, Fact, FactLink, check_prefix, is_reference
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import as_one_file, normal, plain
 from clawmem.model.named_tuple import NamedTuple
@@ -131,16 +131,6 @@ def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedF
         f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
     )
     return [placed for placed in map(fact_from_row, rows) if placed.fact.is_current]
-
-
-def current_facts_with(index: Index, predicate: str | None, phrase: str | None) -> list[Fact]:
-    """Return the active and archived facts with exactly this predicate (None: without one) and phrase (None: any)."""
-    quoted = f'"relation_phrase": {json.dumps(phrase, ensure_ascii=False)}' if phrase else ""
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IS ? AND status IN (?, ?) AND instr(line, ?) ORDER BY n",
-        (predicate, ACTIVE, ARCHIVED, quoted),
-    )
-    return [fact for fact in (fact_from_row(row).fact for row in rows) if phrase in (None, fact.relation_phrase)]
 
 
 def rows_of(index: Index, fact_ids: Iterable[str]) -> set[int]:

@@ -90,12 +90,11 @@ class DroppedFact(NamedTuple):
 
 
 class ParsedAnswer(NamedTuple):
-    """The propositions by piece, the dropped facts, the unknown predicates by count, the numbers of the pieces with
-    `more` facts than were given, and those of the pieces that were `named` in any way."""
+    """The propositions by piece, the dropped facts, the numbers of the pieces with `more` facts than were given, and
+    those of the pieces that were `named` in any way."""
 
     by_piece: tuple[tuple[Proposition, ...], ...]
     rejected: tuple[DroppedFact, ...]
-    unmapped: Mapping[str, int]
     more: frozenset[int] = frozenset()
     named: frozenset[int] = frozenset()
 
@@ -136,7 +135,7 @@ def parse_answer(
     rejected = tuple(
         other_fact._replace(given=reader.without_numbers(other_fact.given)) for other_fact in reader.rejected
     )
-    return ParsedAnswer(by_piece, rejected, reader.unmapped, more, more | read | facts | dropped)
+    return ParsedAnswer(by_piece, rejected, more, more | read | facts | dropped)
 
 
 class _AnswerReader:
@@ -151,7 +150,6 @@ class _AnswerReader:
         self._count = 0
         self.by_piece: list[list[Proposition]] = [[] for _ in task.shown]
         self.rejected: list[DroppedFact] = []
-        self.unmapped: Counter[str] = Counter()
 
     def number(self, label: object) -> int | None:
         """Return the number of the piece with this label, or None."""
@@ -178,8 +176,6 @@ class _AnswerReader:
             return
         self.by_piece[number].append(made)
         self._targets[f"#{self._count}"] = made.key
-        if made.predicate and made.predicate not in self._catalog.predicates:
-            self.unmapped[made.predicate] += 1
 
     def without_numbers(self, record: Any) -> Any:
         """Return a fact as given, with the keys of propositions in place of #1, #2, ..., which another answer lacks."""

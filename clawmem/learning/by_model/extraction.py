@@ -22,29 +22,24 @@ RULES = "rules"
 class Extraction(NamedTuple):
     """The result of extraction.
 
-    `found` maps event ids to a model's propositions. If `by_rules` is true, the rules read all other events; otherwise
-    those events wait. `telemetry` is the event that records the model run, `problem` the reason why the model read only
-    a part, `dropped` the number of dropped facts by reason, and `rejected` these facts. Only some propositions of an
-    `unfinished` event are known, so it waits. A `continued` event was read in part by an earlier run. `progress` is
-    stored after the commit. `by_caller` says that the calling agent is the model: then events that only the rules have
-    read are read again, `passed` are the events that count as read beside those found, those `again` had been set
-    aside, and `workflow` is stored with each fact. `forget` maps the events that
-    ask to forget something to the ids of the facts that they mean. `lines` tell messages alone, and `marks` say for
-    whom they are.
+    Without a `model` the rules read all events. Otherwise `found` maps event ids to the model's propositions, all other
+    events wait, and those that only the rules have read are read again. `telemetry` is the event that records the model
+    run, `problem` the reason why the model read only a part, `dropped` the number of dropped facts by reason, and
+    `rejected` these facts. Only some propositions of an `unfinished` event are known, so it waits. `progress` is stored
+    after the commit. `passed` are the events that count as read beside those found, those `again` had been set aside,
+    and `workflow` is stored with each fact. `forget` maps the events that ask to forget something to the ids of the
+    facts that they mean. `lines` tell messages alone, and `marks` say for whom they are.
     """
 
     model: str | None = None
-    by_rules: bool = True
     found: Mapping[str, tuple[Proposition, ...]] = {}
     telemetry: Event | None = None
     problem: ClawmemError | None = None
     dropped: Mapping[str, int] = {}
     notices: tuple[str, ...] = ()
     unfinished: frozenset[str] = frozenset()
-    continued: frozenset[str] = frozenset()
     progress: ReadingState | None = None
     rejected: tuple[LearningCandidate, ...] = ()
-    by_caller: bool = False
     passed: frozenset[str] = frozenset()
     workflow: str = ""
     again: frozenset[str] = frozenset()
@@ -53,11 +48,14 @@ class Extraction(NamedTuple):
     marks: tuple[Event, ...] = ()
 
     @property
+    def by_rules(self) -> bool:
+        """Return whether the rules read the events."""
+        return self.model is None
+
+    @property
     def extractor(self) -> str:
-        """Return the name of the extractor: the model, `rules`, or both."""
-        if self.model is None or (self.by_rules and not self.found):
-            return RULES
-        return f"{self.model}, then {RULES}" if self.by_rules else self.model
+        """Return the name of the extractor: the model, or `rules`."""
+        return self.model or RULES
 
     @property
     def run(self) -> Mapping[str, Any] | None:

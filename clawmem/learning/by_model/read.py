@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
-from clawmem.learning.by_model.extraction import BY_RULES, RULES, Extraction
+from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.task import ACCEPTED, SCHEMA, instructions, is_readable, task_data
 from clawmem.learning.by_model.telemetry import (
     add_event,
@@ -60,27 +60,22 @@ def read_by_model(
     caller: Caller,
     model: Model,
     dry_run: bool = False,
-    days: Collection[str] | None = None,
     report: OnProgress | None = None,
 ) -> LearnResult:
     """Let the model answer tasks about unread events until none waits or a limit is reached.
 
-    Events that it does not reach wait for the next run. If it cannot be used and `llm.fallback` says so, the rules read
-    the rest of `days`. Each answer is one commit.
+    Events that it does not reach wait for the next run. Each answer is one commit.
     """
     if dry_run:
         return LearnResult(0, (), (), None, model.name, (_dry_run_notice(vault, caller, model),))
     run = _ReadingRun(vault, caller, model)
     problem = run.read()
-    by_rules = isinstance(problem, ModelFailed) and model.fallback == RULES
-    rest = []
-    if by_rules:
-        rest = [learn_from(vault, caller, BY_RULES, False, days, report)]
-    elif not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
+    rest: list[LearnResult] = []
+    if not waiting_count(vault) and (silent := [event for event in after_cursor(vault) if not is_readable(event)]):
         # What no model is shown counts as read, too.
-        unseen = Extraction(model.name, False, {event.id: () for event in silent}, by_caller=True)
+        unseen = Extraction(model.name, {event.id: () for event in silent})
         rest = [learn_from(vault, caller, unseen, False, {day_of(event.timestamp) for event in silent}, report)]
-    return run.result(problem, by_rules, rest)
+    return run.result(problem, rest)
 
 
 class _ReadingRun:
@@ -117,16 +112,16 @@ class _ReadingRun:
             return problem
         return self._to_try_again()
 
-    def result(self, problem: ClawmemError | None, by_rules: bool, rest: list[LearnResult]) -> LearnResult:
+    def result(self, problem: ClawmemError | None, rest: list[LearnResult]) -> LearnResult:
         """Return what all answers taught as one result, with the cost of the run."""
-        outcome = RULES if by_rules else problem.code if problem else "done"
+        outcome = problem.code if problem else "done"
         account, commit = self._account, None
         self._keep_failures()
         readings = [run for run in self._runs if "task" not in run]
         spent = self._since_recorded()
         if account and problem and is_worth_recording(spent, outcome, [*readings, *self._own_runs()]):
             priced = account.prices is not None
-            event = reading_event(self._caller, self._model.name, spent, priced, outcome, 0, self._dropped, {})
+            event = reading_event(self._caller, self._model.name, spent, priced, outcome, 0, self._dropped)
             with writing(self._vault, self._caller, "learn") as work:
                 change = Change(
                     subject_line("learn", "ledger", f"the model stopped ({outcome})"), {}, trailers("learn")
@@ -134,18 +129,16 @@ class _ReadingRun:
                 commit = work.commit([add_event(change, event, work.read)])[-1]
         items = [*self._done, *rest]
         notices = list(self._notices())
-        if by_rules and problem:
-            notices.append(f"{problem.message} The rules read the rest, as llm.fallback says.")
         total = None
-        if account is not None and (account.spent.calls or account.spent.cached):
+        if account is not None and account.spent.calls:
             events = sum(result.events for result in self._done)
             total = reading_event(
                 self._caller, self._model.name, account.spent, account.prices is not None, outcome, events,
-                self._dropped, {},
+                self._dropped,
             )  # fmt: skip
         read = Extraction(
-            self._model.name, by_rules and bool(rest), dict.fromkeys(map(str, range(bool(self._done))), ()), total,
-            None if by_rules else problem, dict(self._dropped),
+            self._model.name, dict.fromkeys(map(str, range(bool(self._done))), ()), total, problem,
+            dict(self._dropped),
         )  # fmt: skip
         commits = [result.commit for result in items if result.commit]
         return LearnResult(

@@ -39,16 +39,13 @@ def reading_event(
     outcome: str,
     events: int,
     dropped: Mapping[str, int],
-    unmapped: Mapping[str, int],
     answer: str | None = None,
 ) -> Event:
-    """Return the event for an answer about events, or for a run that failed. `outcome` is done, rules or the code of an
+    """Return the event for an answer about events, or for a run that failed. `outcome` is done, or the code of an
     error. `answer` is the digest of an answer of the calling agent: what it cost the agent is not known here."""
     task = {"task": APPLYING} if answer else {}
     known = {"model": model, **task, "prompt": prompt_version("read"), "outcome": outcome, "events": events}
     record = _record(known, spent, priced, dropped)
-    if unmapped:
-        record["unknown_predicates"] = dict(unmapped)
     how = "as the calling agent" if answer else f"in {counted(spent.calls, 'call')}"
     return _event(caller, f"read {counted(events, 'event')} {how}: {counted(spent.facts, 'fact')}", record, answer)
 
@@ -91,13 +88,12 @@ def _event(caller: Caller, did: str, record: dict[str, Any], key: str | None = N
 def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether a run should be recorded.
 
-    A run that only used kept answers is recorded, because it learned something. A free run that fails like the previous
-    one is recorded once a day, so that a machine without network does not commit at every heartbeat. `runs` are the
-    runs of the day with the same task.
+    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
+    commit at every heartbeat. `runs` are the runs of the day with the same task.
     """
     if not spent.calls:
-        return spent.cached > 0
-    costly = spent.cached or spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
+        return False
+    costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
     return bool(costly or runs[-1].get("outcome") != outcome)
 
 

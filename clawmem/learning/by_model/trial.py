@@ -50,11 +50,8 @@ class TrialResult(NamedTuple):
 
 
 def try_model(vault: Vault, caller: Caller, model: Model) -> TrialResult:
-    """Ask the model once. Its cost counts towards the day's limit: a call that cost something leaves an event.
-
-    An answer that was kept is not used.
-    """
-    model = model._replace(answers=None, limits=model.limits._replace(retries=0))
+    """Ask the model once. Its cost counts towards the day's limit: a call that cost something leaves an event."""
+    model = model._replace(limits=model.limits._replace(retries=0))
     runs = model_runs(vault.read, day_of(stamp(caller.now)))
     account = Account(model.limits, None, spent_in(runs))
     reachable = False

@@ -13,11 +13,8 @@ from clawmem.learning.reconciling import round_state as ends
 from clawmem.learning.reconciling.entities import conversation_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS, GateLimits, GateVerdict, judge, plain
 from clawmem.learning.reconciling.predicates import (
-    UnknownPredicates,
     as_additional,
-    describe_entry,
     drop_unfit_predicate,
-    entry_key,
     map_predicate,
     mark_change,
 )
@@ -54,9 +51,8 @@ from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.lifecycle.chain import correct, succeed
 from clawmem.model.lifecycle.reinforce import raised_confidence
-from clawmem.model.proposals import proposal as proposals
 from clawmem.model.proposals.para import HERE, FactChange, Proposition, learned_fact, with_project
-from clawmem.model.proposals.proposal import CatalogEntry, Proposal, ProposalTarget
+from clawmem.model.proposals.proposal import Proposal, ProposalTarget
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import Event
 from clawmem.model.safety.recalled_text import mask_recalled, parts_of
@@ -79,7 +75,6 @@ class Extractor(NamedTuple):
     name: str
     extract: Extract
     by_model: Container[str] = ()
-    continued: Container[str] = ()
     workflow: str = ""
     rereads: bool = False
 
@@ -121,7 +116,6 @@ class LearningRound:
         self._extractor = extractor
         self._people = people or {}
         self._made: dict[str, str] = {}  # the id of the fact of each proposition, by its key
-        self.unknown_predicates = UnknownPredicates(catalog)
         self.candidates: list[LearningCandidate] = []
         # Known facts that an event said again, with the time of the event: each counts as an access.
         self.mentioned: list[tuple[str, str]] = []
@@ -140,18 +134,11 @@ class LearningRound:
                 self._made[proposition.key] = candidate.fact.id
             self.candidates.append(candidate)
 
-    def propose_predicates(self, entries: Sequence[tuple[CatalogEntry, Fact, int]]) -> None:
-        """Propose new catalog entries for review. Each entry is proposed only once."""
-        asked = {entry_key(other_entry) for other_entry in self._state.filed.entries} if entries else set()
-        for entry, fact, count in entries:
-            if entry_key(entry) not in asked:
-                self._state.file(self._predicate(entry, fact, count))
-
     def _learned_before(self, event: Event) -> Collection[tuple[int, int] | str | None]:
         """Return the spans from which an earlier round learned, or for events that are read again, the statements."""
         if self._extractor.rereads:
             return self._state.statements_of(event.id)
-        return () if event.id in self._extractor.continued else self._state.spans_of(event.id)
+        return self._state.spans_of(event.id)
 
     def _unfit(
         self, proposition: Proposition, event: Event, number: int, before: Collection[tuple[int, int] | str | None]
@@ -345,7 +332,6 @@ class LearningRound:
             if proposition.ended or decision.outcome == RETRACT:
                 # "She no longer works there" must not answer where she works.
                 fact = fact._replace(predicate=None, object=None, relation_phrase=None)
-        self.unknown_predicates.add(fact, event.id in self._extractor.by_model)
         entity, reason = placement.entity, placement.reason
         if waits:
             reason = f"{reason} It waits for promotion to {entity}."
@@ -405,19 +391,6 @@ class LearningRound:
         )
         made = self._state.file(made)
         return LearningCandidate(proposition, ends.PROPOSED, "review", wait.why, entity=made.entity, proposal=made.id)
-
-    def _predicate(self, entry: CatalogEntry, fact: Fact, count: int) -> Proposal:
-        return Proposal(
-            "",
-            "predicate",
-            describe_entry(entry, self._catalog),
-            f"It is not in the catalog, and {count} facts use it.",
-            self._state.now,
-            proposals.PREDICATE,
-            entry=entry,
-            source_event=fact.source_event,
-            agent=fact.agent,
-        )
 
     def _learned(self, proposition: Proposition, event: Event, fact_id: str) -> Fact:
         fact = learned_fact(proposition, event, fact_id, self._state.now, self._workflow)

@@ -42,7 +42,6 @@ from clawmem.model.proposals.para import Proposition, kinds_of_objects, predicat
 from clawmem.model.proposals.promotion import waiting_for
 from clawmem.model.proposals.proposal import (
     OPEN,
-    CatalogEntry,
     Proposal,
     is_candidate,
     new_proposal_id,
@@ -75,7 +74,6 @@ class _ProposalIndex:
     def __init__(self, filed: FiledProposals) -> None:
         self.unreadable = filed.unreadable
         self.ids: set[str] = set()
-        self.entries: list[CatalogEntry] = []
         self.candidates: dict[str, list[Proposal]] = {}
         self._things: dict[tuple[str, ...], list[Proposal]] = {}
         for proposal in filed.proposals:
@@ -86,8 +84,6 @@ class _ProposalIndex:
         self.ids.add(proposal.id)
         if is_candidate(proposal):
             self.candidates.setdefault(proposal.source_event or "", []).append(proposal)
-        if proposal.entry:
-            self.entries.append(proposal.entry)
         if proposal.fact:
             self._things.setdefault(topic(proposal.does, proposal.fact), []).append(proposal)
 

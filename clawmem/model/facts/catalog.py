@@ -56,22 +56,6 @@ def catalog_from_mapping(mapping: Mapping[str, Any]) -> Catalog:
     return Catalog(predicates, names)
 
 
-def catalog_to_mapping(catalog: Catalog) -> dict[str, Any]:
-    """Return the catalog as JSON data; `catalog_from_mapping` reads it back to an equal catalog."""
-    return {
-        predicate.name: {
-            "phrases": list(predicate.phrases),
-            "value": predicate.value,
-            "cardinality": "single" if predicate.single else "many",
-            "replaces": predicate.replaces,
-            "questions": list(predicate.questions),
-            **({"description": predicate.description} if predicate.description else {}),
-            **({"conflict": predicate.conflict} if predicate.conflict else {}),
-        }
-        for predicate in catalog.predicates.values()
-    }
-
-
 def canonical_predicate(catalog: Catalog, phrase: str) -> str | None:
     """Return the predicate that a phrase names, or None if it is unknown."""
     key = normal(phrase)

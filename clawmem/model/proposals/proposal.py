@@ -8,7 +8,6 @@ from datetime import date
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, Unreadable
-from clawmem.model.facts.catalog import Catalog, Predicate, catalog_from_mapping, catalog_to_mapping
 from clawmem.model.facts.codec import fact_from_record, fact_to_record, refuse_conflict_markers
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import PROPOSAL_PREFIX, Entropy, Fact, new_id
@@ -57,13 +56,6 @@ class ProposalTarget(NamedTuple):
     fact: str
 
 
-class CatalogEntry(NamedTuple):
-    """A predicate to add to the catalog, or more phrases for an existing one, with a description for people."""
-
-    predicate: Predicate
-    description: str
-
-
 class PageLine(NamedTuple):
     """A line to append to a page of the vault."""
 
@@ -98,9 +90,9 @@ class ReviewDecision(NamedTuple):
 class Proposal(NamedTuple):
     """A change that waits. `says` is the change in a sentence, and `why` is the reason for waiting.
 
-    `does` is the action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate
-    (`entry`), line (`line`), promote (with `worth`; one target, or a fact that is not stored yet), or decide (nothing
-    but the decision). If `entity` is None, it is chosen on approval. `details` is what only the kind knows.
+    `does` is the action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate (only
+    rejected now), line (`line`), promote (with `worth`; one target, or a fact that is not stored yet), or decide
+    (nothing but the decision). If `entity` is None, it is chosen on approval. `details` is what only the kind knows.
     """
 
     id: str
@@ -114,7 +106,6 @@ class Proposal(NamedTuple):
     fact: Fact | None = None
     entity: str | None = None
     title: str | None = None
-    entry: CatalogEntry | None = None
     line: PageLine | None = None
     worth: PromotionWorth | None = None
     source_event: str | None = None
@@ -146,8 +137,7 @@ def topic(does: str, fact: Fact) -> tuple[str, ...]:
 
 
 # What an approval of a finding about the wiki does, in its details under `action`.
-CONFIRM, JOIN_ENTITIES, JOIN_PAGES = "confirm", "join-entities", "join-pages"
-SET_LINK, ARCHIVE, SPLIT = "set-link", "archive", "split"
+CONFIRM, JOIN_ENTITIES, ARCHIVE = "confirm", "join-entities", "archive"
 
 _DOES = {
     ADD: "adds:",
@@ -175,12 +165,6 @@ def action_words(proposal: Proposal) -> str:
     return _DOES.get(proposal.does, proposal.does)
 
 
-def _set_link(details: _Details) -> str:
-    link = f"the link '{details.get('target')}' in {details.get('page')}"
-    to = details.get("to")
-    return f"lets {link} lead to {to}" if to is not None else f"removes {link}; its words stay"
-
-
 def _archive(details: _Details) -> str:
     ids = details.get("facts")
     return f"archives {counted(len(ids) if isinstance(ids, list) else 0, 'fact')} of {details.get('entity')}"
@@ -189,10 +173,7 @@ def _archive(details: _Details) -> str:
 _OF_WIKI: Mapping[str, Callable[[_Details], str]] = {
     CONFIRM: lambda _: "confirms the fact: it counts as used today",
     JOIN_ENTITIES: lambda record: f"merges the entity {record.get('from')} into {record.get('into')}",
-    JOIN_PAGES: lambda record: f"moves the text of {record.get('from')} to {record.get('into')}, and the links with it",
-    SET_LINK: _set_link,
     ARCHIVE: _archive,
-    SPLIT: lambda record: f"moves the section '{record.get('heading')}' of {record.get('page')} to a page of its own",
 }
 
 
@@ -209,7 +190,6 @@ def proposal_to_record(proposal: Proposal) -> dict[str, Any]:
     record["targets"] = [target._asdict() for target in proposal.targets] or None
     record["fact"] = fact_data(proposal.fact) if proposal.fact else None
     record.update(entity=proposal.entity, title=proposal.title)
-    record["entry"] = _entry_data(proposal.entry) if proposal.entry else None
     record["line"] = proposal.line._asdict() if proposal.line else None
     record["worth"] = proposal.worth._asdict() if proposal.worth else None
     record.update(source_event=proposal.source_event, agent=proposal.agent)
@@ -228,12 +208,6 @@ def _decision_data(decided: ReviewDecision) -> dict[str, Any]:
     more = {"delegated_by": decided.delegated_by, "winner": decided.winner}
     record |= {key: value for key, value in more.items() if value}
     return record | ({"signed": True} if decided.signed else {})
-
-
-def _entry_data(entry: CatalogEntry) -> dict[str, Any]:
-    name = entry.predicate.name
-    values = catalog_to_mapping(Catalog({name: entry.predicate}))[name]
-    return {"name": name, "description": entry.description, **values}
 
 
 def render_proposal(proposal: Proposal) -> bytes:
@@ -265,11 +239,10 @@ def parse_proposal(data: bytes, path: str) -> Proposal:
 
 def proposal_from_record(record: Mapping[str, Any]) -> Proposal:
     """Read a proposal from a JSON object. Raise InvalidInput, naming the key, if a value is wrong."""
-    proposal = read_record(Proposal, record, fact=None, entry=None)
-    for key, value in (("fact", record.get("fact")), ("entry", record.get("entry"))):
-        if not isinstance(value, Mapping | None):
-            raise WrongValue(f"must be an object, but is {shown(value)}", key)
-    return _complete(proposal._replace(fact=_fact(record), entry=_entry(record.get("entry"))))
+    proposal = read_record(Proposal, record, fact=None)
+    if not isinstance(record.get("fact"), Mapping | None):
+        raise WrongValue(f"must be an object, but is {shown(record['fact'])}", "fact")
+    return _complete(proposal._replace(fact=_fact(record)))
 
 
 def _complete(proposal: Proposal) -> Proposal:
@@ -277,7 +250,6 @@ def _complete(proposal: Proposal) -> Proposal:
     needs = {
         "fact": proposal.does in _WITH_FACT,
         "targets": proposal.does in _WITH_TARGETS,
-        "entry": proposal.does == PREDICATE,
         "line": proposal.does == LINE,
         "worth": proposal.does == PROMOTE,
         "decided": proposal.status != OPEN,
@@ -293,20 +265,6 @@ def _complete(proposal: Proposal) -> Proposal:
 def _fact(record: Mapping[str, Any]) -> Fact | None:
     waiting = record.get("fact")
     return fact_from_record({**waiting, "id": UNSET_ID, "timestamp": record["created"]}) if waiting else None
-
-
-def _entry(entry: Mapping[str, Any] | None) -> CatalogEntry | None:
-    if entry is None:
-        return None
-    about = read_record(_EntryNames, entry)
-    catalog = catalog_from_mapping({about.name: about.extra})
-    return CatalogEntry(catalog.predicates[about.name], about.description)
-
-
-class _EntryNames(NamedTuple):
-    name: str
-    description: str
-    extra: Mapping[str, Any] = {}
 
 
 # The kinds of proposals: one row says everything that differs between one kind and another.
@@ -343,10 +301,10 @@ class ProposalKind(NamedTuple):
 PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ProposalKind("fact", "a fact that a person must confirm"),
     ProposalKind("conflict", "facts that contradict each other"),
-    ProposalKind("predicate", "an entry of the predicate catalog"),
+    ProposalKind("predicate", "a relation for the catalog, from a version that proposed them"),
     ProposalKind("promotion", "a fact to keep, or a fact for a broader scope"),
     ProposalKind("guardrail", "a rule that leads the context of agents", delegable=False),
-    ProposalKind("tacit", "a line of an agent's TACIT.md", delegable=False),
+    ProposalKind("tacit", "a line of an agent's TACIT.md, from a version that looked for patterns", delegable=False),
     ProposalKind(
         "escalation",
         "an evaluation that only a person can decide",

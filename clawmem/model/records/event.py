@@ -292,11 +292,9 @@ def total_tokens(runs: Iterable[Mapping[str, Any]]) -> int:
 
 def cost_line(run: Mapping[str, Any]) -> str:
     """Return what a run cost, on one line."""
-    cents, cached = _number(run, "cents"), int(_number(run, "cached"))
-    money = f"{cents:.4g} cents" if run.get("priced", True) else "price not known"
-    kept = f", {counted(cached, 'kept answer')}" if cached else ""
+    money = f"{_number(run, 'cents'):.4g} cents" if run.get("priced", True) else "price not known"
     calls = counted(int(_number(run, "calls")), "call")
-    return f"cost of {run.get('model')}: {money}, {calls}{kept}, {total_tokens([run]):,} tokens"
+    return f"cost of {run.get('model')}: {money}, {calls}, {total_tokens([run]):,} tokens"
 
 
 def _number(run: Mapping[str, Any], key: str) -> float:

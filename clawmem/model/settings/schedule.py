@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -13,8 +12,6 @@ _EVERY = re.compile(r"(\d{1,4})\s*(m|min|h|d)")
 _AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
 _MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
 _HOURS = (1, 2, 3, 4, 6, 8, 12)
-_ASSIGNMENT = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*")
-_READ_KEYS = ("Environment", "EnvironmentFile", "PassEnvironment", "ExecStart")
 
 
 class Schedule(NamedTuple):
@@ -23,23 +20,6 @@ class Schedule(NamedTuple):
     words: str
     cron: str
     calendar: str
-
-
-class ScheduledCommand(NamedTuple):
-    """The command that an entry runs, and the environment variables that the entry sets.
-
-    `more` means that it also takes variables from where they cannot be read, so that none can be said to lack.
-    """
-
-    words: tuple[str, ...]
-    environment: Mapping[str, str] = {}
-    more: bool = False
-
-    @property
-    def vault(self) -> str | None:
-        """The folder after `--vault`, or None."""
-        place = self.words.index("--vault") + 1 if "--vault" in self.words else len(self.words)
-        return self.words[place] if place < len(self.words) else None
 
 
 def interval_schedule(text: str) -> Schedule:
@@ -159,75 +139,3 @@ def _unit_word(text: str) -> str:
     """Return a word of a systemd unit with `%` escaped, which begins a specifier there."""
     safe = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
     return f'"{safe}"'
-
-
-def marks_in(crontab: str, prefix: str) -> list[str]:
-    """Return the marks of all entries whose mark begins with the prefix."""
-    rows = (line.rstrip().rpartition(" # ") for line in crontab.split("\n") if not line.lstrip().startswith("#"))
-    return [mark for before, _, mark in rows if before and mark.startswith(prefix)]
-
-
-def cron_command(crontab: str, mark: str) -> ScheduledCommand | None:
-    """Return the command of the entry with this mark, with the variables that the crontab sets above it, or None if
-    there is no such entry, or if a person changed it so that it cannot be read."""
-    line = find_entry(crontab, mark)
-    if line is None:
-        return None
-    above = crontab.split("\n")[: crontab.split("\n").index(line)]
-    settings = {found[1]: found[2].strip("'\"") for row in above if (found := _ASSIGNMENT.fullmatch(row))}
-    try:
-        words = shlex.split(line.rstrip().removesuffix(f" # {mark}").replace("\\%", "%"))
-    except ValueError:
-        return None
-    start = words.index("&&") + 1 if "&&" in words else 1 if line.startswith("@") else 5
-    command = _with_assignments(words[start:])
-    return command._replace(environment={**settings, **command.environment}) if command.words else None
-
-
-def unit_command(service: str, read: Callable[[str], str | None] = lambda path: None) -> ScheduledCommand | None:
-    """Return the command of a service unit with its environment, or None if it cannot be read.
-
-    Drop-ins follow the unit in `service`; an empty value resets what came before, as in systemd. `read` returns the
-    text of an environment file, whose variables replace those of `Environment`, or None if it cannot be read.
-    """
-    environment: dict[str, str] = {}
-    files: list[str] = []
-    words: list[str] = []
-    more = False
-    for line in service.splitlines():
-        key, _, value = line.partition("=")
-        try:
-            parts = shlex.split(value.replace("%%", "%")) if key in _READ_KEYS else []
-        except ValueError:
-            return None
-        if key == "Environment":
-            environment = {**environment, **_with_assignments(parts).environment} if parts else {}
-        elif key == "EnvironmentFile":
-            files = [*files, *parts] if parts else []
-        elif key == "PassEnvironment":
-            more = more or bool(parts)
-        elif key == "ExecStart":
-            words = [part.replace("$$", "$") for part in parts]
-    for path in files:
-        text = read(path.removeprefix("-"))
-        more = more or text is None
-        environment.update(_assigned(text or ""))
-    return ScheduledCommand(tuple(words), environment, more) if words else None
-
-
-def _assigned(text: str) -> dict[str, str]:
-    """Return the variables of an environment file: one assignment a line, `#` and `;` begin remarks."""
-    rows = (row for row in text.splitlines() if not row.lstrip().startswith(("#", ";")))
-    return {found[1]: found[2].strip("'\"") for row in rows if (found := _ASSIGNMENT.fullmatch(row))}
-
-
-def _with_assignments(words: Sequence[str]) -> ScheduledCommand:
-    """Return a command with the assignments that stand before it."""
-    environment: dict[str, str] = {}
-    for number, word in enumerate(words):
-        name, sign, value = word.partition("=")
-        if word != "env" and not (sign and name.isidentifier()):
-            return ScheduledCommand(tuple(words[number:]), environment)
-        if sign:
-            environment[name] = value
-    return ScheduledCommand((), environment)

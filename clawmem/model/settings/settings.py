@@ -79,14 +79,6 @@ SETTINGS = (
         " it is done and said (warn)",
         choices=("refuse", "propose", "warn"),
     ),
-    Setting(
-        "coordination.task_at_end",
-        "choice",
-        "release",
-        "what happens to a task in work when its session ends or is abandoned: others may take it (release), or it"
-        " stays with its holder (keep)",
-        choices=("release", "keep"),
-    ),
     Setting("heartbeat.candidates", "int", 5, "candidates a day from messages that nobody read; 0: none", 0, 100),
     Setting(
         "learning.enter",
@@ -160,13 +152,6 @@ SETTINGS = (
         "how JSON is requested: by schema if the model supports it, else in the prompt (auto), or always one way",
         choices=("auto", "schema", "json", "plain"),
     ),
-    Setting(
-        "llm.fallback",
-        "choice",
-        "none",
-        "who reads events if the model cannot be used: none (they wait) or the rules",
-        choices=("none", "rules"),
-    ),
     Setting("llm.budget_cents", "float", 12.0, "the most one run may cost, in cents", 0, 1_000_000),
     Setting("llm.daily_cents", "float", 100.0, "the most one day (UTC) may cost, in cents", 0, 1_000_000),
     Setting(
@@ -217,8 +202,8 @@ SETTINGS = (
     ),
     Setting("org.timeout_seconds", "float", 2.0, "how long anything waits for the organisation, in seconds", 0.1, 3600),
 )
-# Former settings with the values that are constants now. A file that has such a key is read without an error.
-REMOVED: Mapping[str, Value] = {
+# Former settings with the values that are constants now, None if nothing uses it. A file that has such a key is read.
+REMOVED: Mapping[str, Value | None] = {
     "semantic.timeout_seconds": 10.0,
     "semantic.max_seconds": 60.0,
     "decay.archive_score": 0.2,
@@ -232,7 +217,7 @@ REMOVED: Mapping[str, Value] = {
     "promotion.margin": 0.03,
     "promotion.max_proposals": 3,
     "promotion.hour": 3,
-    "tacit.repeats": 3,
+    "tacit.repeats": None,
     "gate.conflict_confidence": 0.9,
     "summary.max_facts": 40,
     "summary.weekly_day": "sunday",
@@ -242,7 +227,7 @@ REMOVED: Mapping[str, Value] = {
     "wiki.curator.page_words": 4000,
     "wiki.curator.proposals": 20,
     "llm.judge_max_ms": 12000,
-    "llm.kept_answers": 500,
+    "llm.kept_answers": None,
     "evaluate.least_decisions": 5,
     "evaluate.output_bytes": 1000000,
     "lesson.harmful": 3,
@@ -260,6 +245,8 @@ REMOVED: Mapping[str, Value] = {
     "wiki.gates.confidence": 0.8,
     "wiki.gates.sources": 2,
     "llm.max_retries": 2,
+    "llm.fallback": "none",
+    "coordination.task_at_end": "release",
     "adapters.timeout_seconds": 30.0,
     "evaluate.confidence": 0.7,
     "evaluate.agreement": 0.8,
@@ -402,7 +389,9 @@ def setting_named(key: str) -> Setting:
 
 def removed_sentence(key: str) -> str:
     """Return the sentence about a key of REMOVED."""
-    return f"{key} is no longer a setting; its value is fixed at {str(REMOVED[key]).lower()}."
+    fixed = REMOVED[key]
+    rest = "nothing uses it any more" if fixed is None else f"its value is fixed at {str(fixed).lower()}"
+    return f"{key} is no longer a setting; {rest}."
 
 
 def _of_agent(key: str) -> Setting:

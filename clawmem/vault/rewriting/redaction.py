@@ -25,7 +25,6 @@ from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_ref_locks, partial_objects
 from clawmem.vault.history.git_merges import MERGE_MARK, UNFINISHED_MERGES
 from clawmem.vault.past import FOLDER as PAST
-from clawmem.vault.state.spending import ANSWERS
 from clawmem.vault.vault import Vault
 
 _NOTE = "redacting.json"
@@ -173,7 +172,7 @@ def delete_old_history(vault: Vault) -> None:
         vault.state / "index.sqlite",
         *vault.state.glob("heartbeat.log*"),
         *vault.state.glob("vectors.sqlite*"),
-        *(vault.state / ANSWERS).glob("*"),
+        *(vault.state / "answers").glob("*"),  # of earlier versions
     ]:
         _remove(path)
     for path in partial_objects(vault):

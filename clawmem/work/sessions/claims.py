@@ -44,8 +44,6 @@ from clawmem.model.records.task_moves import TAKE
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.records import check_open, current_session, session_change
 
-AT_END = "coordination.task_at_end"
-
 
 class TakenTask(NamedTuple):
     """The task of a session that starts, the writes that take it, why they are missing, and the claim against it."""
@@ -190,9 +188,9 @@ def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
 
 
 def work_given_back(work: WriteScope, record: SessionRecord) -> dict[str, bytes | None]:
-    """Return the writes that end the claims of a session and, where the settings say so, release its task."""
+    """Return the writes that end the claims of a session and release its task."""
     writes = with_claims(work, record.agent, record.id, ()) if work.read(claims_path(record.agent)) else {}
-    if record.task is None or work.vault.settings.words(AT_END) != "release":
+    if record.task is None:
         return writes
     try:
         task = task_of(work.vault, record)

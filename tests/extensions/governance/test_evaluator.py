@@ -85,17 +85,11 @@ def _logged(vault: Vault, name: str) -> list[dict[str, Any]]:
         ("lacks README.md red", "met", "nothing matches"),
         ("lacks '*.md' blue", "refuted", "README.md:3"),
         ("lacks nothing.md red", "undecided", "No file matches"),
-        ("json boat.json /name Bucket", "met", '"Bucket"'),
-        ("json boat.json /crew/0/n 3", "met", "3"),
-        ("json boat.json /crew/0/n '\"3\"'", "refuted", "3"),
-        ("json boat.json /a~1b null", "met", "null"),
-        ("json boat.json /crew/1 3", "refuted", "nothing at /crew/1"),
-        ("json boat.json name Bucket", "undecided", "not a JSON Pointer"),
-        ("json README.md /name Bucket", "refuted", "is not JSON"),
         ("exists ../vault/clawmem.yaml", "undecided", "leads out of the work"),
         ("exists /etc/passwd", "undecided", "leads out of the work"),
         ("is-nice README.md", "undecided", "is not a rule"),
-        ("no-conflict areas/people/nobody", "undecided", "nobody"),
+        ("fact areas/people/nobody sails", "undecided", "nobody"),
+        ("json boat.json /name Bucket", "undecided", "is not a rule"),
     ],
 )
 def test_rules(vault: Vault, caller: Caller, work: Path, rule: str, result: str, evidence: str) -> None:
@@ -124,12 +118,6 @@ def test_rules_about_the_memory(vault: Vault, caller: Caller) -> None:
     assert (claimed.result, "agent only" in claimed.evidence) == ("undecided", True), "the worker may have said it"
     unsure = _evaluated(vault, caller, None, "rule: fact projects/boat torn").evaluation
     assert (unsure.results[0].result, unsure.results[0].confidence, unsure.verdict) == ("met", 0.4, "escalate")
-    assert _one(vault, caller, None, "rule: no-conflict projects/boat").result == "met"
-    first = {"subject": "Boat", "predicate": "lies_in", "object": "Oslo"}
-    known("The boat lies in Oslo.", caller, **first)
-    fact = next(iter(json.loads((vault.root / "life/projects/boat/items.json").read_text())))
-    known("The boat lies nowhere.", caller, links=[{"type": "contradicts", "to": fact["id"]}])
-    assert _one(vault, caller, None, "rule: no-conflict projects/boat").result == "refuted"
 
 
 def test_commands(vault: Vault, caller: Caller, work: Path) -> None:

@@ -1,22 +1,17 @@
-"""A site of a real vault: what its pages say, and that a build after a change equals a full one."""
+"""A site of a real vault: what its pages say, also after a change."""
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.wiki.compile import build_wiki
 from clawmem.extensions.wiki.site import BuiltSite, build_site
-from clawmem.extensions.wiki.web import site_data
-from clawmem.extensions.wiki.web import site_data as paging
-from clawmem.extensions.wiki.web.render_site import design, render_site
+from clawmem.extensions.wiki.web.render_site import render_site
 from clawmem.extensions.wiki.write_site import RECORD, check_site_folder, write_site
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.revise import link, retract, supersede
@@ -26,11 +21,11 @@ from clawmem.model.records.change import Change
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
-from tests.extensions.wiki.test_compile import BOAT, JANE, STEPS, History, add
+from tests.extensions.wiki.test_compile import BOAT, JANE, add
 
 
-def built(vault: Vault, caller: Caller, folder: Path, full: bool = False) -> BuiltSite:
-    return build_site(vault, caller, folder, render_site, design(), full)
+def built(vault: Vault, caller: Caller, folder: Path) -> BuiltSite:
+    return build_site(vault, caller, folder, render_site)
 
 
 def commit(vault: Vault, caller: Caller, path: str, text: str | None) -> None:
@@ -60,7 +55,7 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     commit(vault, caller, summary, (vault.read_text(summary) or "").replace("# Jane\n", "# Jane\n\nA sailor.\n"))
     site = built(vault, caller, tmp_path / "site")
     shown = {path: data.decode() for path, data in content(tmp_path / "site").items() if path.endswith(".html")}
-    assert site.full and site.pages == 5
+    assert site.pages == 5
     jane, boat = shown[f"{JANE}.html"], shown[f"{BOAT}.html"]
     assert "Jane rents a large berth." in jane and "Jane lives in Bergen." in jane and "<em>tea</em>" in jane
     assert "<p>A sailor.</p>" in jane and "Jane" in boat and "topics/sea.html" in shown
@@ -77,22 +72,19 @@ def test_one_change_writes_the_pages_that_show_it(vault: Vault, caller: Caller, 
     built(vault, caller, site)
     before = content(site)
     add(vault, caller, "Tom has a canoe.", "areas/people/tom", tags=["sea"])
-    result = built(vault, caller, site)
+    built(vault, caller, site)
     differ = {path for path, data in content(site).items() if before.get(path) != data and path.endswith(".html")}
-    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"} and not result.full
+    assert differ == {"areas/people/tom.html", "topics/sea.html", "index.html"}
     assert built(vault, caller, site).build.written == 0
 
 
-def test_a_site_with_a_missing_file_or_another_design_is_made_anew(
-    vault: Vault, caller: Caller, tmp_path: Path
-) -> None:
+def test_a_file_that_is_missing_is_written_anew(vault: Vault, caller: Caller, tmp_path: Path) -> None:
     add(vault, caller, "Jane prefers tea.")
     site = tmp_path / "site"
     built(vault, caller, site)
     before = content(site)
     (site / f"{JANE}.html").unlink()
-    assert built(vault, caller, site).full and content(site) == before
-    assert build_site(vault, caller, site, render_site, "another").full
+    assert built(vault, caller, site).build.written == 1 and content(site) == before
 
 
 def differing(site: Path, full: Path) -> set[str]:
@@ -117,8 +109,9 @@ def test_what_is_taken_back_leaves_every_page(vault: Vault, caller: Caller, tmp_
     )
     for act in acts:
         act()
-        assert not built(vault, caller, site).full
-        built(vault, caller, full, full=True)
+        built(vault, caller, site)
+        shutil.rmtree(full, ignore_errors=True)
+        built(vault, caller, full)
         assert differing(site, full) == set()
     assert not any(b"Jane sails" in data for data in content(site).values())
 
@@ -156,8 +149,9 @@ def test_a_text_moves_to_the_page_of_an_entity_or_a_topic_and_back(
     )
     for act in acts:
         act()
-        assert not built(vault, caller, site).full
-        built(vault, caller, full, full=True)
+        built(vault, caller, site)
+        shutil.rmtree(full, ignore_errors=True)
+        built(vault, caller, full)
         assert differing(site, full) == set()
 
 
@@ -173,8 +167,9 @@ def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
 
     def edited(path: str, text: str | None) -> dict[str, str]:
         commit(vault, caller, path, text)
-        assert not built(vault, caller, site).full
-        built(vault, caller, full, full=True)
+        built(vault, caller, site)
+        shutil.rmtree(full, ignore_errors=True)
+        built(vault, caller, full)
         assert differing(site, full) == set()
         return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
 
@@ -194,44 +189,6 @@ def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
         "The wind."
         in edited("wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")["topics/sea"]
     )
-
-
-def test_notes_on_a_topic_and_a_new_page_in_one_build(vault: Vault, caller: Caller, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
-    add(vault, caller, "Jane sails.", tags=["sea"])
-    build_wiki(vault, caller)
-    built(vault, caller, site)
-    commit(vault, caller, "wiki/topics/sea.md", f"The wind.\n\n{vault.read_text('wiki/topics/sea.md')}")
-    commit(vault, caller, "wiki/trip.md", "Soon.")
-    assert not built(vault, caller, site).full
-    assert b"The wind." in content(site)["topics/sea.html"]
-
-
-def test_a_title_that_changed_is_shown_on_the_other_side_of_a_conflict(
-    vault: Vault, caller: Caller, tmp_path: Path
-) -> None:
-    site, full = tmp_path / "site", tmp_path / "full"
-    for town, name in (("Oslo", JANE), ("Moss", BOAT)):
-        add(vault, caller, f"Jane lives in {town}.", name, subject="Jane", predicate="lives_in", object=town)
-    built(vault, caller, site)
-    summary = f"life/{BOAT}/summary.md"
-    commit(vault, caller, summary, (vault.read_text(summary) or "").replace('title: "Boat"', 'title: "Albatross"'))
-    assert not built(vault, caller, site).full
-    assert b"Albatross" in content(site)[f"{JANE}.html"]
-    built(vault, caller, full, full=True)
-    assert differing(site, full) == set()
-
-
-def test_a_site_of_a_commit_that_git_does_not_have_is_made_anew(vault: Vault, caller: Caller, tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    commit(vault, caller, "wiki/trip.md", "Before.")
-    built(vault, caller, site)
-    commit(vault, caller, "wiki/trip.md", "After.")
-    record = json.loads((site / RECORD).read_text())
-    (site / RECORD).write_text(json.dumps({**record, "head": "0" * 40}))
-    assert built(vault, caller, site).full
-    assert b"After." in content(site)["own/wiki/trip.html"]
 
 
 class _Moving(Vault):
@@ -279,49 +236,13 @@ def test_a_conflict_and_its_end_are_found_by_a_build_after_a_change(
     )
     for act in acts:
         act()
-        assert not built(vault, caller, site).full
-        built(vault, caller, full, full=True)
+        built(vault, caller, site)
+        shutil.rmtree(full, ignore_errors=True)
+        built(vault, caller, full)
         assert differing(site, full) == set()
         words = b"".join(path.read_bytes() for path in (site / "data/words").iterdir())
         assert f"~{red}".encode() in words
         assert f' id="{red}"' in (site / f"{BOAT}.html").read_text("utf-8")
-
-
-@pytest.mark.parametrize("rounds", [4, pytest.param(120, marks=pytest.mark.soak)])
-def test_a_build_after_changes_equals_a_full_one(
-    rounds: int, vault: Vault, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(paging, "PER_PAGE", 2)
-    monkeypatch.setattr(site_data, "NEWEST", 3)
-    numbers = iter(range(10**6))
-    pages = st.lists(st.sampled_from(("wiki/trip.md", f"wiki/{JANE}.md", "wiki/topics/sea.md")), max_size=3)
-
-    @settings(max_examples=rounds, deadline=None, suppress_health_check=list(HealthCheck), derandomize=rounds < 100)
-    @given(STEPS, pages, STEPS, pages)
-    def compare(
-        first: list[tuple[str, int, int]], edited: list[str], then: list[tuple[str, int, int]], removed: list[str]
-    ) -> None:
-        number = next(numbers)
-        # Each round has a vault of its own, so that one that fails does so again.
-        root = Path(shutil.copytree(vault.root, tmp_path / f"vault-{number}", symlinks=True))
-        here, site, full = Vault(root, vault.environment), tmp_path / f"site-{number}", tmp_path / f"full-{number}"
-        history = History(here, caller)
-        for steps in (first, then):
-            for step, other_number, other in steps:
-                history.run(step, other_number, other)
-            for path in removed if steps is then else ():
-                commit(here, history.caller, path, None)
-            built(here, history.caller, site)
-            for path in edited if steps is first else ():
-                text = f"Trip with [[Jane]], [[sea]], [her](areas/people/jane.md).\n\n{here.read_text(path) or ''}"
-                commit(here, history.caller, path, text)
-                add(here, history.caller, f"We decided on plan {len(text)}.", category="decision")
-        built(here, history.caller, full, full=True)
-        assert differing(site, full) == set()
-        for folder in (root, site, full):
-            shutil.rmtree(folder)
-
-    compare()
 
 
 def files(*paths: str) -> Iterable[tuple[str, bytes]]:
@@ -330,9 +251,9 @@ def files(*paths: str) -> Iterable[tuple[str, bytes]]:
 
 def test_a_second_build_writes_what_differs_and_removes_what_is_gone(tmp_path: Path) -> None:
     site = tmp_path / "deep" / "site"
-    assert write_site(site, lambda _: files("index.html", "a/b.html"))[:4] == (2, 18, 2, 0)
+    assert write_site(site, files("index.html", "a/b.html"))[:4] == (2, 18, 2, 0)
     (site / "mine.txt").write_text("not of the site")
-    assert write_site(site, lambda _: files("index.html", "c.html"))[2:] == (1, 1)
+    assert write_site(site, files("index.html", "c.html"))[2:] == (1, 1)
     assert sorted(path.name for path in site.rglob("*") if path.is_file()) == [
         "c.html", RECORD, "index.html", "mine.txt",
     ]  # fmt: skip
@@ -343,7 +264,7 @@ def test_a_record_cannot_name_files_elsewhere(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
     (site / RECORD).write_text('{"files": ["../other.txt"]}')
-    assert write_site(site, lambda _: files("index.html"))[2:] == (1, 0)
+    assert write_site(site, files("index.html"))[2:] == (1, 0)
     assert (tmp_path / "other.txt").exists()
 
 

@@ -80,7 +80,7 @@ def test_one_key_is_one_decision_and_one_commit(
     text, two, three, four = queue(4)
     with decide() as terminal:
         modes = terminal.modes()
-        terminal.until("1 of 4  [a A t r s p d e w u ? q] ")
+        terminal.until("1 of 4  [a t r s d e u ? q] ")
         terminal.press("a")
         assert f"approved: {text}" in terminal.until("2 of 4  [")
         terminal.press("r")
@@ -89,17 +89,15 @@ def test_one_key_is_one_decision_and_one_commit(
         assert f"rejected: {two}" in terminal.until("3 of 4  [")
         terminal.press("s")
         terminal.until("4 of 4  [")
-        terminal.press("A")
-        terminal.until("may be empty): ")
-        terminal.press("I saw it\r")
-        terminal.until("That was the last one.  [u p q] ")
+        terminal.press("a")
+        terminal.until("That was the last one.  [u q] ")
         terminal.press("q")
         assert terminal.ended() == 0
         assert terminal.modes() == modes
         assert terminal.shown.endswith("2 approved, 1 rejected, 1 left\n")
     assert states(vault) == {text: "approved", two: "rejected", three: "open", four: "approved"}
     assert subjects(vault_root, environment, 4) == [
-        "review(projects/boat): approved: Boat 4 is painted red. (because: I saw it)",
+        "review(projects/boat): approved: Boat 4 is painted red.",
         f"review({two}): rejected: Boat 2 is painted red. (because: it was a joke)",
         "review(projects/boat): approved: Boat 1 is painted red.",
         "queue",
@@ -133,14 +131,12 @@ def test_what_is_shown_before_a_decision(decide: Decide, clawmem: Command, vault
     clawmem("remember", "Dana was born in Oslo.", *triple, "--object", "Oslo")
     clawmem("remember", "Dana was born in Bergen.", *triple, "--object", "Bergen")
     with decide() as terminal:
-        card = terminal.until("1 of 1  [a A b k r s p d e w u ? q] ")
+        card = terminal.until("1 of 1  [a b k r s d e u ? q] ")
         assert "Dana was born in Bergen." in card and "why       It contradicts" in card
         assert card.count("now       fact_") == 2
         terminal.press("d")
         changed = terminal.until("] ")
         assert "- fact_" in changed and "+ fact_" in changed and "superseded" in changed
-        terminal.press("w")
-        assert "recorded  2026-11-21 09:30 UTC by" in terminal.until("1 of 1  [")
         terminal.press("e")
         assert "There is no evidence." in terminal.until("1 of 1  [")
         terminal.press("?")
@@ -216,7 +212,7 @@ def test_another_size_draws_the_prompt_again(decide: Decide, queue: Callable[...
         terminal.until("1 of 1  [")
         terminal.until("] ")
         terminal.press("a")
-        terminal.until("last one.  [u p q] ")
+        terminal.until("last one.  [u q] ")
         terminal.press("q")
         assert terminal.ended() == 0
     assert states(vault) == {text: "approved"}

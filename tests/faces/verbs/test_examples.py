@@ -95,7 +95,6 @@ def prepared(
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
         "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
-        "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         ".clawmem/governance/access.yaml": (
             "people: {rina: {role: family}, lucia: {role: patient}, clara: {role: desk}}\n"
             "kinds: {health: Illness., schedule: Visits.}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -88,27 +87,6 @@ def test_a_run_after_a_failure_goes_on(clawmem: Command, program: Callable[..., 
     program("codex", "says", FOUND)
     assert clawmem("heartbeat", "--json", env=path).data["learned"]["added"] == 1
     assert "usage limit" not in clawmem("status", env=path).out
-
-
-def test_a_repeated_run_costs_nothing(clawmem: Command, program: Callable[..., str], vault_root: Path) -> None:
-    path = {"PATH": program("claude", "says", FOUND)}
-    clawmem("config", "set", "llm.preset", "claude")
-    clawmem("ingest", "-", given=TALK)
-    git = ["git", "-C", str(vault_root)]
-    start = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    first = clawmem("heartbeat", "--json", env=path)
-    subprocess.run([*git, "reset", "--quiet", "--hard", start], check=True)
-    program("claude", "fails", "nobody may ask again")
-    second = clawmem("heartbeat", "--json", env=path)
-    assert second.code == 0, second.err
-    runs = [result.data["learned"]["model"] for result in (first, second)]
-    assert [(run["calls"], run.get("cached"), run["answer_tokens"] > 0) for run in runs] == [
-        (1, 0, True),
-        (0, 1, False),
-    ]
-    assert runs[0]["prompt"].startswith("read@")
-    assert runs[0]["prompt"] == runs[1]["prompt"]
-    assert len(list((vault_root / ".git/clawmem/answers").iterdir())) == 1
 
 
 def test_llm_test_says_what_works(clawmem: Command, program: Callable[..., str], vault_root: Path) -> None:

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import clawmem as clawmem_package
+from clawmem.setup.harness_check import harness_problems
 from clawmem.setup.harnesses import HARNESSES
-from clawmem.setup.schedule_check import harness_problems
 from clawmem.setup.texts import SHELLS
 from clawmem.vault.vault import Vault
 from tests.at_terminal import at_terminal

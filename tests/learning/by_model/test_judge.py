@@ -59,9 +59,9 @@ def judges(worth: Mapping[str, float], tokens: tuple[int, int] = (100, 50)) -> B
     return answer
 
 
-def model(server: Loopback | str, fallback: str = "none", name: str = "openai/tested", **limits: Any) -> Model:
+def model(server: Loopback | str, name: str = "openai/tested", **limits: Any) -> Model:
     address = server if isinstance(server, str) else server.address
-    return Model(name, address, timeout_seconds=60, fallback=fallback, limits=RunLimits(**limits))
+    return Model(name, address, timeout_seconds=60, limits=RunLimits(**limits))
 
 
 def keep(vault: Vault, caller: Caller, *statements: str, **keys: object) -> None:
@@ -209,12 +209,11 @@ def test_a_model_that_fails_leaves_it_to_the_rules_and_says_so(
     assert runs(day)[-1]["outcome"] == "model"
 
 
-def test_a_model_that_cannot_be_reached_and_one_that_may_fall_back(day: Vault, caller: Caller) -> None:
-    result, asked = judged(day, caller, model(closed_address(), "rules"))
+def test_a_model_that_cannot_be_reached_leaves_it_to_the_rules(day: Vault, caller: Caller) -> None:
+    result, asked = judged(day, caller, model(closed_address()))
     assert judged_by_rules(result)
-    assert asked.problem is None
-    assert any("The rules do the rest, as llm.fallback says." in notice for notice in (*result.notices, *asked.notices))
-    assert runs(day)[-1]["outcome"] == "rules"
+    assert asked.problem is not None
+    assert runs(day)[-1]["outcome"] == "model"
 
 
 def test_a_slow_model_uses_up_its_time(day: Vault, caller: Caller) -> None:

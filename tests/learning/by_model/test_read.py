@@ -234,18 +234,6 @@ def test_nobody_listens(vault: Vault, caller: Caller) -> None:
     untouched(vault, result)
 
 
-def test_rules_read_only_where_the_setting_says_so(vault: Vault, caller: Caller) -> None:
-    order = Message(9, "user", "Never push to main on a Friday.", "2026-11-20T11:00:00Z")
-    ingest(vault, [*TALK, order], caller, "talk.jsonl")
-    result = run_heartbeat(vault, caller, model=model(closed_address())._replace(fallback="rules"))
-    assert code(result) == DONE
-    assert result.of("learn") is not None
-    assert result.of("learn").extractor == "rules"
-    assert any("The rules read the rest, as llm.fallback says." in sentence for sentence in result.notices)
-    assert {fact.workflow for fact in facts_of(vault)} == {"heartbeat/rules"}
-    assert runs(vault)[0]["outcome"] == "rules"
-
-
 @pytest.mark.parametrize("status", [401, 429, 500])
 def test_a_refusal_keeps_everything_waiting(vault: Vault, caller: Caller, status: int) -> None:
     result, server = learned_by(vault, caller, refuses(status))
@@ -423,7 +411,7 @@ def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> N
     assert "1 of the model's facts were dropped: 1 quote not in the event." in result.notices
 
 
-def test_a_relation_that_the_catalog_does_not_know_is_proposed(vault: Vault, caller: Caller) -> None:
+def test_a_relation_that_the_catalog_does_not_know_is_kept(vault: Vault, caller: Caller) -> None:
     words = ("gluten", "caffeine", "lactose")
     talk = [Message(n, "user", f"I steer clear of {word}.", "2026-11-02T10:00:00Z") for n, word in enumerate(words)]
     shuns = [
@@ -436,13 +424,8 @@ def test_a_relation_that_the_catalog_does_not_know_is_proposed(vault: Vault, cal
         )
         for n, word in enumerate(words, 1)
     ]
-    result, _ = learned_by(vault, caller, gives(*shuns), talk=talk)
-    assert result.of("learn") is not None
-    assert runs(vault)[0]["unknown_predicates"] == {"steers_clear_of": 3}
-    assert {other_fact.predicate for other_fact in facts_of(vault)} == {"steers_clear_of"}
-    assert [proposal.entry.predicate.name for proposal in result.of("learn").proposals if proposal.entry] == [
-        "steers_clear_of"
-    ]
+    learned_by(vault, caller, gives(*shuns), talk=talk)
+    assert [other_fact.predicate for other_fact in facts_of(vault)] == ["steers_clear_of"] * 3
 
 
 @pytest.mark.parametrize("name", ["ollama/llama3", "ollama_chat/llama3"])

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from clawmem.errors import Unreadable
-from clawmem.learning.adapt import PATH, adapt, current_adaptation, propose_tacit
+from clawmem.learning.adapt import PATH, adapt, current_adaptation
 from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn_from
@@ -16,13 +16,11 @@ from clawmem.learning.promote import promote
 from clawmem.learning.rules.rules import statements
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
-from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.proposals.promotion import Adaptation, PromotionOutcomes
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
 
 TODAY = "2026-11-21"
 
@@ -55,7 +53,7 @@ def test_the_gate_asks_for_more_confidence_once_much_was_withdrawn(vault: Vault,
     ingest(vault, items, caller, "chat")
     (event,) = after_cursor(vault)
     unsure = tuple(proposition._replace(confidence=0.75) for proposition in statements(event, vault.catalog))
-    reading = Extraction("plain", False, {event.id: unsure}, by_caller=True)
+    reading = Extraction("plain", {event.id: unsure})
     (before,) = learn_from(vault, caller, reading, dry_run=True).candidates
     assert before.outcome == "added"
     assert before.proposition.confidence == 0.75
@@ -74,36 +72,3 @@ def test_a_store_that_says_nothing_sensible_is_named(vault: Vault) -> None:
 
 
 WISHES = ("Nora prefers short reports.", "Nora wants reports on Friday.", "Nora likes a report with a table.")
-
-
-def test_a_pattern_is_proposed_once_for_the_agents_page(vault: Vault, caller: Caller) -> None:
-    finance = caller._replace(agent="finance")
-    for wish in WISHES:
-        record = {"fact": wish, "category": "preference", "subject": "Nora", "entity": "areas/people/nora"}
-        remember(vault, [draft_from_record(record, caller.now)], finance)
-    assert len(propose_tacit(vault, caller, dry_run=True).proposals) == 1
-    assert read_proposals(vault).proposals == ()
-    result = propose_tacit(vault, caller)
-    (filed,) = read_proposals(vault).open
-    assert result.proposals == (filed,)
-    assert (filed.kind, filed.agent, filed.does) == ("tacit", "finance", "line")
-    assert filed.line is not None
-    assert filed.line.page == "agents/finance/TACIT.md"
-    assert filed.line.text.startswith("- On 'report': Nora ")
-    assert all(wish in filed.line.text for wish in WISHES)
-    assert propose_tacit(vault, caller).commit is None
-
-
-def test_an_approved_pattern_stands_on_the_page_and_is_not_proposed_again(
-    vault: Vault, caller: Caller, clawmem: Command
-) -> None:
-    finance = caller._replace(agent="finance")
-    for wish in WISHES:
-        record = {"fact": wish, "category": "preference", "subject": "Nora", "entity": "areas/people/nora"}
-        remember(vault, [draft_from_record(record, caller.now)], finance)
-    (waiting,) = propose_tacit(vault, caller).proposals
-    result = clawmem("review", "approve", waiting.id)
-    assert result.code == 0, result.err
-    page = vault.read_text("agents/finance/TACIT.md") or ""
-    assert all(wish in page for wish in WISHES)
-    assert propose_tacit(vault, caller).proposals == ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,6 @@ from clawmem.model.facts.catalog import (
     Catalog,
     canonical_predicate,
     catalog_from_mapping,
-    catalog_to_mapping,
     is_replaced,
     is_single,
     predicates_asked,
@@ -56,11 +54,6 @@ def test_cardinality_and_replacement_default_to_many_and_keep() -> None:
     assert not is_replaced(catalog, "likes")
     assert not is_single(catalog, "unknown")
     assert not is_single(catalog, None)
-
-
-def test_it_survives_a_round_trip_through_json() -> None:
-    for catalog in (catalog_from_mapping(SMALL), shipped(), Catalog()):
-        assert catalog_from_mapping(json.loads(json.dumps(catalog_to_mapping(catalog)))) == catalog
 
 
 QUESTIONS = [

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from clawmem.errors import NeedsDecision, Unreadable
-from clawmem.model.facts.catalog import Predicate
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
@@ -25,7 +24,6 @@ from clawmem.model.proposals.proposal import (
     PROMOTE,
     PROPOSAL_KINDS,
     SUPERSEDE,
-    CatalogEntry,
     PageLine,
     PromotionWorth,
     Proposal,
@@ -78,14 +76,11 @@ CONFLICT = Proposal(
     targets=(ProposalTarget("fact_00000001", "Dana was born in Oslo."),), fact=FACT, entity="areas/people/dana",
     source_event="evt_1", agent="finance",
 )  # fmt: skip
-ENTRY = CatalogEntry(
-    Predicate("mentors", ("coaches",), single=True, questions=("* mentors",)), 'As in "Ana mentors Leo".'
-)
 EVERY = (
     CONFLICT,
     CONFLICT._replace(status=APPROVED, decided=ReviewDecision("a person", AT, "her passport says so")),
     CONFLICT._replace(does=ADD, targets=(), entity=None, title="Dana", extra={"pattern": "x", "more": [1]}),
-    Proposal("prop_00000001", "predicate", "Know 'mentors'.", "Three facts.", AT, PREDICATE, entry=ENTRY),
+    Proposal("prop_00000001", "predicate", "Know it.", "Three.", AT, PREDICATE, extra={"entry": {"name": "mentors"}}),
     Proposal(
         "prop_00000001",
         "promotion",
@@ -151,7 +146,6 @@ def damaged(**changes: Any) -> bytes:
         (damaged(worth={"on": "soon", "score": 0.5}), "the key 'worth.on' must be a day, but is 'soon'"),
         (damaged(worth={"on": "2026-11-20", "score": 2}), "'worth.score' must be a number between 0 and 1, but is 2"),
         (damaged(worth={"on": "2026-11-20", "score": 1, "reasons": "x"}), "'worth.reasons' must be a list"),
-        (damaged(does="predicate", entry={"name": "Bad Name", "description": "x"}), "lower-case"),
     ],
 )
 def test_what_is_wrong_is_told(data: bytes, text: str) -> None:

@@ -79,11 +79,6 @@ def test_a_task_that_was_handed_in_stays_in_review(vault: Vault, ann: Caller, cl
     assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("review", "ann")
 
 
-def test_a_task_is_kept_where_the_settings_say_so(vault: Vault, ann: Caller) -> None:
-    end_session(settings(vault, "task_at_end", "release", "keep"), ann, HANDED_IN)
-    assert (find_task(vault, "paint").state, find_task(vault, "paint").holder) == ("working", "ann")
-
-
 def test_an_abandoned_session_gives_everything_back(vault: Vault, ann: Caller) -> None:
     claim_work(vault, ann, "path:src")
     fold_sessions(vault, ann._replace(agent=None, session=None, unattended=True, now=ann.now + timedelta(hours=25)))

@@ -7,26 +7,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
 from hashlib import sha256
 from math import log
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from clawmem import __version__
-from clawmem.errors import BudgetSpent, InvalidInput, ModelFailed, NotFound, Refused, key_name
-from clawmem.extensions.governance.suites.graders import Grade, Grader, Judge, grade, grade_test, not_judged
+from clawmem.errors import BudgetSpent, InvalidInput, ModelFailed, NotFound
+from clawmem.extensions.governance.suites.graders import Grade, Grader, Judge, grade_test, not_judged
 from clawmem.extensions.governance.suites.store import EvalRun, EvalScore, eval_runs
 from clawmem.extensions.governance.suites.suite import (
-    COPY,
     FILES,
     MEMORY,
-    METADATA_KEYS,
     Generated,
     Step,
     Suite,
     SuiteTest,
     filled,
-    suite_from_mapping,
     suite_to_mapping,
 )
 from clawmem.extensions.governance.suites.vaults import RunInner, suite_vault, words_of
@@ -38,13 +34,11 @@ from clawmem.llm.client import check_model, prices_of
 from clawmem.llm.loop import ask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import new_id
-from clawmem.model.forms import WrongValue
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.strict_json import RECORD_BYTES, read_json
 from clawmem.vault.state.spending import record_spending, spent_on
 from clawmem.vault.vault import Vault
 
@@ -78,12 +72,6 @@ def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, a
         checksum_of(suite),
         tuple(scores),
     )
-
-
-def answer_test(own: Callable[[], Vault], suite: Suite, variables: Mapping[str, object], runner: SuiteRunner) -> str:
-    """Return what the memory answers to one test, in a vault made for it."""
-    with suite_vault(suite, steps_of(suite), own, runner.environment, runner.run) as made:
-        return made.answer(variables, 0)
 
 
 def checksum_of(suite: Suite) -> str:
@@ -131,60 +119,6 @@ def _answers(vault: Vault, suite: Suite, steps: Sequence[Step], runner: SuiteRun
 
 def _question(test: SuiteTest) -> str:
     return str(filled(test.variables["question"], test.variables))
-
-
-# The answer to one test as promptfoo asks for it: through its `exec:` provider, with the context of the test as JSON.
-#
-# promptfoo merges the metadata of the suite into that of each test, so the fixtures come with every call.
-
-_TEST_KEYS = ("description", "vars", "assert", "threshold")
-
-
-def answer_for_promptfoo(
-    prompt: str, context: str | None, runner: SuiteRunner, own: Callable[[], Vault], now: datetime
-) -> str:
-    """Return the answer to a test; without a context, what the vault answers at `now` to the prompt as a question.
-
-    `own` opens the vault of the user, which only a suite with a copy of it needs. Raise Refused where an assertion in
-    `metadata.assert` does not hold: promptfoo does not know these, so the provider says it. Raise InvalidInput if the
-    context is none."""
-    suite = _suite_of(context) if context is not None else _asked(prompt, stamp(now))
-    test = suite.tests[0]
-    output = answer_test(own, suite, test.variables, runner)
-    for assertion in test.assertions:
-        if assertion.is_own and assertion.weight > 0:
-            result = grade(assertion, test.variables, output.strip(), runner.graders)
-            if not result.holds:
-                raise Refused(f"{assertion.type}: {result.reason}.")
-    return output
-
-
-def _asked(prompt: str, now: str) -> Suite:
-    metadata = {"vault": COPY, "now": now}
-    return _made({"description": prompt, "vars": {"question": prompt}, "assert": [{"type": "is-json"}]}, metadata)
-
-
-def _suite_of(context: str) -> Suite:
-    try:
-        record = read_json(context, RECORD_BYTES)
-    except ValueError as problem:
-        raise InvalidInput(f"The context of the test is not JSON: {problem}.") from None
-    test = record.get("test") if isinstance(record, dict) else None
-    if not isinstance(test, dict):
-        raise InvalidInput("The context has no test.", "promptfoo gives it to an exec: provider as the last argument.")
-    metadata = test.get("metadata") or {}
-    suite = {key: value for key, value in metadata.items() if key in METADATA_KEYS}
-    labels = {key: value for key, value in metadata.items() if key not in METADATA_KEYS}
-    made = {key: test[key] for key in _TEST_KEYS if test.get(key) is not None}
-    return _made({"description": "a test", **made, "metadata": labels}, suite)
-
-
-def _made(test: Mapping[str, Any], metadata: Mapping[str, Any]) -> Suite:
-    try:
-        return suite_from_mapping("promptfoo", {"description": "promptfoo", "metadata": metadata, "tests": [test]})
-    except WrongValue as problem:
-        where = key_name(problem.keys[2:] if problem.keys[:1] == ("tests",) else problem.keys)
-        raise InvalidInput(f"The context of the test: the key '{where}' {problem.problem}.") from None
 
 
 _MOST = 40_000

@@ -1,7 +1,7 @@
 """Eval suites: `governance/evals/<suite>.yaml`, a strict subset of the configuration of promptfoo.
 
-promptfoo reads `description`, `prompts`, `providers` and `tests` with `description`, `vars`, `assert`, `threshold` and
-`metadata`. The keys of clawmem stand under `metadata`, which promptfoo passes on and does not interpret.
+These are `description` and `tests` with `description`, `vars`, `assert`, `threshold` and `metadata`; `prompts` and
+`providers` are read and not used. The keys of clawmem stand under `metadata`, which promptfoo does not interpret.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ ARMS = (MEMORY, FILES, WITHOUT)
 DEFAULT_NOW, DEFAULT_BUDGET = "2026-01-05T09:00:00Z", 800
 MOST_TESTS = 400
 """The tests in each category of a generated suite: whoever may write a suite must not be able to stop a machine."""
-PROMPTS, PROVIDERS = ("{{question}}{{command}}",), ("exec: clawmem eval answer",)
 
 # What an assertion's `value` must be.
 TEXT, TEXTS, PATTERN, SCHEMA, ANY = "text", "texts", "pattern", "schema", "any"
@@ -118,8 +117,6 @@ class Suite(NamedTuple):
     budget: int = DEFAULT_BUDGET
     arms: tuple[str, ...] = (MEMORY,)
     fixtures: tuple[Step, ...] | Generated = ()
-    prompts: tuple[str, ...] = PROMPTS
-    providers: tuple[str, ...] = PROVIDERS
 
 
 def is_suite_id(text: str) -> bool:
@@ -149,8 +146,7 @@ def suite_from_mapping(name: str, record: Any) -> Suite:
         if test.description in seen:
             raise WrongValue("is the same as that of an earlier test", "tests", at, "description")
         seen.add(test.description)
-    suite = Suite(name, file.description, file.tests, **file.metadata._asdict())
-    return suite._replace(prompts=file.prompts or PROMPTS, providers=file.providers or PROVIDERS)
+    return Suite(name, file.description, file.tests, **file.metadata._asdict())
 
 
 def _step(value: Any) -> Any:
@@ -192,12 +188,6 @@ def _check_variables(variables: Mapping[str, _Scalar]) -> None:
     _check_template(text, {name: value for name, value in variables.items() if name != asked}, "vars", asked)
 
 
-def _one_prompt(prompts: tuple[str, ...]) -> tuple[str, ...]:
-    if len(prompts) > 1:
-        raise WrongValue("has several prompts; a suite has one")
-    return prompts
-
-
 def _some_tests(tests: tuple[SuiteTest, ...]) -> tuple[SuiteTest, ...]:
     if not tests:
         raise WrongValue("is missing or empty")
@@ -234,7 +224,7 @@ class _File(NamedTuple):
     tests: Annotated[tuple[Annotated[SuiteTest, Before(_test)], ...], _some_tests]
     description: FilledText
     metadata: _Metadata = _Metadata()
-    prompts: Annotated[tuple[str, ...], ONE_OR_MORE, _one_prompt] = ()
+    prompts: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
     providers: Annotated[tuple[str, ...], ONE_OR_MORE] = ()
 
 
@@ -306,14 +296,12 @@ def _shown(value: Any) -> str:
 
 
 def suite_to_mapping(suite: Suite) -> dict[str, Any]:
-    """Return a suite as plain values in the order of its keys, complete for promptfoo."""
+    """Return a suite as plain values in the order of its keys."""
     metadata: dict[str, Any] = {"kind": suite.kind, "now": suite.now, "seed": suite.seed, "vault": suite.vault}
     metadata |= {"budget": suite.budget, "arms": list(suite.arms), "fixtures": _fixtures_to_plain(suite.fixtures)}
     return {
         "description": suite.description,
         "metadata": metadata,
-        "prompts": list(suite.prompts),
-        "providers": list(suite.providers),
         "tests": [_test_to_mapping(test) for test in suite.tests],
     }
 
@@ -342,7 +330,7 @@ def _assertion_to_mapping(assertion: Assertion) -> dict[str, Any]:
 
 
 def suite_text(suite: Suite) -> str:
-    """Return a suite as YAML that clawmem and promptfoo read."""
+    """Return a suite as YAML."""
     import yaml  # slow to import
 
     return str(yaml.safe_dump(suite_to_mapping(suite), sort_keys=False, allow_unicode=True, width=118))

@@ -1,4 +1,4 @@
-"""`clawmem eval run|list|show|compare|add|answer`."""
+"""`clawmem eval run|list|compare|add`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,6 @@ from clawmem.extensions.governance.suites.suite import (
     SUITE_KINDS,
     Generated,
     Suite,
-    suite_text,
-    suite_to_mapping,
 )
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
@@ -131,13 +129,6 @@ def list_(call: Call) -> Answer:
     return Answer({"suites": data}, Table(("suite", "kind", "tests", "last run", "about"), rows), result.notices)
 
 
-def show(call: Call, suite: Annotated[str, _SUITE], size: Annotated[int | None, _SIZE]) -> Answer:
-    """Print a suite as YAML that promptfoo runs, too: clawmem eval show memory > suite.yaml; promptfoo eval -c
-    suite.yaml."""
-    other_suite = _sized(call, suite, size)
-    return Answer({"id": other_suite.id, "suite": suite_to_mapping(other_suite)}, suite_text(other_suite).splitlines())
-
-
 def compare(
     call: Call,
     a: Annotated[str, Parameter("The earlier run: its id, or a suite for its last run.")],
@@ -179,24 +170,6 @@ def add(
     data = {"suite": test.suite.id, "path": test.path, "test": test.test.description, "commit": test.commit}
     lines = [f"added to {test.path}: {test.test.description}", f"commit {(test.commit or '')[:12]}"]
     return Answer(data, lines if test.commit else [f"{test.path} has this test already: {test.test.description}"])
-
-
-def answer(
-    call: Call,
-    prompt: Annotated[str, Parameter("The prompt; the variables of the test count if a context is given.")],
-    options: Annotated[str | None, Parameter("The options of the provider, as JSON; they are not used.")],
-    context: Annotated[str | None, Parameter("The context of the test, as JSON.")],
-) -> Answer:
-    """Answer one test of a suite, as the `exec:` provider of promptfoo calls it: with the prompt, the options of the
-    provider and the context of the test, both as JSON. Assertions in metadata.assert are graded here; if one does not
-    hold, the command fails with exit code 1."""
-    from clawmem.extensions.governance.suites.graders import not_judged
-    from clawmem.extensions.governance.suites.run import answer_for_promptfoo
-
-    with TemporaryDirectory(prefix="clawmem-eval-home-") as home:
-        runner = _runner(call, home, not_judged)
-        text = answer_for_promptfoo(prompt, context, runner, call.runtime.vault, call.runtime.now())
-    return Answer({"answer": text}, text.splitlines())
 
 
 def _suites(call: Call, name: str | None, size: int | None) -> tuple[tuple[Suite, ...], Sequence[str]]:
@@ -293,11 +266,6 @@ VERB = {
         ("runs",),
     ),
     "list": Command(list_, {"suites": [_LISTED]}, ("clawmem eval list",), ("suites",)),
-    "show": Command(
-        show,
-        {"id": str, "suite": {str: object}},
-        ("clawmem eval show memory --size 1",),
-    ),
     "compare": Command(
         compare,
         {"before": str, "after": str, "changes": [_CHANGE]},
@@ -308,10 +276,5 @@ VERB = {
         add,
         {"suite": str, "path": str, "test": str, "commit": (str, None)},
         ("clawmem eval add --from prop_3c4d --question 'Where does Jane live?'",),
-    ),
-    "answer": Command(
-        answer,
-        {"answer": str},
-        ("clawmem eval answer 'Where does Jane live?'",),
     ),
 }

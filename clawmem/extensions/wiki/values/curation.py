@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.extensions.wiki.values.links import DeadTarget
-from clawmem.extensions.wiki.values.page import INDEX, relative_link
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of, trust_rank
 from clawmem.model.facts.reach import realm_of
@@ -27,13 +26,8 @@ from clawmem.model.proposals.proposal import (
     CONFIRM,
     DECIDE,
     JOIN_ENTITIES,
-    JOIN_PAGES,
-    LINE,
     MERGE,
     RETRACT,
-    SET_LINK,
-    SPLIT,
-    PageLine,
     Proposal,
     ProposalTarget,
     new_proposal_id,
@@ -44,11 +38,10 @@ from clawmem.model.records.entity import Entity, kind_of
 KIND = "wiki"
 FINDING = "finding"
 DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE = "dead-link", "duplicate-entity", "duplicate-page"
-DUPLICATE_CLAIM, STALE, ORPHAN, LONG_PAGE = "duplicate-claim", "stale", "orphan", "long-page"
-RULES = (DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE, DUPLICATE_CLAIM, STALE, ORPHAN, LONG_PAGE)
+DUPLICATE_CLAIM, STALE, LONG_PAGE = "duplicate-claim", "stale", "long-page"
+RULES = (DEAD_LINK, DUPLICATE_ENTITY, DUPLICATE_PAGE, DUPLICATE_CLAIM, STALE, LONG_PAGE)
 
 _ARTICLES = re.compile(r"\b(?:an?|the)\b")
-_MARK = "<!-- clawmem:"
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -69,7 +62,6 @@ class WikiFinding(NamedTuple):
     action: Mapping[str, Any] = {}
     targets: tuple[Fact, ...] = ()
     fact: Fact | None = None
-    line: PageLine | None = None
 
 
 FiledFindings = Mapping[tuple[str, ...], Sequence[Proposal]]
@@ -82,13 +74,6 @@ class StaleClaim(NamedTuple):
     fact: Fact
     entity: str
     reason: str
-
-
-class TextSection(NamedTuple):
-    """A section of a page: its heading, and its text with the heading."""
-
-    heading: str
-    text: str
 
 
 class WrittenPage(NamedTuple):
@@ -200,12 +185,12 @@ def plain_name(name: str) -> str:
     return _NO_WORD.sub(" ", "".join(text for text in folded if not unicodedata.combining(text)).casefold()).strip()
 
 
-def page_findings(pages: Sequence[WrittenPage], orphans: Iterable[str], titles: Mapping[str, str]) -> list[WikiFinding]:
-    """Return the pages that say what another one says, and those that no page links to.
+def page_findings(pages: Sequence[WrittenPage], titles: Mapping[str, str]) -> list[WikiFinding]:
+    """Return the pages that say what another one says.
 
     `titles` are those of the compiled pages, by path."""
     compiled = {plain_name(title): path for path, title in sorted(titles.items(), reverse=True)}
-    found, joined = [], set()
+    found = []
     texts: dict[str, str] = {}
     for page in sorted(pages):
         if page.path in titles or not page.text.strip():
@@ -217,20 +202,9 @@ def page_findings(pages: Sequence[WrittenPage], orphans: Iterable[str], titles: 
             into = compiled.get(plain_name(page.title), page.path)
             why = f"Both have the title '{page.title}'."
         if into != page.path:
-            action = {"action": JOIN_PAGES, "from": page.path, "into": into}
             says = f"Move the text of {page.path} to {into}"
-            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why, action=action))
-            joined.add(page.path)
-    named = {page.path: page.title for page in pages}
-    for path in sorted(set(orphans) - joined):
-        line = PageLine(INDEX, f"- [{_label(named.get(path, path))}]({relative_link(INDEX, path).replace(' ', '%20')})")
-        says = f"Link {path} from {INDEX}"
-        found.append(WikiFinding(ORPHAN, (path,), says, "No page links to it.", LINE, line=line))
+            found.append(WikiFinding(DUPLICATE_PAGE, (page.path, into), says, why))
     return found
-
-
-def _label(title: str) -> str:
-    return re.sub(r"([\[\]\\])", r"\\\1", title)
 
 
 def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
@@ -239,66 +213,33 @@ def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
     found = []
     for target in dead:
         to = target.candidates[0] if target.candidates else None
-        action = {
-            "action": SET_LINK,
-            "page": target.page,
-            "target": target.link.target,
-            "wiki": target.link.wiki,
-            "to": to,
-        }
         says = f"Let the link '{target.link.target}' on {target.page} lead to {to}"
         why = f"It leads nowhere, and it can mean {' or '.join(target.candidates)}."
         if to is None:
             says = f"Remove the link '{target.link.target}' on {target.page}, and keep its words"
             why = "It leads nowhere: no page, entity or topic has this name."
-        found.append(WikiFinding(DEAD_LINK, (target.page, target.link.target), says, why, action=action))
+        found.append(WikiFinding(DEAD_LINK, (target.page, target.link.target), says, why))
     return found
 
 
 def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequence[Fact]) -> WikiFinding | None:
     """Return a finding for a page with more words than it may have, or None.
 
-    The longest section of what people wrote moves to a page of its own. Where that is the smaller part, the least used
-    claims are archived. `least_used` are the claims of the page, the least used first."""
+    The least used claims are archived. Where people wrote the larger part, a part of that moves to a page of its own.
+    `least_used` are the claims of the page, the least used first."""
     if page.words <= most:
         return None
     why = f"It has {page.words:,} words; at most {most:,} are allowed"
     state = str(page.words // max(most, 1))
-    section = longest_section(page.text)
-    if section is not None and (not least_used or len(page.text.split()) > (page.generated_words or 0)):
-        split = {"action": SPLIT, "page": page.path, "heading": section.heading}
-        says = f"Move the section '{section.heading}' of {page.path} to a page of its own"
-        why = f"{why}; the section has {len(section.text.split()):,}."
-        return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=split)
-    if not least_used or entity is None:
-        return None
+    if not least_used or entity is None or len(page.text.split()) > (page.generated_words or 0):
+        says = f"Move a part of {page.path} to a page of its own"
+        return WikiFinding(LONG_PAGE, (page.path,), says, f"{why}.", state=state, entity=entity)
     share = (page.words - most) / max(page.generated_words or 0, 1)
     chosen = least_used[: max(1, min(len(least_used), round(len(least_used) * share + 0.5)))]
     action: dict[str, Any] = {"action": ARCHIVE, "entity": entity, "facts": [fact.id for fact in chosen]}
     says = f"Archive the {counted(len(chosen), 'claim')} of {entity} that were used least"
     why = f"{why}. Archived claims are found by recall, and are not on the page."
     return WikiFinding(LONG_PAGE, (page.path,), says, why, state=state, entity=entity, action=action)
-
-
-def longest_section(text: str) -> TextSection | None:
-    """Return the longest section of the second level, or None."""
-    return max(sections(text), key=lambda section: len(section.text.split()), default=None)
-
-
-def sections(text: str) -> list[TextSection]:
-    """Return the sections of the second level of a text, each with its heading."""
-    found: list[TextSection] = []
-    lines: list[str] | None = None
-    for line in text.splitlines(keepends=True):
-        if line.startswith(("# ", "## ")) or _MARK in line:
-            lines = None
-        if line.startswith("## ") and line[3:].strip():
-            lines = []
-            found.append(TextSection(line[3:].strip(), ""))
-        if lines is not None:
-            lines.append(line)
-            found[-1] = TextSection(found[-1].heading, "".join(lines))
-    return found
 
 
 def sentence(says: str, why: str) -> str:
@@ -347,7 +288,6 @@ def proposal_of(finding: WikiFinding, created: str, agent: str | None, taken: It
         targets=tuple(ProposalTarget(target.id, target.fact) for target in finding.targets),
         fact=finding.fact,
         entity=finding.entity,
-        line=finding.line,
         agent=agent,
         details={FINDING: record, **finding.action},
     )

@@ -195,11 +195,8 @@ class OwnPage(NamedTuple):
 
 
 class Site(NamedTuple):
-    """A site, or what changes in one.
-
-    `pages`, `topics` and `own` are the pages to be written; `pages` and `own` can be read once. `entries`, `totals`
-    (claims by topic) and `others` (titles of own pages by vault path) say what the whole site has. `gone` are the paths
-    in the site of pages that it no longer has. `notes` is what people wrote on the index."""
+    """A site: its pages, of which `pages` and `own` can be read once, and lists of them: `entries`, `totals` (claims by
+    topic) and `others` (titles of own pages by vault path). `notes` is what people wrote on the index."""
 
     pages: Iterable[SitePage]
     topics: tuple[SiteTopic, ...]
@@ -207,7 +204,6 @@ class Site(NamedTuple):
     entries: tuple[PageEntry, ...]
     totals: Mapping[str, int]
     others: Mapping[str, str]
-    gone: tuple[str, ...] = ()
     notes: str = ""
 
 

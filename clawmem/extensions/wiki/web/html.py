@@ -62,12 +62,3 @@ def keyed_script(name: str, key: str, value: Any) -> bytes:
 def _script(start: str, value: Any) -> bytes:
     written = json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
     return f'"use strict";\n{start}{written};\n'.encode("ascii")
-
-
-def value_of(script: bytes | None) -> Any:
-    """Return the value in a script of `data_script` or `keyed_script`, None if there is no script. Raise ValueError for
-    any other text."""
-    if script is None:
-        return None
-    line = script.split(b"\n", 2)[1]
-    return json.loads(line[line.index(b" = ") + 3 : -1])

@@ -5,7 +5,6 @@ The neighbourhood of an entity as a small drawing: the pages that it mentions an
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,16 +30,14 @@ from clawmem.extensions.wiki.values.page import (
     site_paths,
     topic_page,
 )
-from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, TEMPLATES, template
+from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer
 from clawmem.extensions.wiki.web.site_data import (
     TOPICS,
-    Earlier,
     GraphEntities,
     Part,
-    RecordLists,
+    RecordList,
     SearchIndex,
-    beyond,
     data_path,
     entity_data,
     key_of,
@@ -64,24 +61,17 @@ _MENU = (
     ("lessons.html", "Lessons"),
     ("pages.html", "Pages"),
 )
-_FORM = "2"
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
-File = tuple[str, bytes | None]
+File = tuple[str, bytes]
 
 
-def render_site(site: Site, earlier: Earlier = lambda path: None) -> Iterator[File]:
-    """Yield the files of a site that may differ from those of the last build, which `earlier` reads: the path of each
-    below the site's folder, and its content, None for one that is gone. The same site gives the same bytes."""
+def render_site(site: Site) -> Iterator[File]:
+    """Yield the files of a site: the path of each below the site's folder, and its content. The same site gives the
+    same bytes."""
     yield from library_files()
     for path in sorted(STATIC.iterdir()):
         yield f"static/{path.name}", path.read_bytes()
-    yield from _Renderer(site, earlier).files()
-
-
-def design() -> str:
-    """Return a digest of what the files of a site depend on beside the memory."""
-    files = sorted((*STATIC.iterdir(), *TEMPLATES.glob("*.html")))
-    return hashlib.sha256(b"\n".join((_FORM.encode(), *(path.read_bytes() for path in files)))).hexdigest()
+    yield from _Renderer(site).files()
 
 
 def library_files() -> Iterator[tuple[str, bytes]]:
@@ -93,20 +83,18 @@ def library_files() -> Iterator[tuple[str, bytes]]:
 
 
 class _Renderer:
-    """Renders what changed in a site, and collects what its pages say for lists, search and graph."""
+    """Renders a site, and collects what its pages say for lists, search and graph."""
 
-    def __init__(self, site: Site, earlier: Earlier) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._earlier = earlier
         self._known = site_paths(site.entries, map(topic_page, site.totals), site.others)
         self._notes = NoteRenderer(self._known)
-        self._search = SearchIndex(earlier)
-        self._graph = GraphEntities(earlier)
-        self._lists = {name: RecordLists(name, category, earlier) for name, _, category in _RECORDS}
+        self._search = SearchIndex()
+        self._graph = GraphEntities()
+        self._lists = {name: RecordList(name, category) for name, _, category in _RECORDS}
 
     def files(self) -> Iterator[File]:
         site = self._site
-        yield from self._gone()
         for page in site.pages:
             yield from self._entity(page)
         for topic in site.topics:
@@ -123,26 +111,17 @@ class _Renderer:
         for name, title, _ in _RECORDS:
             for path, values in self._lists[name].pages():
                 yield _page("records.html", path, title, **values)
-            yield from self._lists[name].state()
         yield _page("search.html", "search.html", "Search")
         yield _page("graph.html", "graph.html", "Graph")
         yield from self._search.files()
         yield self._graph.file(site.entries)
 
-    def _data(self, path: str, data: Mapping[str, Any] | None) -> File:
+    def _data(self, path: str, data: Mapping[str, Any]) -> File:
         return data_path(key_of(path)), self._search.put(key_of(path), data)
 
     def _topics_data(self) -> File:
         paths = {topic: site_path(topic_page(topic)) for topic in self._site.totals}
         return data_path(TOPICS), self._search.put(TOPICS, topics_data(self._site.totals, paths))
-
-    def _gone(self) -> Iterator[File]:
-        for path in self._site.gone:
-            yield path, None
-            yield from beyond(path, 1, self._earlier)
-            yield self._data(path, None)
-            for lists in self._lists.values():
-                lists.put(path, ())
 
     def _entity(self, page: SitePage) -> Iterator[File]:
         path = site_path(page.page.path)
@@ -169,7 +148,6 @@ class _Renderer:
         for part in found[1:]:
             heading = f"{page.topic}, part {part.number}"
             yield _listed(part.path, heading, part)
-        yield from beyond(path, len(found), self._earlier)
 
     def _index(self) -> Iterator[File]:
         site = self._site
@@ -186,14 +164,12 @@ class _Renderer:
                     entries=part.items,
                     parts=_part_links(part),
                 )
-            yield from beyond(found[0].path, len(found), self._earlier)
         topics = sorted(site.totals.items(), key=lambda item: (item[0].casefold(), item[0]))
         rows = [(site_path(topic_page(topic)), topic, counted(claims, "claim")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
         groups_of_topics = (found[0].items, _part_links(found[0]))
         for part in found[1:]:
             yield _listed(part.path, f"Topics, part {part.number}", part)
-        yield from beyond("index_topics.html", len(found), self._earlier)
         written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
         yield _page("index.html", "index.html", "Memory", groups=groups, topics=groups_of_topics, written=written)
 
@@ -202,7 +178,6 @@ class _Renderer:
         found = parts("pages.html", sorted(rows, key=lambda row: (row[1].casefold(), row[2])))
         for part in found:
             yield _page("pages.html", part.path, "Pages", rows=part.items, parts=_part_links(part))
-        yield from beyond("pages.html", len(found), self._earlier)
 
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
         here = site_path(page)

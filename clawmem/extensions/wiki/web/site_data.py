@@ -1,19 +1,15 @@
 """The data of a site for its scripts: one file for each page, the words of search, and the entities of the graph.
 
-A browser loads only the files that a search or a neighbourhood needs. A build that follows another reads the files of
-the last one and changes what differs in them, so these files are its memory, too.
+A browser loads only the files that a search or a neighbourhood needs.
 
-The lists of all decisions and of all lessons show the newest ones, and have one page for each month; a long list has
-several pages, with a number in their names.
+A long list has several pages, with a number in their names.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -27,81 +23,31 @@ from clawmem.extensions.wiki.values.page import (
     site_path,
     site_paths,
 )
-from clawmem.extensions.wiki.web.html import data_script, keyed_script, value_of
+from clawmem.extensions.wiki.web.html import data_script, keyed_script
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.records.entity import kind_of
 
-NEWEST = 100
-_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
 
+class RecordList:
+    """The claims of a category."""
 
-class RecordLists:
-    """The claims of a category, changed page by page. A file that no page shows keeps them for the next build."""
-
-    def __init__(self, name: str, category: str, earlier: Callable[[str], bytes | None]) -> None:
+    def __init__(self, name: str, category: str) -> None:
         self._name = name
         self._category = category
-        self._earlier = earlier
-        self._file = f"data/{name}.json"
-        self._was: dict[str, list[list[str]]] = json.loads(earlier(self._file) or b"{}")
-        self._now = dict(self._was)
+        self._rows: list[tuple[str, str, str, str]] = []
 
     def put(self, path: str, facts: Iterable[Fact], title: str = "") -> None:
         """Take in the claims of a page of the site, given with its title."""
-        rows = [
-            [day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title]
-            for fact in facts
-            if fact.category == self._category
-        ]
-        self._now.pop(path, None)
-        if rows:
-            self._now[path] = rows
+        for fact in facts:
+            if fact.category == self._category:
+                self._rows.append((day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title))
 
     def pages(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the path and the values of each page that changes."""
-        rows = _newest_first(self._now)
-        months = _by_month(rows)
-        before = _by_month(_newest_first(self._was))
-        base = f"{self._name}.html"
-        listed = [(f"{self._name}_{month}.html", month, len(found)) for month, found in months.items()]
-        if len(rows) <= NEWEST:
-            months, listed = {}, []
-        yield base, {"records": rows[:NEWEST], "months": listed, "month": None, "parts": []}
-        for month, found in months.items():
-            # Below the least number of records there were no pages of months.
-            if before.get(month) != found or sum(map(len, before.values())) <= NEWEST:
-                yield from self._month(month, found)
-
-    def _month(self, month: str, rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Any]]]:
-        for part in parts(f"{self._name}_{month}.html", rows):
+        """Yield the path and the values of each page: the claims, the newest first, in parts."""
+        for part in parts(f"{self._name}.html", sorted(self._rows, key=lambda row: (row[0], row[2]), reverse=True)):
             links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
-            shown = links if len(links) > 1 else []
-            yield part.path, {"records": part.items, "months": [], "month": month, "parts": shown}
-
-    def state(self) -> Iterator[tuple[str, bytes | None]]:
-        """Yield the file for the next build, and the pages that are gone."""
-        now, before = (_by_month(_newest_first(rows)) for rows in (self._now, self._was))
-        few = sum(map(len, now.values())) <= NEWEST
-        for month, rows in before.items():
-            path = f"{self._name}_{month}.html"
-            left = 0 if few or month not in now else len(parts(path, now[month]))
-            for number in range(left + 1, len(parts(path, rows)) + 1):
-                if self._earlier(numbered(path, number)) is not None:
-                    yield numbered(path, number), None
-        yield self._file, (json.dumps(dict(sorted(self._now.items())), separators=(",", ":")) + "\n").encode("ascii")
-
-
-def _newest_first(rows: dict[str, list[list[str]]]) -> list[list[str]]:
-    return sorted((row for found in rows.values() for row in found), key=lambda row: (row[0], row[2]), reverse=True)
-
-
-def _by_month(rows: Iterable[list[str]]) -> dict[str, list[list[str]]]:
-    months: dict[str, list[list[str]]] = {}
-    for row in rows:
-        month = row[0][:7]
-        months.setdefault(month if _MONTH.fullmatch(month) else "undated", []).append(row)
-    return months
+            yield part.path, {"records": part.items, "parts": links if len(links) > 1 else []}
 
 
 PER_PAGE = 300
@@ -120,27 +66,14 @@ def parts(path: str, items: Sequence[Any]) -> list[Part]:
     """Return a list as parts; at least one, which has the path itself. Names of entities and topics have no `_`, so the
     paths of the others are free."""
     count = max(1, -(-len(items) // PER_PAGE))
-    paths = tuple(numbered(path, number) for number in range(1, count + 1))
+    further = (f"{path.removesuffix('.html')}_{number}.html" for number in range(2, count + 1))
+    paths = (path, *further)
     return [
         Part(other_path, at + 1, paths, items[at * PER_PAGE : (at + 1) * PER_PAGE])
         for at, other_path in enumerate(paths)
     ]
 
 
-def numbered(path: str, number: int) -> str:
-    """Return the path of a part of a list."""
-    return path if number == 1 else f"{path.removesuffix('.html')}_{number}.html"
-
-
-def beyond(path: str, count: int, earlier: Callable[[str], bytes | None]) -> Iterator[tuple[str, None]]:
-    """Yield the paths of parts that an earlier build had after the first `count` ones, as files to be removed."""
-    number = count + 1
-    while earlier(numbered(path, number)) is not None:
-        yield numbered(path, number), None
-        number += 1
-
-
-Earlier = Callable[[str], bytes | None]
 SEARCH, GRAPH = "data/search.js", "data/graph.js"
 TOPICS = "topics"
 TITLE, ABOUT_IT = "", "*"
@@ -241,12 +174,12 @@ def topics_data(totals: Iterable[str], paths: Mapping[str, str]) -> dict[str, An
     return {"topics": [[paths[topic], topic] for topic in sorted(totals)]}
 
 
-def words_on(data: Mapping[str, Any] | None) -> dict[str, list[str]]:
+def words_on(data: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return for each word the entries of a page's data that contain it: ids of facts, with a mark before those
     of facts that are no current claims, a mark for the title of the page and one for what else the page says of itself;
     for topics, their paths."""
     found: dict[str, list[str]] = {}
-    for entry, text in _texts(data or {}):
+    for entry, text in _texts(data):
         for word in words_of(text):
             found.setdefault(word, []).append(entry)
     return found
@@ -261,53 +194,36 @@ def _texts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from ((fact[ID] if fact[STATE] is None else NOT_CURRENT + fact[ID], fact[LABEL]) for fact in shown)
 
 
-def _entries(data: Mapping[str, Any] | None) -> int:
-    return sum(1 for entry, _ in _texts(data or {}) if entry != ABOUT_IT)
-
-
 class SearchIndex:
-    """The words of a site, changed page by page."""
+    """The words of a site, collected page by page."""
 
-    def __init__(self, earlier: Earlier) -> None:
-        self._earlier = earlier
-        self._changes: dict[str, dict[str, dict[str, str | None]]] = {}
-        found = value_of(earlier(SEARCH)) or {"entries": 0, "files": []}
-        self._entries: int = found["entries"]
-        self._files = set(found["files"])
+    def __init__(self) -> None:
+        self._entries = 0
+        self._words: dict[str, dict[str, dict[str, str]]] = {}
 
-    def put(self, key: str, data: Mapping[str, Any] | None) -> bytes | None:
-        """Take in the data of a page, None for one that is gone. Return the data file."""
-        before = value_of(self._earlier(data_path(key)))
-        if before != data:
-            old, new = words_on(before), words_on(data)
-            self._entries += _entries(data) - _entries(before)
-            for word in old.keys() | new.keys():
-                if old.get(word) != new.get(word):
-                    text = "\n".join(sorted(new[word])) if word in new else None
-                    self._changes.setdefault(file_of(word), {}).setdefault(word, {})[key] = text
-        return keyed_script("clawmemPages", key, data) if data is not None else None
+    def put(self, key: str, data: Mapping[str, Any]) -> bytes:
+        """Take in the data of a page. Return the data file."""
+        self._entries += sum(1 for entry, _ in _texts(data) if entry != ABOUT_IT)
+        for word, found in words_on(data).items():
+            self._words.setdefault(file_of(word), {}).setdefault(word, {})[key] = "\n".join(sorted(found))
+        return keyed_script("clawmemPages", key, data)
 
-    def files(self) -> Iterator[tuple[str, bytes | None]]:
-        """Yield the files of words that change, and the file that names all of them."""
-        for name, changes in sorted(self._changes.items()):
-            path = f"data/words/{name}.js"
-            words = dict(value_of(self._earlier(path)) or ())
-            for word, pages in changes.items():
-                now = {key: ids.split("\n") for key, ids in pages.items() if ids is not None}
-                kept_as_was = {key: ids for key, ids in words.get(word, {}).items() if key not in pages}
-                words[word] = dict(sorted({**kept_as_was, **now}.items()))
-            kept = [[word, pages] for word, pages in sorted(words.items()) if pages]
-            (self._files.add if kept else self._files.discard)(name)
-            yield path, keyed_script("clawmemWords", name, kept) if kept else None
-        yield SEARCH, data_script("clawmemSearch", {"entries": self._entries, "files": sorted(self._files)})
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the files of words, and the file that names all of them."""
+        for name, words in sorted(self._words.items()):
+            rows = [
+                [word, {key: ids.split("\n") for key, ids in sorted(pages.items())}]
+                for word, pages in sorted(words.items())
+            ]
+            yield f"data/words/{name}.js", keyed_script("clawmemWords", name, rows)
+        yield SEARCH, data_script("clawmemSearch", {"entries": self._entries, "files": sorted(self._words)})
 
 
 class GraphEntities:
     """The entities of a site's graph: where they are, and how many of their claims lead to each other."""
 
-    def __init__(self, earlier: Earlier) -> None:
-        found = value_of(earlier(GRAPH)) or {"entities": []}
-        self._sizes: dict[str, int] = {row[0]: row[3] for row in found["entities"]}
+    def __init__(self) -> None:
+        self._sizes: dict[str, int] = {}
 
     def put(self, data: Mapping[str, Any]) -> None:
         """Take in the data of an entity's page."""
@@ -331,7 +247,7 @@ class GraphEntities:
 def graph_of_pages(pages: Iterable[EntityPage], entries: Sequence[PageEntry]) -> Iterator[tuple[str, bytes]]:
     """Yield the files of the graph of all pages, as a site has them: the entities, and the data of each page."""
     known = site_paths(entries, (), {})
-    graph = GraphEntities(lambda _: None)
+    graph = GraphEntities()
     for page in pages:
         data = entity_data(SitePage(page, {}, ()), known)
         graph.put(data)

@@ -63,7 +63,6 @@ BAD = (
     (f"{BASE}metadata:\n  fixtures:\n    - run: retract {{{{x}}}}\n", 8, "metadata.fixtures[0].run", "not defined"),
     (f"{BASE}metadata:\n  fixtures: {{generate: memory, size: 0}}\n", 7, "metadata.fixtures.size", "between 1 and 400"),
     (f"{BASE}metadata:\n  fixtures: {{generate: memory, size: 401}}\n", 7, "metadata.fixtures.size", "and 400"),
-    (f"{BASE}prompts: [a, b]\n", 6, "prompts", "a suite has one"),
     (f"{BASE}  - description: one\n{TEST}", 6, "tests[1].description", "same as that of an earlier"),
     (f"{BASE}    question: Q\n", 6, "tests[0].question", "write it as vars.question"),
     (f"{BASE}    threshold: 2\n", 6, "tests[0].threshold", "between 0 and 1"),

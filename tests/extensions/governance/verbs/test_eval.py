@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 from junitparser import JUnitXml
 
@@ -147,19 +145,13 @@ def test_a_step_that_fails_is_named(clawmem: Command, vault_root: Path) -> None:
     assert not (vault_root / "governance" / "eval-runs.jsonl").exists()
 
 
-def test_the_shipped_suite_prints_a_table_and_itself(clawmem: Command, vault_root: Path) -> None:
+def test_the_shipped_suite_prints_a_table(clawmem: Command, vault_root: Path) -> None:
     result = clawmem("eval", "run", "memory", "--size", "2")
     rows = [line.split("\t") for line in result.out.splitlines()]
     assert [row[1:3] for row in rows[:3]] == [["discovery", "memory"], ["discovery", "files"], ["discovery", "without"]]
     totals = {row[2]: (int(row[3]), int(row[4])) for row in rows[-3:]}
     assert totals["without"] == (0, 8)
     assert totals["memory"][0] >= 3
-    shown = clawmem("eval", "show", "memory", "--size", "2").out
-    path = vault_root / "governance" / "evals" / "own.yaml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(shown)
-    own = clawmem("eval", "run", "own", "--arm", "memory", "--json").data["runs"][0]["summary"]
-    assert sum(other["passed"] for other in own if other["category"] == "all") == totals["memory"][0]
 
 
 def test_a_rejected_proposal_becomes_a_test(clawmem: Command, vault_root: Path) -> None:
@@ -201,20 +193,6 @@ def test_a_failure_becomes_a_test_that_fails_until_it_is_mended(clawmem: Command
     assert (compared.code, compared.out.split("\t")[2:]) == (0, ["failed", "passed\n"])
 
 
-def test_the_answer_for_promptfoo_grades_what_promptfoo_does_not_know(clawmem: Command) -> None:
-    metadata: dict[str, Any] = {"fixtures": ["remember 'The boat is red.' --entity=projects/boat"], "assert": []}
-    test: dict[str, Any] = {"vars": {"question": "Which colour is the boat?"}, "metadata": metadata}
-    test["assert"] = [{"type": "icontains", "value": "red"}]
-    result = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
-    assert (result.code, "The boat is red." in result.out) == (0, True)
-    metadata["assert"] = [{"type": "recall-at-k", "value": {"k": 9, "expected": ["green"]}}]
-    result = clawmem("eval", "answer", "x", "{}", json.dumps({"vars": {}, "test": test}))
-    assert (result.code, "recall-at-k: 0 of 1" in result.err) == (REFUSED, True)
-    assert clawmem("eval", "answer", "x", "{}", "[]").code == USAGE
-    clawmem("remember", "The sail is white.", "--entity", "projects/boat")
-    assert "The sail is white." in clawmem("eval", "answer", "Which colour is the sail?").out
-
-
 def test_a_command_grades_only_after_a_person_allowed_it(
     clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str], caller: Caller
 ) -> None:
@@ -250,7 +228,6 @@ def test_a_rubric_is_judged_by_the_model_which_must_quote(
         program = tools / "claude"
         program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
         program.chmod(0o755)
-        shutil.rmtree(vault_root / ".git/clawmem/answers", ignore_errors=True)
         result = clawmem("eval", "run", "boats", "--json", env=path)
         score = result.data["runs"][0]["scores"][3]
         return score["outcome"], " ".join(score["reasons"])

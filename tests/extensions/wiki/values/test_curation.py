@@ -13,7 +13,6 @@ from clawmem.extensions.wiki.values.curation import (
     page_findings,
     plain_name,
     proposal_of,
-    sections,
     settled,
     stale_findings,
 )
@@ -96,7 +95,7 @@ def test_stale_facts_are_confirmed_withdrawn_or_left_to_their_check() -> None:
     assert all(reason in finding.why for reason, finding in zip(reversed(reasons[:2]), found, strict=True))
 
 
-def test_pages_that_say_the_same_and_orphans() -> None:
+def test_pages_that_say_the_same() -> None:
     pages = [
         WrittenPage("wiki/a.md", "A", "Same words."),
         WrittenPage("wiki/b.md", "B", "same  words"),
@@ -105,12 +104,11 @@ def test_pages_that_say_the_same_and_orphans() -> None:
         WrittenPage("wiki/projects/boat.md", "Boat", "Notes.", 10),
         WrittenPage("wiki/projects/old.md", "Old", "Mine.", 10, "wiki/projects/boat.md"),
     ]
-    found = page_findings(pages, ("wiki/a.md", "wiki/b.md"), {"wiki/projects/boat.md": "Boat"})
+    found = page_findings(pages, {"wiki/projects/boat.md": "Boat"})
     assert [(finding.rule, finding.about) for finding in found] == [
         ("duplicate-page", ("wiki/b.md", "wiki/a.md")),
         ("duplicate-page", ("wiki/c.md", "wiki/projects/boat.md")),
         ("duplicate-page", ("wiki/projects/old.md", "wiki/projects/boat.md")),
-        ("orphan", ("wiki/a.md",)),
     ]
 
 
@@ -122,9 +120,7 @@ def test_long_pages() -> None:
     assert found is not None and found.action["facts"] == [fact.id for fact in facts[:3]]
     written = WrittenPage("wiki/n.md", "N", "Intro\n\n## One\n\na b\n\n## Two\n\nc d e f\n### Deeper\ng\n# End\nx\n")
     found = long_page(written, 5, None, ())
-    assert found is not None and found.action == {"action": "split", "page": "wiki/n.md", "heading": "Two"}
-    assert sections(written.text)[1].text == "## Two\n\nc d e f\n### Deeper\ng\n"
-    assert long_page(written._replace(text="no sections " * 9), 5, None, ()) is None
+    assert found is not None and (found.says, found.action) == ("Move a part of wiki/n.md to a page of its own", {})
 
 
 def test_a_finding_is_settled_by_an_open_a_rejected_or_the_same_approved_proposal() -> None:

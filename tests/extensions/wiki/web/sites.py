@@ -53,7 +53,7 @@ def site_of(texts: Iterable[str]) -> Site:
     )
     own = tuple(OwnPage(f"wiki/{text}.md", text, text) for text in items)
     totals = dict.fromkeys(items, 1)
-    return Site(pages, topics, own, entries, totals, {page.path: page.title for page in own}, (), "\n\n".join(items))
+    return Site(pages, topics, own, entries, totals, {page.path: page.title for page in own}, "\n\n".join(items))
 
 
 def small_site() -> Site:
@@ -100,7 +100,7 @@ def small_site() -> Site:
 
 
 def write(site: Site, folder: Path) -> Path:
-    write_site(folder, lambda earlier: render_site(site, earlier))
+    write_site(folder, render_site(site))
     return folder
 
 

@@ -1,47 +1,30 @@
-"""Long lists: parts of a list, decisions by month, and the neighbours in the drawing."""
+"""Long lists: parts of a list, decisions, and the neighbours in the drawing."""
 
 from __future__ import annotations
 
 from clawmem.extensions.wiki.web.render_site import MOST, WIDTH, Neighbour, drawn, height_of
-from clawmem.extensions.wiki.web.site_data import NEWEST, PER_PAGE, RecordLists, beyond, parts
-from clawmem.model.facts.fact import Fact
+from clawmem.extensions.wiki.web.site_data import PER_PAGE, RecordList, parts
 from tests.extensions.wiki.web.sites import fact
 
 
-def test_a_long_list_has_parts_and_those_that_are_gone_are_removed() -> None:
+def test_a_long_list_has_parts() -> None:
     items = list(range(2 * PER_PAGE + 1))
     found = parts("topics/sea.html", items)
     assert [part.path for part in found] == ["topics/sea.html", "topics/sea_2.html", "topics/sea_3.html"]
     assert [item for part in found for item in part.items] == items
-    files = {part.path: b"" for part in found}
-    assert list(beyond("topics/sea.html", 1, files.get)) == [("topics/sea_2.html", None), ("topics/sea_3.html", None)]
     assert [part.path for part in parts("x.html", [])] == ["x.html"]
 
 
-def test_decisions_have_a_page_for_each_month_once_there_are_many() -> None:
-    def made(number: int, month: str) -> Fact:
-        moment = f"{month}-10T09:00:00Z"
-        return fact(f"fact_{month}{number}", f"Number {number}.", category="decision", timestamp=moment)
-
-    files: dict[str, bytes | None] = {}
-    lists = RecordLists("decisions", "decision", files.get)
-    lists.put("a.html", [made(number, "2026-10") for number in range(NEWEST)], "A")
-    assert [path for path, _ in lists.pages()] == ["decisions.html"]
-    files.update(lists.state())
-    lists = RecordLists("decisions", "decision", files.get)
-    lists.put("b.html", [made(1, "2026-11"), made(2, "../../x")], "B")
-    pages = dict(lists.pages())
-    assert set(pages) == {
-        "decisions.html", "decisions_2026-10.html", "decisions_2026-11.html", "decisions_undated.html",
-    }  # fmt: skip
-    assert len(pages["decisions.html"]["records"]) == NEWEST
-    files.update(lists.state())
-    files.update(dict.fromkeys(pages, b""))
-    lists = RecordLists("decisions", "decision", files.get)
-    lists.put("b.html", ())
-    assert [path for path, _ in lists.pages()] == ["decisions.html"]
-    gone = {path for path, data in lists.state() if data is None}
-    assert gone == {"decisions_2026-10.html", "decisions_2026-11.html", "decisions_undated.html"}
+def test_decisions_are_listed_in_parts_the_newest_first() -> None:
+    record_list = RecordList("decisions", "decision")
+    made = fact("fact_new", "New.", category="decision", timestamp="2026-11-10T09:00:00Z")
+    older = made._replace(fact="Old.", timestamp="2026-10-10T09:00:00Z")
+    record_list.put("a.html", [older._replace(id=f"fact_{number}") for number in range(PER_PAGE)], "A")
+    record_list.put("b.html", [made], "B")
+    first, second = record_list.pages()
+    assert (first[0], second[0]) == ("decisions.html", "decisions_2.html")
+    assert first[1]["records"][0] == ("2026-11-10", "New.", "b.html#fact_new", "B")
+    assert [len(page["records"]) for _, page in (first, second)] == [PER_PAGE, 1]
 
 
 def test_the_drawing_has_room_for_its_neighbours() -> None:

@@ -184,9 +184,6 @@ def _changes(fact: Proposal) -> list[str]:
         return [f"promotes it for {fact.worth.on}, score {fact.worth.score:.2f}: {'; '.join(fact.worth.reasons)}"]
     if fact.fact:
         return [action_words(fact)]
-    if fact.entry:
-        phrases = f", phrases: {', '.join(fact.entry.predicate.phrases)}" if fact.entry.predicate.phrases else ""
-        return [f"puts '{fact.entry.predicate.name}' in predicates.yaml{phrases}", fact.entry.description]
     if fact.line:
         return [f"writes in {fact.line.page}: {fact.line.text}"]
     about = fact.details or {}
