@@ -13,7 +13,7 @@ from clawmem.model.facts.reach import canonical_project
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_visible
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.caller import NO_AGENTS, Caller, Reader, agent_shell
+from clawmem.model.records.caller import NO_AGENTS, Caller, Viewer, agent_shell
 from clawmem.model.records.entity import check_agent
 from clawmem.model.records.layout import SETTINGS
 from clawmem.vault.git.refs import git_dir_of
@@ -45,16 +45,16 @@ class Runtime:
         agent: str | None = None,
         person: bool = False,
         own: bool = False,
-        reader: str | None = None,
+        viewer: str | None = None,
     ) -> None:
-        """`own` says that the vault is one that this program made for itself, and `reader` for whom it is read."""
+        """`own` says that the vault is one that this program made for itself, and `viewer` for whom it is read."""
         self._given = environment
         self.working_folder = working_folder
         self._vault = vault
         self._agent = agent
         self._person = person
         self._own = own
-        self._reader = reader
+        self._viewer = viewer
         self._opened: Vault | None = None
         self._passed_over: Path | None = None
         self.takes_in = False
@@ -102,7 +102,7 @@ class Runtime:
     def _copy(self, **changed: Any) -> "Runtime":
         known: dict[str, Any] = {
             "environment": self._given, "working_folder": self.working_folder, "vault": self._vault,
-            "agent": self._agent, "person": self._person, "own": self._own, "reader": self._reader,
+            "agent": self._agent, "person": self._person, "own": self._own, "viewer": self._viewer,
         }  # fmt: skip
         return Runtime(**known | changed)
 
@@ -165,15 +165,15 @@ class Runtime:
             self._opened = Vault(root, self.environment)
             self._opened.is_foreign = not self._is_own(root)
             self._opened.is_chosen = rule == "--vault"
-            self._opened.reader = self._reader_of_vault()
+            self._opened.viewer = self._viewer_of_vault()
         return self._opened
 
-    def _reader_of_vault(self) -> Reader | None:
+    def _viewer_of_vault(self) -> Viewer | None:
         """Return for whom the vault is read; None for a person who names nobody."""
-        rules = ((self._reader, "--reader"), (self.environment.get("CLAWMEM_READER"), "CLAWMEM_READER"))
-        names = tuple(_not_empty(text, rule, "the reader's name") for text, rule in rules if text is not None)
+        rules = ((self._viewer, "--viewer"), (self.environment.get("CLAWMEM_VIEWER"), "CLAWMEM_VIEWER"))
+        names = tuple(_not_empty(text, rule, "the viewer's name") for text, rule in rules if text is not None)
         agent = self.agent()
-        return Reader(names, agent, lambda: stamp(self.now())) if names or agent else None
+        return Viewer(names, agent, lambda: stamp(self.now())) if names or agent else None
 
     def notices(self) -> tuple[str, ...]:
         """Return notices about a vault of somebody else in the working folder, and about invalid settings if the
@@ -223,20 +223,20 @@ class Runtime:
         return agent_shell(self.environment) if self._agent is None and not self._person else None
 
     def check_verb(self, verb: str) -> None:
-        """Raise NotPermitted if this run is for an agent that may not use a verb, or for a reader to whom the verb
+        """Raise NotPermitted if this run is for an agent that may not use a verb, or for a viewer to whom the verb
         would show too much. A person may use each."""
         agent = self.agent()
-        if agent is None and self._reader is None and "CLAWMEM_READER" not in self.environment:
+        if agent is None and self._viewer is None and "CLAWMEM_VIEWER" not in self.environment:
             return
         try:
             vault = self.vault()
         except NoVault:
             return  # without a vault there is nothing to protect, and the verb says what is missing
-        from clawmem.memory.permission import check_reader, check_verb
+        from clawmem.memory.permission import check_verb, check_viewer
 
         if agent is not None:
             check_verb(vault, agent, verb)
-        check_reader(vault, verb)
+        check_viewer(vault, verb)
 
     def workflow(self, named: str | None = None) -> str | None:
         """Return the workflow: the named one, else CLAWMEM_WORKFLOW, else None. Raise InvalidInput if it is no id."""
@@ -384,13 +384,13 @@ class Runtime:
             )
 
 
-def from_process(vault: str | None = None, agent: str | None = None, reader: str | None = None) -> Runtime:
+def from_process(vault: str | None = None, agent: str | None = None, viewer: str | None = None) -> Runtime:
     """Return the runtime of this process. Raise Refused if its working folder no longer exists."""
     try:
         folder = os.getcwd()  # noqa: PTH109 - Path.cwd costs more
     except FileNotFoundError:
         raise Refused("The working folder no longer exists.", "Change to a folder that exists.") from None
-    return Runtime(os.environ, Path(folder), vault, agent, reader=reader)
+    return Runtime(os.environ, Path(folder), vault, agent, viewer=viewer)
 
 
 def _not_empty(text: str, rule: str, what: str) -> str:
@@ -402,7 +402,7 @@ def _not_empty(text: str, rule: str, what: str) -> str:
 
 def runtime_of(arguments: Sequence[str]) -> Runtime:
     """Return the runtime of this process with the vault that its arguments name."""
-    return from_process(*(_option(arguments, name) for name in ("--vault", "--agent", "--reader")))
+    return from_process(*(_option(arguments, name) for name in ("--vault", "--agent", "--viewer")))
 
 
 def _option(arguments: Sequence[str], name: str) -> str | None:

@@ -51,7 +51,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.model.language.dates import stamp
-from clawmem.model.records.caller import Reader
+from clawmem.model.records.caller import Viewer
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
@@ -212,7 +212,7 @@ class _Room:
         arm = RIGHTS if self.with_rights else SHARED
         if self.with_rights:
             vault = Vault(vault.root, vault.environment)
-            vault.reader = Reader((person,), None, lambda: stamp(caller.now))
+            vault.viewer = Viewer((person,), None, lambda: stamp(caller.now))
         found = recall(vault, text, caller, FactFilter(), TOP, RECALL_KINDS, 1, LEAST_SCORE)
         yield f"{arm}, {RECALL}", "\n".join(line_of(hit) for hit in found.ranking[:TOP])
         for budget in BUDGETS:

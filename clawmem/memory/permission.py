@@ -18,10 +18,10 @@ from clawmem.vault.vault import Vault
 # A person wires these into a harness. The server checks the verb of each tool that is called.
 _OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
 
-# What answers from the index alone, so that a reader gets only what they may see; and what an agent that is such a
-# reader may write besides.
-_FOR_READERS = frozenset(("recall", "context", "list", "show", "graph"))
-_FOR_AGENTS = frozenset(("remember", "note", "ingest", "session note", "session checkpoint", "session end"))
+# What answers from the index alone, so that a viewer gets only what they may see; and what an agent that is such a
+# viewer may write besides.
+_FOR_VIEWERS = frozenset(("recall", "context", "list", "show", "graph"))
+_FOR_AGENTS = frozenset(("note", "ingest", "session note", "session checkpoint", "session end"))
 
 
 def check_may_write(vault: Vault, caller: Caller, paths: Collection[str], purpose: str) -> None:
@@ -65,19 +65,19 @@ def check_verb(vault: Vault, agent: str, verb: str) -> None:
         )
 
 
-def check_reader(vault: Vault, verb: str) -> None:
+def check_viewer(vault: Vault, verb: str) -> None:
     """Raise NotPermitted if the vault is read for somebody who may not see everything, and a verb shows more than the
     rows of the index that they may see, or writes in their name. Raise NotFound if nobody knows what they may see."""
-    if vault.reader is None or verb.partition(" ")[0] in _OF_HARNESSES:
+    if vault.viewer is None or verb.partition(" ")[0] in _OF_HARNESSES:
         return
-    from clawmem.index.tables.rights import read_access, readers_of  # only where somebody may not see everything
+    from clawmem.index.tables.rights import read_access, viewers_of  # only where somebody may not see everything
 
-    readers = readers_of(vault, read_access(vault))
-    usable = _FOR_READERS if vault.reader.names else _FOR_READERS | _FOR_AGENTS
-    if readers and not {verb, verb.partition(" ")[0]} & usable:
+    viewers = viewers_of(vault, read_access(vault))
+    usable = _FOR_VIEWERS if vault.viewer.names else _FOR_VIEWERS | _FOR_AGENTS
+    if viewers and not {verb, verb.partition(" ")[0]} & usable:
         raise NotPermitted(
-            f"`{verb}` may show or change more than {readers[-1].id} may see.",
-            f"For {readers[-1].id}, use {', '.join(sorted(usable))}. {ACCESS} says who may see what.",
+            f"`{verb}` may show or change more than {viewers[-1].id} may see.",
+            f"For {viewers[-1].id}, use {', '.join(sorted(usable))}. {ACCESS} says who may see what.",
         )
 
 

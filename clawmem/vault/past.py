@@ -39,7 +39,7 @@ class VaultAt(Vault):
         self.environment = present.environment
         self.present = present
         self.commit = commit
-        self.reader = present.reader
+        self.viewer = present.viewer
         self.state = present.state / FOLDER / commit
         for folder in (self.state.parent, self.state):
             check_folder(folder, or_file=True)  # with a file in the way the index is kept in memory

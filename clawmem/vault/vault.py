@@ -22,7 +22,7 @@ from clawmem.vault.strict_yaml import parse_yaml
 
 if TYPE_CHECKING:
     from clawmem.model.facts.catalog import Catalog
-    from clawmem.model.records.caller import Reader
+    from clawmem.model.records.caller import Viewer
 
 # Up to this many paths are passed to git as arguments.
 _MAX_ARGUMENTS = 500
@@ -37,13 +37,13 @@ class Vault:
 
     `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now. `is_foreign` is
     set where nobody made or accepted it on this machine, and `is_chosen` where a person named it on the command line.
-    `reader` is for whom it is read, None for a person who may see everything.
+    `viewer` is for whom it is read, None for a person who may see everything.
     """
 
     present: Vault | None = None
     is_foreign = False
     is_chosen = False
-    reader: Reader | None = None
+    viewer: Viewer | None = None
 
     def __init__(self, root: Path, environment: Mapping[str, str], disk: Disk | None = None) -> None:
         git_dir = git_dir_of(root)

@@ -130,6 +130,7 @@ def test_what_repeats_a_forgotten_value_is_hidden_until_the_request_is_rejected(
         ({"participants": ["Jane", {"name": "Bob"}, {"id": "u3"}]}, ["Jane", "Bob", "u3"]),
         ({"to": "Jane"}, ["Jane"]),
         ({"channel": "desk"}, ["#desk"]),
+        ({"channel": {"name": "desk"}}, ["#desk"]),
         ({"participants": [], "to": [None]}, []),
         ({"access": {"audience": ["Jane"]}, "to": "Bob"}, ["Jane"]),
     ],

@@ -165,7 +165,7 @@ def _values(place: Place, parameter: Parameter, incomplete: str) -> Iterator[Off
     if not parameter.completes:
         return
     try:
-        runtime = from_process(*(place.shared.get(name) for name in ("vault", "agent", "reader")))
+        runtime = from_process(*(place.shared.get(name) for name in ("vault", "agent", "viewer")))
         some = values_of(parameter.completes, runtime, incomplete, place.arguments)
     except ClawmemError:
         return  # no vault, or one that cannot be read: there are no completions, and the command itself will report why

@@ -218,7 +218,7 @@ def bounded(arguments: Sequence[str], act: Callable[[], ExitCode]) -> ExitCode:
 def run_command(command: Command, given: Mapping[str, Any], common: Mapping[str, Any], verb: str = "") -> int:
     """Call a command with its values and those of the common options, print its answer, return its exit code. `verb` is
     its name, which an agent must be allowed to use."""
-    call = Terminal(from_process(common["vault"], common["agent"], common["reader"]), common["json"], common["quiet"])
+    call = Terminal(from_process(common["vault"], common["agent"], common["viewer"]), common["json"], common["quiet"])
     call.runtime.check_verb(verb)
     color = checked_color(common["color"])
     if common["jsonl"] or common["fields"] is not None:

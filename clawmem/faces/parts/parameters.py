@@ -79,9 +79,9 @@ def _common(
     agent: Annotated[
         str | None, Parameter("The agent for which the command runs.", ("--agent",), metavar="ID", completes="agent")
     ],
-    reader: Annotated[
+    viewer: Annotated[
         str | None,
-        Parameter("Show only what this person may see, by governance/access.yaml.", ("--reader",), metavar="NAME"),
+        Parameter("Show only what this person may see, by governance/access.yaml.", ("--viewer",), metavar="NAME"),
     ],
     json: Annotated[bool, Parameter("Print one JSON document on stdout.", ("--json",))],
     jsonl: Annotated[bool, Parameter("Print one JSON record a line.", ("--jsonl",))],

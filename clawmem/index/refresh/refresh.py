@@ -43,7 +43,7 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
     index = open_index(vault)
     try:
         try:
-            with index.snapshot() if one_state else nullcontext(), _for_reader(vault, index):
+            with index.snapshot() if one_state else nullcontext(), _for_viewer(vault, index):
                 answer = act(index)
         except (ClawmemError, OSError):
             raise
@@ -52,7 +52,7 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
                 raise
             index.close()
             index = rebuild(vault)
-            with _for_reader(vault, index):
+            with _for_viewer(vault, index):
                 answer = act(index)
     except BaseException:
         index.close()
@@ -61,12 +61,12 @@ def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool 
     return answer
 
 
-def _for_reader(vault: Vault, index: Index) -> AbstractContextManager[None]:
-    if vault.reader is None:
+def _for_viewer(vault: Vault, index: Index) -> AbstractContextManager[None]:
+    if vault.viewer is None:
         return nullcontext()
-    from clawmem.index.tables.rights import for_reader  # only where somebody may not see everything
+    from clawmem.index.tables.rights import for_viewer  # only where somebody may not see everything
 
-    return for_reader(vault, index)
+    return for_viewer(vault, index)
 
 
 def open_index(vault: Vault) -> Index:

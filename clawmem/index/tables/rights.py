@@ -1,4 +1,4 @@
-"""What a reader of an index may see: the rows that are not for them are not there, for every query.
+"""What a viewer of an index may see: the rows that are not for them are not there, for every query.
 
 Views of the same names, which SQLite finds before the tables, leave them out, and so do the keyword engines. Whatever
 asks the index then answers, counts and ranks as if they did not exist.
@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from clawmem.errors import NotFound
+from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
 from clawmem.model.records.access import (
@@ -28,28 +28,31 @@ from clawmem.model.records.access import (
     verdict,
 )
 from clawmem.model.records.layout import ACCESS
-from clawmem.model.records.strict_json import refuse_unread
+from clawmem.model.records.strict_json import checksum, refuse_unread
 from clawmem.model.search.passage import row_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 Allows = Callable[[str], bool]
-"""Whether a reader may see what has a mark, as text."""
+"""Whether a viewer may see what has a mark, as text."""
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
+_WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
 _OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
 # What was learned from a message, or tells it in one line, is for those who may see the message. The notes and pages of
-# a memory are written for those who may see all of it; an agent also has its own.
+# a memory are written for those who may see all of it; an agent also has its own. Links name other facts, with reasons.
+_LINE = "CASE WHEN instr(line, 'fact_') > 8 THEN json_remove(line, '$.links', '$.superseded_by') ELSE line END"
+_HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
 _VIEWS = {
-    "fact": f"SELECT * FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS (SELECT 1 FROM main.event"
-    f" AS source WHERE source.id = fact.event AND {_OF_SOURCE}))",
-    "event": f"SELECT * FROM main.event WHERE NOT ({_OF_EVENT}) AND (sitting != '' OR NOT EXISTS (SELECT 1 FROM"
-    f" main.event AS source WHERE source.n = event.place AND {_OF_SOURCE}))",
-    "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.reader)",
+    "fact": f"SELECT {{columns}} FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS"
+    f" ({_HIDDEN_SOURCE.format('source.id = fact.event')}))",
+    "event": f"SELECT * FROM main.event WHERE NOT ({_OF_EVENT}) AND (role != 'note' OR mark IS NOT NULL)"
+    f" AND (sitting != '' OR NOT EXISTS ({_HIDDEN_SOURCE.format('source.n = event.place')}))",
+    "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.viewer)",
     "edge": "SELECT * FROM main.edge WHERE n IN (SELECT n FROM fact)",
     "entity": "SELECT * FROM main.entity WHERE name IN (SELECT entity FROM fact)",
     "alias": "SELECT * FROM main.alias WHERE name IN (SELECT entity FROM fact)",
-    "dispute": "SELECT * FROM main.dispute WHERE target IN (SELECT id FROM fact)",
+    "dispute": "SELECT * FROM main.dispute WHERE 0",
     "broken": "SELECT * FROM main.broken WHERE 0",
     "total": "SELECT facts - (SELECT count(*) FROM (SELECT n FROM main.fact WHERE "
     f"{_OF_FACT} UNION SELECT fact.n FROM main.event AS source CROSS JOIN main.fact ON fact.event = source.id"
@@ -80,28 +83,28 @@ def _grants(vault: Vault) -> tuple[Grant, ...]:
     return parse_grants(data or b"", GRANTS_PATH, parse_yaml)
 
 
-def readers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
-    """Return those for whom the vault is read; empty for one who may see everything. Raise NotFound if one of them is
+def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
+    """Return those for whom the vault is read; empty where everything may be seen. An agent without an entry may see
+    what is for everybody, and whoever may see `all` by a rule, everything. Raise NotFound if a person who is named is
     not in the policy, or there is none."""
-    if vault.reader is None:
+    if vault.viewer is None:
         return ()
     if rules is None:
-        if vault.reader.names:
+        if vault.viewer.names:
             raise NotFound(
-                f"This memory has no {ACCESS}, so nobody knows what {vault.reader.names[0]} may see.",
-                "Write one (docs/access.md), or leave out --reader and CLAWMEM_READER.",
+                f"This memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
+                "Write one (docs/access.md), or leave out --viewer and CLAWMEM_VIEWER.",
             )
         return ()
-    found = [rules.policy.people.get(vault.reader.agent or "")]
-    for name in vault.reader.names:
-        person = rules.policy.person(name)
+    agent, policy = vault.viewer.agent, rules.policy
+    found = [policy.people.get(agent) or Person(id=agent)] if agent else []
+    for name in vault.viewer.names:
+        person = policy.person(name)
         if person is None:
-            raise NotFound(
-                f"{ACCESS} has no person '{name}', so nothing is shown.",
-                f"It has {', '.join(rules.policy.people) or 'none'}.",
-            )
+            hint = "`clawmem access show`, by a person, lists who is in it."
+            raise NotFound(f"{ACCESS} has no person '{name}', so nothing is shown.", hint)
         found.append(person)
-    return tuple(filter(None, found))
+    return tuple(person for person in found if not policy.sees_everything(person))
 
 
 def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
@@ -127,23 +130,28 @@ def marks_of(index: Index, fact_id: str, event_id: str) -> tuple[AccessMark, ...
 
 def is_restricted(vault: Vault) -> bool:
     """Return whether the vault is read for somebody who may not see everything."""
-    return vault.reader is not None and bool(readers_of(vault, read_access(vault)))
+    return vault.viewer is not None and bool(viewers_of(vault, read_access(vault)))
 
 
 @contextmanager
-def for_reader(vault: Vault, index: Index) -> Iterator[None]:
-    """Let the index show only what those for whom the vault is read may see, each of them."""
-    rules = None if vault.reader is None else read_access(vault)
-    readers = readers_of(vault, rules)
-    if rules is None or vault.reader is None or not readers:
+def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
+    """Let the index show only what those for whom the vault is read may see, each of them. Raise NotPermitted for a
+    past state, which has the marks of its time."""
+    rules = None if vault.viewer is None else read_access(vault)
+    viewers = viewers_of(vault, rules)
+    if rules is None or vault.viewer is None or not viewers:
         yield
         return
-    moment, owner = vault.reader.moment(), vault.reader.agent or ""
+    if vault.present is not None:
+        raise NotPermitted(
+            f"What {viewers[-1].id} may see is known only of the memory as it is now.", "Leave out --at."
+        )
+    moment, owner = vault.viewer.moment(), "" if vault.viewer.names else vault.viewer.agent or ""
     policy, grants = rules
 
     def allows(text: str) -> bool:
         mark = mark_in(text)
-        return all(verdict(policy, grants, person, mark, moment).allowed for person in readers)
+        return all(verdict(policy, grants, person, mark, moment).allowed for person in viewers)
 
     with restricted(index, allows, owner):
         yield
@@ -158,10 +166,14 @@ def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
     try:
         database.execute("CREATE TEMP TABLE allowed (mark TEXT PRIMARY KEY) WITHOUT ROWID")
         database.executemany("INSERT INTO temp.allowed VALUES (?)", allowed)
-        database.execute("CREATE TEMP TABLE reader (owner TEXT)")
-        database.execute("INSERT INTO temp.reader VALUES (?)", (owner,))
+        database.execute("CREATE TEMP TABLE viewer (owner TEXT)")
+        database.execute("INSERT INTO temp.viewer VALUES (?)", (owner,))
+        database.create_function("sealed", 3, checksum, deterministic=True)
+        names = [row[1] for row in database.execute("PRAGMA main.table_info(fact)")]
+        changed = {"line": f"{_LINE} AS line", "seal": f"sealed(n, entity, {_LINE}) AS seal"}
+        columns = ", ".join(changed.get(name, name) for name in names)
         for name, query in _VIEWS.items():
-            database.execute(f"CREATE TEMP VIEW {name} AS {query}")
+            database.execute(f"CREATE TEMP VIEW {name} AS {query.replace('{columns}', columns)}")
         index.database = _Unhinted(database)  # type: ignore[assignment]
         index.is_restricted = True
         index.engine = _Permitted(engines[0], lambda rows: _among(database, "fact", rows))
@@ -172,18 +184,18 @@ def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
         index.engine, index.passage_engine = engines
         for name in _VIEWS:
             database.execute(f"DROP VIEW IF EXISTS temp.{name}")
-        for name in ("allowed", "reader"):
+        for name in ("allowed", "viewer"):
             database.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
 def _among(database: sqlite3.Connection, table: str, rows: Collection[int]) -> set[int]:
-    """Return those of some rows that the reader may see."""
+    """Return those of some rows that the viewer may see."""
     query = f"SELECT {table}.n FROM json_each(?) AS given CROSS JOIN {table} ON {table}.n = given.value"
     return {n for (n,) in database.execute(query, (json.dumps(list(rows)),))} if rows else set()
 
 
 def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int]) -> set[int]:
-    """Return those of some pieces of events and notes, whose numbers are negative, that the reader may see."""
+    """Return those of some pieces of events and notes, whose numbers are negative, that the viewer may see."""
     rows = {piece: row_of(piece) for piece in pieces}
     events = _among(database, "event", {row for row in rows.values() if row >= 0})
     notes = _among(database, "note", {-row for row in rows.values() if row < 0})
@@ -191,14 +203,18 @@ def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int]) -> se
 
 
 class _Unhinted:
-    """The connection of an index whose queries name no index."""
+    """The connection of an index whose queries name no index, and whose writes mean the tables."""
 
     def __init__(self, database: sqlite3.Connection) -> None:
         self._database = database
 
     def execute(self, query: str, values: Any = ()) -> sqlite3.Cursor:
         """Run a query."""
-        return self._database.execute(_HINT.sub("", query), values)
+        return self._database.execute(_WRITE.sub(r"\1 main.", _HINT.sub("", query)), values)
+
+    def executemany(self, query: str, rows: Any) -> sqlite3.Cursor:
+        """Run a statement for each of some rows."""
+        return self._database.executemany(_WRITE.sub(r"\1 main.", query), rows)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._database, name)
@@ -231,7 +247,7 @@ class _Permitted:
         return self._visible(self._engine.having(rows, words))
 
     def terms(self, begin: str) -> list[str]:
-        """Return the words that begin with some letters, of texts that the reader may see."""
+        """Return the words that begin with some letters, of texts that the viewer may see."""
         return [word for word in self._engine.terms(begin) if self.count([word], 1)]
 
     def count(self, words: Sequence[str], most: int) -> int:

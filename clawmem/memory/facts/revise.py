@@ -43,6 +43,7 @@ from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.event import MARK
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
 
@@ -81,7 +82,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((fact for fact in facts if fact.is_current and normal(fact.fact) == normal(safe.fact.fact)), None)
-        new = known or _with_inherited(fresh, old)._replace(valid_from=since)
+        new = known or _with_marks(work, _with_inherited(fresh, old)._replace(valid_from=since), [old])
         if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
         else:
@@ -162,6 +163,7 @@ def merge(
         for source in sources:
             new = _with_inherited(new, source.fact)
             new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
+        new = _with_marks(work, new, [source.fact for source in sources])
         new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
         facts_by_entity: dict[str, list[Fact]] = defaultdict(list)
         facts_by_entity[entity] = work.facts(entity)
@@ -391,6 +393,19 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
         related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
         importance=new.importance if new.importance is not None else old.importance,
     )
+
+
+def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact]) -> Fact:
+    """Return a new fact that is for nobody who may not see what it comes from."""
+    if not any(old.source_event or MARK in (old.metadata or {}) for old in olds) or MARK in (new.metadata or {}):
+        return new
+    from clawmem.index.tables.rights import marks_of  # few facts are marked
+    from clawmem.model.records.access import narrowest
+
+    marks = [mark for old in olds for mark in marks_of(work.index, old.id, old.source_event or "")]
+    if not marks:
+        return new
+    return new._replace(metadata={**(new.metadata or {}), MARK: narrowest(marks)})
 
 
 def _with_link(fact: Fact, added: FactLink) -> Fact:

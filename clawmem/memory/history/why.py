@@ -124,7 +124,7 @@ def removed_fact_error(vault: Vault, reference: str) -> NotFound | None:
 
     def searched(index: Index) -> RemovedFact:
         if index.is_restricted:
-            raise NotFound(f"No fact has the id '{reference}'.")  # the history has what a reader may not see
+            raise NotFound(f"No fact has the id '{reference}'.")  # the history has what a viewer may not see
         with open_history(vault) as history:
             return find_removed_fact(index, history, reference)
 

@@ -60,6 +60,10 @@ class Policy(NamedTuple):
     rules: tuple[Rule, ...] = ()
     channels: Mapping[str, Names] = {}
 
+    def sees_everything(self, person: Person) -> bool:
+        """Return whether a rule lets the role of a person see everything of everybody."""
+        return any(rule.role == person.role and rule.relation is None and EVERYTHING in rule.may for rule in self.rules)
+
     def person(self, text: str) -> Person | None:
         """Return the person with this id or name."""
         return self.people.get(text) or next((each for each in self.people.values() if each.is_named(text)), None)
@@ -136,7 +140,9 @@ def mark_from(value: Any, speaker: str | None = None) -> AccessMark:
     if not isinstance(value, Mapping):
         return AccessMark(kinds=("",), speaker=speaker)
     texts = {key: _names(value.get(key)) for key in ("kinds", "about", "audience")}
-    return AccessMark(**texts, speaker=speaker)
+    if not {"kinds", "audience"} & value.keys() and (value.keys() - {"about", "speaker"}):
+        return AccessMark(kinds=("",), speaker=speaker)
+    return AccessMark(tuple(kind.casefold() for kind in texts["kinds"]), texts["about"], texts["audience"], speaker)
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -179,6 +185,20 @@ def event_of_mark(message: Event, mark: AccessMark, caller_agent: str | None, by
     return Event(f"evt_{name}", when, "system", "", agent=caller_agent, kind="mark", recalled=True, metadata=about)
 
 
+def narrowest(marks: Sequence[AccessMark]) -> dict[str, list[str]]:
+    """Return a mark, as metadata, that nobody may see who may not see one of these: all kinds and people, and those who
+    are in each audience."""
+    kinds, about = (
+        list(dict.fromkeys(name for mark in marks for name in getattr(mark, key))) for key in ("kinds", "about")
+    )
+    audiences = [mark.audience for mark in marks if mark.audience]
+    shared = [name for name in audiences[0] if all(name in names for names in audiences)] if audiences else []
+    if audiences and not shared:
+        kinds.append("")  # for nobody
+    found = {"kinds": kinds, "about": about, "audience": shared}
+    return {key: names for key, names in found.items() if names}
+
+
 def marked_again(before: str | None, event: Event, speaker: str | None) -> str:
     """Return the mark of a message, as text, after the event that marks it."""
     metadata = event.metadata or {}
@@ -210,13 +230,15 @@ def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: Acces
 def _in_channel(policy: Policy, text: str) -> Sequence[str]:
     """Return the people and roles that a name of an audience means. A channel that the policy does not name is for
     everybody."""
-    return policy.channels.get(text[1:], (EVERYTHING,)) if text.startswith("#") else (text,)
+    channels = {name.casefold().removeprefix("#"): names for name, names in policy.channels.items()}
+    return channels.get(text[1:].casefold(), (EVERYTHING,)) if text.startswith("#") else (text,)
 
 
 def _of_kind(
     policy: Policy, grants: Sequence[Grant], person: Person, kind: str, whom: str | None, moment: str
 ) -> Verdict:
     """Return whether a person may see one kind of content of somebody, or of nobody in particular (None)."""
+    kinds = {kind, EVERYTHING}
     what = f"{kind or 'what is marked so'}{f' of {whom}' if whom else ''}"
     for grant in sorted(grants, key=lambda grant: grant.timestamp)[::-1]:
         if _concerns(policy, grant, person, kind, whom) and _in_force(grant, moment):
@@ -225,7 +247,7 @@ def _of_kind(
     if whom and person.is_named(whom):
         return Verdict(True, f"it is about {person.id}")
     for rule in policy.rules:
-        if rule.role != person.role or not {kind, EVERYTHING} & set(rule.may):
+        if rule.role != person.role or not kinds & {text.casefold() for text in rule.may}:
             continue
         if rule.relation is None:
             return Verdict(True, f"the role {rule.role} may see {what}")
@@ -238,7 +260,7 @@ def _of_kind(
 def _concerns(policy: Policy, grant: Grant, person: Person, kind: str, whom: str | None) -> bool:
     if grant.who != person.role and not person.is_named(grant.who):
         return False
-    if not {kind, EVERYTHING} & set(grant.may):
+    if not {kind, EVERYTHING} & {text.casefold() for text in grant.may}:
         return False
     return grant.of is None or (whom is not None and _same(policy, grant.of, whom))
 

@@ -34,8 +34,8 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
     return None
 
 
-class Reader(NamedTuple):
-    """For whom a memory is read: the people that --reader and CLAWMEM_READER name, the agent that reads, and what tells
+class Viewer(NamedTuple):
+    """For whom a memory is read: the people that --viewer and CLAWMEM_VIEWER name, the agent that reads, and what tells
     the time. Where nobody is named, an agent without an entry in `governance/access.yaml` may see everything."""
 
     names: tuple[str, ...]

@@ -98,7 +98,8 @@ def _whom(record: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key in _WHOM:
         value = record.get(key)
-        if isinstance(value, Mapping if key == MARK else str) and value:
+        value = first(value, "name", "id") if key == CHANNEL and isinstance(value, dict) else value
+        if value and (key == MARK or isinstance(value, str)):
             found[key] = value
         elif key in PARTICIPANTS and isinstance(value, list):
             names = [word(first(name, "name", "id") if isinstance(name, dict) else name) for name in value]

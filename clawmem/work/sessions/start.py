@@ -151,7 +151,10 @@ def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tu
         for other_record in ended
         if (other_record.workflow, other_record.project) == (record.workflow, record.project)
     ]
-    shares = bool(record.workflow or record.project) and not (same and _is_restricted(vault))
+    if same and _is_restricted(vault):
+        own = vault.viewer is not None and not vault.viewer.names
+        same = [other_record for other_record in same if own and other_record.agent == record.agent]
+    shares = record.workflow or record.project
     mine = [other_record for other_record in same if shares or other_record.agent == record.agent]
     return tuple(sorted(mine, key=lambda other_record: other_record.ended or "", reverse=True)[:_PREVIOUS])
 

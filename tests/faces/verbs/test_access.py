@@ -49,7 +49,7 @@ def shared(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> tuple[str, str
 def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, shared: tuple[str, str]) -> None:
     event, fact = shared
     facts = {
-        name: [row["id"] == fact for row in clawmem("list", "--reader", name, "--json").data["facts"]]
+        name: [row["id"] == fact for row in clawmem("list", "--viewer", name, "--json").data["facts"]]
         for name in ("lucia", "Dr. Alvarez", "clara")
     }
     assert {name: any(rows) for name, rows in facts.items()} == {"lucia": True, "Dr. Alvarez": True, "clara": False}
@@ -58,15 +58,15 @@ def test_a_reader_sees_what_is_his_by_audience_rule_and_grant(clawmem: Clawmem, 
         "access", "grant", "clara", "health", "--of", "lucia", "--until", "2026-12-01", "--reason", "on call"
     )
     assert said.out.endswith("clara may see health of lucia, until 2026-12-01 (on call)\n")
-    assert fact in clawmem("list", "--reader", "clara").out
-    assert fact not in clawmem("list", "--reader", "clara", env={"CLAWMEM_NOW": "2026-12-02T00:00:01Z"}).out
+    assert fact in clawmem("list", "--viewer", "clara").out
+    assert fact not in clawmem("list", "--viewer", "clara", env={"CLAWMEM_NOW": "2026-12-02T00:00:01Z"}).out
     assert clawmem("access", "revoke", "reception").code == 0
-    assert fact not in clawmem("list", "--reader", "clara").out
+    assert fact not in clawmem("list", "--viewer", "clara").out
     assert "clara may not see it: health of lucia was withdrawn" in clawmem("access", "why", fact, "--for", "Clara").out
     assert "is for Lucia Gomez" in clawmem("access", "why", event, "--for", "clara").out
     assert "alvarez may see it: alvarez said it" in clawmem("access", "who", event).out
     assert clawmem("access", "mark", event).out == f"{event} is for everybody\n"
-    assert SECRET in clawmem("recall", "biopsy", "--reader", "clara").out
+    assert SECRET in clawmem("recall", "biopsy", "--viewer", "clara").out
     assert "grant_" in clawmem("access", "show").out
     assert clawmem("doctor").code == 0
 
@@ -79,12 +79,50 @@ def test_what_answers_a_reader_never_has_the_secret(
     words = _READING[verb]
     for shape in ([], ["--json"], ["--at", "2026-11-21"] if verb in ("list", "show") else ["--quiet"]):
         if way == "option":
-            found = clawmem(*words, *shape, "--reader", "clara")
+            found = clawmem(*words, *shape, "--viewer", "clara")
         elif way == "variable":
-            found = clawmem(*words, *shape, env={"CLAWMEM_READER": "clara"})
+            found = clawmem(*words, *shape, env={"CLAWMEM_VIEWER": "clara"})
         else:
             found = clawmem(*words, *shape, "--agent", "desk")
         assert SECRET not in (found.out + found.err).replace(f"'{SECRET}'", "").replace(f'"{SECRET}"', "")
+
+
+def test_what_replaces_merges_links_or_disputes_a_marked_fact_does_not_tell_it(
+    clawmem: Clawmem, shared: tuple[str, str]
+) -> None:
+    """A successor and a merged fact are for whom the old ones were; links, reasons and open questions are left out."""
+    _, fact = shared
+    public = clawmem("remember", "Lucia has a cat.", "-e", "areas/people/lucia", "--json").data["facts"][0]["id"]
+    clawmem("link", public, "relates_to", fact, "--reason", f"the {SECRET} began with it")
+    newer = clawmem("supersede", fact, f"Lucia has {SECRET} and a fever.", "--json").data["facts"][0]["id"]
+    other = clawmem("remember", f"Lucia takes pills for {SECRET}.", "-e", "areas/people/lucia", "--json").data
+    clawmem("access", "mark", other["facts"][0]["id"], "--audience", "alvarez")
+    clawmem("merge", newer, other["facts"][0]["id"], "--into", f"Lucia has {SECRET}, fever and pills.")
+    triple = ("--subject", "Lucia", "--predicate", "lives_in", "--object")
+    home = clawmem("remember", f"Lucia lives in {SECRET.title()}.", *triple, SECRET.title(), "--json").data["facts"][0]
+    clawmem("access", "mark", home["id"], "--kind", "health")
+    clawmem("remember", "Lucia lives in Bonn.", *triple, "Bonn", "--trust", "agent")
+    for words in (["recall", "Lucia"], ["context"], ["context", "Lucia"], ["list", "--all"], ["show", public]):
+        for shape in ((), ("--json",)):
+            found = clawmem(*words, *shape, "--viewer", "clara")
+            assert SECRET not in (found.out + found.err).casefold(), words
+            assert fact not in found.out + found.err, words
+    assert SECRET in clawmem("list", "--viewer", "alvarez").out.casefold()
+
+
+def test_an_agent_that_sees_little_ingests_and_a_server_answers_for_a_viewer(
+    clawmem: Clawmem, shared: tuple[str, str]
+) -> None:
+    line = json.dumps({"role": "user", "content": "The lamp is new.", "timestamp": "2026-11-20T10:00:00Z"})
+    found = clawmem("ingest", "-", "--agent", "desk", given=line + "\n")
+    assert (found.code, found.err) == (0, "")
+    call = {"name": "recall", "arguments": {"question": "biopsy"}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
+    given = "".join(json.dumps(message) + "\n" for message in (hello, request))
+    answers = {name: clawmem("mcp", given=given, env={"CLAWMEM_VIEWER": name}).out for name in ("lucia", "clara")}
+    assert SECRET in answers["lucia"] and SECRET not in answers["clara"]
+    assert "biopsy" in answers["lucia"] and answers["clara"].count("jsonrpc") == 2
 
 
 def _commands() -> list[str]:
@@ -111,19 +149,20 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
 
     harness = {"hook", "mcp", "completions", "schema"}
     reading = {command for command in _commands() if command.partition(" ")[0] in _READING}
-    assert usable(reader="clara") == reading | harness
-    writing = {"remember", "note", "ingest", "session note", "session checkpoint", "session end"}
+    assert usable(viewer="clara") == reading | harness
+    writing = {"note", "ingest", "session note", "session checkpoint", "session end"}
     assert usable(agent="desk") == reading | harness | writing
-    assert usable(agent="stranger") == usable() == set(_commands())
+    assert usable(agent="stranger") == usable(agent="desk")
+    assert usable(agent="boss") == usable(viewer="boss") == usable() == set(_commands())
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["log", "--reader", "clara"], 1, "`log` may show or change more than clara may see."),
-        (["show", "FACT", "--reader", "clara"], 1, "No fact has the id"),
-        (["recall", "x", "--reader", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
-        (["recall", "x", "--reader", ""], 2, "--reader is empty."),
+        (["log", "--viewer", "clara"], 1, "`log` may show or change more than clara may see."),
+        (["show", "FACT", "--viewer", "clara"], 1, "No fact has the id"),
+        (["recall", "x", "--viewer", "eve"], 1, "governance/access.yaml has no person 'eve', so nothing is shown."),
+        (["recall", "x", "--viewer", ""], 2, "--viewer is empty."),
         (["access", "grant", "eve", "health"], 2, "has no person and no role 'eve'"),
         (["access", "grant", "clara", "money"], 2, "has no kind of content 'money'"),
         (["access", "grant", "clara", "health", "--until", "2026-11-01"], 2, "is not after the beginning"),
@@ -131,7 +170,9 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
         (["access", "mark", "evt_0000"], 1, "There is no message 'evt_0000'."),
         (["access", "why", "FACT", "--for", "eve"], 2, "has no person 'eve'"),
         (["access", "grant", "clara", "health", "--agent", "desk"], 1, "may show or change more than desk may see"),
-        (["access", "mark", "FACT", "--agent", "coder"], 1, "Only a person decides who may see what"),
+        (["access", "mark", "FACT", "--agent", "boss"], 1, "Only a person decides who may see what"),
+        (["list", "--at", "2026-11-21", "--viewer", "clara"], 1, "is known only of the memory as it is now"),
+        (["remember", "Lucia is ill.", "--agent", "desk"], 1, "`remember` may show or change more than desk may see."),
     ],
 )
 def test_what_cannot_be_done_says_why(
@@ -143,5 +184,5 @@ def test_what_cannot_be_done_says_why(
 
 def test_without_a_policy_everybody_sees_everything_and_nobody_can_be_named(clawmem: Clawmem) -> None:
     assert clawmem("access", "show").code == 1
-    assert "has no governance/access.yaml" in clawmem("list", "--reader", "clara").err
+    assert "has no governance/access.yaml" in clawmem("list", "--viewer", "clara").err
     assert clawmem("list", "--agent", "desk").code == 0

@@ -19,7 +19,7 @@ from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp
-from clawmem.model.records.caller import Caller, Reader
+from clawmem.model.records.caller import Caller, Viewer
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
@@ -33,8 +33,9 @@ people:
   alvarez: {name: Dr. Alvarez, role: doctor, of: {doctor: lucia}}
   clara: {name: Clara, role: reception}
   desk: {role: reception}
+  boss: {role: owner}
 kinds: {health: Diagnoses and medicines.}
-rules: [{role: doctor, may: health, relation: doctor}]
+rules: [{role: doctor, may: health, relation: doctor}, {role: owner, may: all}]
 """
 _HEALTH = {"access": {"kinds": ["health"], "about": ["lucia"]}}
 _SAID: list[tuple[str, str, dict[str, Any]]] = [
@@ -63,7 +64,7 @@ def with_policy(vault: Vault, policy: str = POLICY) -> Vault:
 
 def read_for(vault: Vault, *names: str, agent: str | None = None) -> Vault:
     other = Vault(vault.root, vault.environment)
-    other.reader = Reader(names, agent, lambda: stamp(NOW))
+    other.viewer = Viewer(names, agent, lambda: stamp(NOW))
     return other
 
 
@@ -118,15 +119,17 @@ def texts(vault: Vault, caller: Caller, question: str = "kitchen biopsy Lucia ca
         (("lucia", "clara"), None, {1, 3}),
         (("lucia",), "desk", {1, 3}),
         ((), "desk", {1, 2, 3}),
-        ((), "stranger", {0, 1, 2, 3}),
+        ((), "stranger", {1, 3}),
+        (("clara",), "boss", {1, 2, 3}),
+        ((), "boss", {0, 1, 2, 3}),
     ],
 )
-def test_each_reader_sees_what_is_for_everyone_he_reads_for(
+def test_each_viewer_sees_what_is_for_everyone_for_whom_it_reads(
     vault: Vault, caller: Caller, names: tuple[str, ...], agent: str | None, places: set[int]
 ) -> None:
     tell(with_policy(vault), caller, _SAID)
     assert texts(read_for(vault, *names, agent=agent), caller) == {_SAID[at][1] for at in places}
-    assert is_restricted(read_for(vault, *names, agent=agent)) == (agent != "stranger")
+    assert is_restricted(read_for(vault, *names, agent=agent)) == (len(places) < 4)
     assert len(texts(vault, caller)) == 4, "and a person who names nobody sees everything afterwards"
 
 

@@ -77,6 +77,7 @@ EVERYBODY = set(POLICY.people)
         (AccessMark(audience=("Rina", "reception"), speaker="Dr. Owens"), {"rina", "clara", "owens"}),
         (AccessMark(("health",), ("lucia",), ("rina", "alvarez")), {"alvarez"}),
         (AccessMark(audience=("#desk",)), {"clara", "alvarez"}),
+        (AccessMark(audience=("#Desk",)), {"clara", "alvarez"}),
         (AccessMark(audience=("#elsewhere",)), EVERYBODY),
         (AccessMark(audience=("nobody known",)), set()),
     ],
@@ -140,7 +141,7 @@ def test_a_message_has_its_own_mark_or_the_audience_that_its_source_names() -> N
     assert mark_of_event(own) == AccessMark(("health",), ("lucia",), speaker="Rina")
 
 
-@pytest.mark.parametrize("wrong", ["health", 3, None, ["health"]])
+@pytest.mark.parametrize("wrong", ["health", 3, None, ["health"], {"kind": "health"}])
 def test_a_mark_of_the_wrong_form_is_for_nobody_but_its_speaker(wrong: object) -> None:
     assert allowed(mark_from(wrong, "Clara")) == {"clara", "bot"}
 
