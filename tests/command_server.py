@@ -8,6 +8,7 @@ parent, which is this module run as a script, has imported modules and done noth
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -29,6 +30,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from clawmem.model.records.caller import AGENT_SHELLS
+from tests.needs import HAS_LOCAL_MODEL
 
 ROOT = Path(__file__).parent.parent
 _NUMBER = struct.Struct("!i")
@@ -44,6 +46,9 @@ _LAZY = (
     "psycopg.types.json", "tomllib", "urllib.request",
 )  # fmt: skip
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
+# Verbs that embed: loading the model takes longer than all else they do.
+_EMBEDDING = ("heartbeat", "reindex")
+_HUGE_PAGE, _MADV_COLLAPSE = 1 << 21, 25
 # A program that has the server fork a command, with its own streams, folder and environment.
 _PROGRAM = """#!{python} -IS
 import json, os, socket, struct, sys
@@ -66,11 +71,13 @@ os._exit(code if code >= 0 else 128 - code)
 class CommandServer:
     """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
-    With `litellm` it has imported that too, which takes longer than all else a command with a model does.
+    With `litellm` it has imported that too, which takes longer than all else a command with a model does. Verbs that
+    embed are forked from a second process, which has loaded the local model.
     """
 
-    def __init__(self, litellm: bool = False) -> None:
-        self._options = ["litellm"] if litellm else []
+    def __init__(self, litellm: bool = False, model: bool = False) -> None:
+        self._options = [*(["litellm"] if litellm else []), *(["model"] if model else [])]
+        self._embedding = None if model or litellm or not HAS_LOCAL_MODEL else CommandServer(model=True)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -78,6 +85,8 @@ class CommandServer:
 
     def close(self) -> None:
         """End the server, if it was started."""
+        if self._embedding is not None:
+            self._embedding.close()
         if self._process is not None and self._socket is not None:
             self._socket.close()
             self._process.communicate(timeout=60)
@@ -92,6 +101,8 @@ class CommandServer:
         self, arguments: Sequence[str], given: bytes, folder: Path, environment: Mapping[str, str], seconds: float
     ) -> subprocess.CompletedProcess[bytes]:
         """Run one command as `subprocess.run` does. Raise TimeoutExpired after `seconds`."""
+        if self._embedding is not None and arguments[:1] and arguments[0] in _EMBEDDING:
+            return self._embedding.run(arguments, given, folder, environment, seconds)
         words = [sys.executable, "-m", "clawmem", *arguments]
         if environment.get("LANG") != _START["LANG"] or not all(map(_is_known, environment)):
             return subprocess.run(
@@ -304,14 +315,41 @@ def _prepare() -> None:
     find_dates("yesterday", date(2026, 11, 21))
 
 
+def _load_model() -> None:
+    """Load the local model once: a forked command finds it ready. It computes in the thread that asks."""
+    from clawmem.index.vectors import local_model
+
+    session = local_model._session()
+    local_model._session = lambda: session
+
+
+def _use_huge_pages() -> None:
+    """Put the memory into few large pages, where Linux can: a fork copies the table of pages, and an exit takes it
+    apart, which is half of what a short command takes."""
+    advise = getattr(ctypes.CDLL(None), "madvise", None)
+    maps = Path("/proc/self/maps")
+    if advise is None or not maps.exists():
+        return
+    for line in maps.read_text().splitlines():
+        addresses, rights, _, _, _, *name = line.split()
+        if rights != "rw-p" or name not in ([], ["[heap]"]):
+            continue
+        start, end = (int(address, 16) for address in addresses.split("-"))
+        for place in range(-(-start // _HUGE_PAGE) * _HUGE_PAGE, end - _HUGE_PAGE + 1, _HUGE_PAGE):
+            advise(ctypes.c_void_p(place), ctypes.c_size_t(_HUGE_PAGE), _MADV_COLLAPSE)
+
+
 if __name__ == "__main__":
     _import_all()
     _prepare()
-    if sys.argv[3:] == ["litellm"]:
+    if "litellm" in sys.argv:
         from clawmem.llm.client import _litellm
 
         _litellm()
+    if "model" in sys.argv:
+        _load_model()
     assert threading.active_count() == 1, "a thread would not be in the forked commands"
     gc.collect()
     gc.freeze()
+    _use_huge_pages()
     _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:3]))
