@@ -72,12 +72,13 @@ class CommandServer:
     """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
     With `litellm` it has imported that too, which takes longer than all else a command with a model does. Verbs that
-    embed are forked from a second process, which has loaded the local model.
+    embed are forked from a fork of it that has loaded the local model.
     """
 
-    def __init__(self, litellm: bool = False, model: bool = False) -> None:
-        self._options = [*(["litellm"] if litellm else []), *(["model"] if model else [])]
-        self._embedding = None if model or litellm or not HAS_LOCAL_MODEL else CommandServer(model=True)
+    def __init__(self, litellm: bool = False, parent: CommandServer | None = None) -> None:
+        self._options = ["litellm"] if litellm else []
+        self._parent = parent
+        self._embedding = None if parent or not HAS_LOCAL_MODEL else CommandServer(parent=self)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -87,8 +88,9 @@ class CommandServer:
         """End the server, if it was started."""
         if self._embedding is not None:
             self._embedding.close()
-        if self._process is not None and self._socket is not None:
+        if self._socket is not None:
             self._socket.close()
+        if self._process is not None:
             self._process.communicate(timeout=60)
         self._folder.cleanup()
 
@@ -133,9 +135,18 @@ class CommandServer:
 
     def _start(self) -> socket.socket:
         with self._lock:
-            if self._socket is None:
+            if self._socket is None and self._parent is not None:
+                self._socket = self._parent._fork_server()
+            elif self._socket is None:
                 self._socket, self._process = _started(self._folder.name, self._options)
             return self._socket
+
+    def _fork_server(self) -> socket.socket:
+        """Have the server fork one that loads the model, and return this side of the socket to it."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs, open(os.devnull, "wb") as null:  # noqa: PTH123
+            self._send(json.dumps({"arguments": None}).encode(), [theirs.fileno(), null.fileno(), 2, null.fileno()])
+        return ours
 
 
 def _is_known(name: str) -> bool:
@@ -205,7 +216,7 @@ def _drained(pid: int, files: Sequence[Any], seconds: float, words: Sequence[str
     return [b"".join(read[file]) for file in files]
 
 
-def _serve(link: socket.socket, door: socket.socket) -> None:
+def _serve(link: socket.socket, door: socket.socket | None) -> None:
     """Fork a command for each request until the other side closes the socket; tell pid and exit code of each.
 
     Through the door comes one request each time."""
@@ -217,7 +228,8 @@ def _serve(link: socket.socket, door: socket.socket) -> None:
     with selectors.DefaultSelector() as selector:
         selector.register(link, selectors.EVENT_READ)
         selector.register(reading, selectors.EVENT_READ)
-        selector.register(door, selectors.EVENT_READ)
+        if door is not None:
+            selector.register(door, selectors.EVENT_READ)
         while True:
             ready = {key.fileobj for key, _ in selector.select()}
             if reading in ready:
@@ -229,7 +241,7 @@ def _serve(link: socket.socket, door: socket.socket) -> None:
                     with contextlib.suppress(BrokenPipeError):  # nobody waits after a time-out
                         os.write(message, _NUMBER.pack(os.waitstatus_to_exitcode(status)))
                     os.close(message)
-            if door in ready:
+            if door is not None and door in ready:
                 source, _ = door.accept()
             elif link in ready:
                 source = link
@@ -251,9 +263,12 @@ def _serve(link: socket.socket, door: socket.socket) -> None:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 for number, descriptor in enumerate(descriptors[:3]):
                     os.dup2(descriptor, number)
-                for descriptor in (*descriptors, *running.values(), reading, waking, link.detach(), door.detach()):
+                sockets = [each.detach() for each in (link, door) if each is not None]
+                for descriptor in (*descriptors, *running.values(), reading, waking, *sockets):
                     os.close(descriptor)
                 selector.close()
+                if request["arguments"] is None:
+                    _serve_embedding()
                 _command(request)
             for descriptor in descriptors[:3]:
                 os.close(descriptor)
@@ -315,12 +330,20 @@ def _prepare() -> None:
     find_dates("yesterday", date(2026, 11, 21))
 
 
-def _load_model() -> None:
-    """Load the local model once: a forked command finds it ready. It computes in the thread that asks."""
+def _serve_embedding() -> NoReturn:
+    """Load the local model once, and fork commands that find it ready. It computes in the thread that asks."""
     from clawmem.index.vectors import local_model
 
+    link = socket.socket(fileno=os.dup(0))
+    with open(os.devnull, "rb") as null:  # noqa: PTH123
+        os.dup2(null.fileno(), 0)
     session = local_model._session()
     local_model._session = lambda: session
+    gc.collect()
+    gc.freeze()
+    _use_huge_pages()
+    _serve(link, None)
+    os._exit(0)
 
 
 def _use_huge_pages() -> None:
@@ -342,12 +365,10 @@ def _use_huge_pages() -> None:
 if __name__ == "__main__":
     _import_all()
     _prepare()
-    if "litellm" in sys.argv:
+    if sys.argv[3:] == ["litellm"]:
         from clawmem.llm.client import _litellm
 
         _litellm()
-    if "model" in sys.argv:
-        _load_model()
     assert threading.active_count() == 1, "a thread would not be in the forked commands"
     gc.collect()
     gc.freeze()
