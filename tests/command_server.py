@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import gc
 import json
 import os
 import pkgutil
+import select
 import selectors
 import signal
 import socket
@@ -20,13 +22,16 @@ import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from clawmem.model.records.caller import AGENT_SHELLS
@@ -37,7 +42,9 @@ _NUMBER = struct.Struct("!i")
 _PIPE_BYTES = 1 << 15  # what a pipe takes although nobody reads yet
 # Python or a library may start differently with other variables: such a command gets a Python of its own.
 _KNOWN = {
-    "PATH", "HOME", "LANG", "SHELL", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "AGENT", "MY_KEY",
+    "PATH", "HOME", "LANG", "SHELL", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_EDITOR", "AGENT", "MY_KEY",
+    "TERM", "COLUMNS", "EDITOR", "NO_COLOR", "FORCE_COLOR", "_CLAWMEM_COMPLETE",
+    "PGHOST", "PGDATABASE", "PGUSER", "PGPASSWORD",
     *(row.partition("=")[0] for row in AGENT_SHELLS),
 }  # fmt: skip
 # Modules that start no thread. Onnxruntime does: a command that embeds imports it itself.
@@ -72,13 +79,15 @@ class CommandServer:
     """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
     With `litellm` it has imported that too, which takes longer than all else a command with a model does. Verbs that
-    embed are forked from a fork of it that has loaded the local model.
+    embed are forked from a fork of it that has loaded the local model. With `package` it is a server for a few commands
+    of the package in another folder.
     """
 
-    def __init__(self, litellm: bool = False, parent: CommandServer | None = None) -> None:
-        self._options = ["litellm"] if litellm else []
+    def __init__(self, litellm: bool = False, parent: CommandServer | None = None, package: Path | None = None) -> None:
+        self._options = ["litellm"] if litellm else ["few"] if package else []
+        self._package = package
         self._parent = parent
-        self._embedding = None if parent or not HAS_LOCAL_MODEL else CommandServer(parent=self)
+        self._embedding = None if parent or package or not HAS_LOCAL_MODEL else CommandServer(parent=self)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -106,7 +115,7 @@ class CommandServer:
         if self._embedding is not None and arguments[:1] and arguments[0] in _EMBEDDING:
             return self._embedding.run(arguments, given, folder, environment, seconds)
         words = [sys.executable, "-m", "clawmem", *arguments]
-        if environment.get("LANG") != _START["LANG"] or not all(map(_is_known, environment)):
+        if not can_fork(environment):
             return subprocess.run(
                 words, input=given, capture_output=True, cwd=folder, env=dict(environment), timeout=seconds,
                 start_new_session=True,
@@ -117,8 +126,7 @@ class CommandServer:
             for file in (file for pair in ends for file in pair):
                 stack.enter_context(file)
             theirs = [stdin, *(write for _, write in ends)]
-            request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
-            self._send(json.dumps(request).encode(), [file.fileno() for file in theirs])
+            self._send(arguments, [file.fileno() for file in theirs], folder, environment)
             for file in theirs:
                 file.close()
             out, err, message = (read for read, _ in ends)
@@ -127,7 +135,32 @@ class CommandServer:
             code = _NUMBER.unpack(_all_of(message, _NUMBER.size))[0]
         return subprocess.CompletedProcess(words, code, printed[0], printed[1])
 
-    def _send(self, data: bytes, descriptors: list[int]) -> None:
+    def start(
+        self,
+        arguments: Sequence[str],
+        terminal: int,
+        folder: Path,
+        environment: Mapping[str, str],
+        errors: int | None = None,
+    ) -> ForkedCommand:
+        """Start a command in a session of its own, whose terminal is this one; `errors` is another stderr."""
+        assert can_fork(environment), environment
+        message, write = _pipe()
+        with write:
+            streams = [terminal, terminal, terminal if errors is None else errors]
+            self._send(arguments, [*streams, write.fileno()], folder, environment, is_session=True)
+        return ForkedCommand(message)
+
+    def _send(
+        self,
+        arguments: Sequence[str] | None,
+        descriptors: list[int],
+        folder: Path = ROOT,
+        environment: Mapping[str, str] = MappingProxyType({}),
+        is_session: bool = False,
+    ) -> None:
+        request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
+        data = json.dumps({**request, "is_session": is_session}).encode()
         link = self._start()
         with self._lock:
             socket.send_fds(link, [_NUMBER.pack(len(data))], descriptors)
@@ -138,30 +171,59 @@ class CommandServer:
             if self._socket is None and self._parent is not None:
                 self._socket = self._parent._fork_server()
             elif self._socket is None:
-                self._socket, self._process = _started(self._folder.name, self._options)
+                self._socket, self._process = _started(self._folder.name, self._options, self._package)
             return self._socket
 
     def _fork_server(self) -> socket.socket:
         """Have the server fork one that loads the model, and return this side of the socket to it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs, open(os.devnull, "wb") as null:  # noqa: PTH123
-            self._send(json.dumps({"arguments": None}).encode(), [theirs.fileno(), null.fileno(), 2, null.fileno()])
+            self._send(None, [theirs.fileno(), null.fileno(), 2, null.fileno()])
         return ours
+
+
+class ForkedCommand:
+    """A command that runs, and its exit code when it has ended."""
+
+    def __init__(self, message: Any) -> None:
+        self._message = message
+        self._code: int | None = None
+        self.pid = _NUMBER.unpack(_all_of(message, _NUMBER.size))[0]
+
+    def poll(self) -> int | None:
+        """Return the exit code, or the negative number of a signal; None of a command that runs."""
+        if self._code is None and select.select([self._message], [], [], 0)[0]:
+            with self._message:
+                self._code = _NUMBER.unpack(_all_of(self._message, _NUMBER.size))[0]
+        return self._code
+
+
+@cache
+def shared_server() -> CommandServer:
+    """The server of all tests of this process."""
+    return CommandServer()
+
+
+def can_fork(environment: Mapping[str, str]) -> bool:
+    """Whether a forked command does what a Python of its own would do with these variables."""
+    return environment.get("LANG") == _START["LANG"] and all(map(_is_known, environment))
 
 
 def _is_known(name: str) -> bool:
     return name in _KNOWN or name.startswith("CLAWMEM_")
 
 
-def _started(folder: str, options: Sequence[str]) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _started(
+    folder: str, options: Sequence[str], package: Path | None
+) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    path = os.pathsep.join(str(place) for place in (package, ROOT) if place)
     with theirs, socket.socket(socket.AF_UNIX) as door:
         door.bind(f"{folder}/door")
         door.listen()
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.command_server", str(theirs.fileno()), str(door.fileno()), *options],
-            cwd=ROOT,
-            env={**_START, "PATH": os.environ["PATH"], "HOME": os.devnull},
+            [sys.executable, "-P", "-m", "tests.command_server", str(theirs.fileno()), str(door.fileno()), *options],
+            env={**_START, "PATH": os.environ["PATH"], "HOME": os.devnull, "PYTHONPATH": path},
             pass_fds=[theirs.fileno(), door.fileno()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -288,6 +350,8 @@ def _command(request: Mapping[str, Any]) -> NoReturn:
         sys.path[0] = request["folder"]
         sys.argv = [str(ROOT / "clawmem/__main__.py"), *request["arguments"]]
         gc.enable()
+        if request.get("is_session"):
+            _lead_session()
         main()
         code = 0
     except SystemExit as end:
@@ -299,6 +363,15 @@ def _command(request: Mapping[str, Any]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
+
+
+def _lead_session() -> None:
+    """Take the terminal of stdin as a shell's job has it."""
+    os.setsid()
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores them
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+    sys.stdout.reconfigure(line_buffering=True)
 
 
 def _import_all() -> None:
@@ -364,7 +437,8 @@ def _use_huge_pages() -> None:
 
 if __name__ == "__main__":
     _import_all()
-    _prepare()
+    if sys.argv[3:] != ["few"]:
+        _prepare()
     if sys.argv[3:] == ["litellm"]:
         from clawmem.llm.client import _litellm
 

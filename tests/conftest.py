@@ -22,7 +22,7 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
-from tests.command_server import CommandServer
+from tests.command_server import CommandServer, shared_server
 from tests.trees import Tree
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -201,9 +201,8 @@ def caller() -> Caller:
 @pytest.fixture(scope="session")
 def command_server() -> Iterator[CommandServer]:
     """What forks the commands of all tests."""
-    server = CommandServer()
-    yield server
-    server.close()
+    yield shared_server()
+    shared_server().close()
 
 
 @pytest.fixture(scope="session")
