@@ -28,7 +28,9 @@ class AtTerminal:
     def __init__(self, words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
         self.fd, slave = pty.openpty()
         self.resize(40, 100)
-        self._command = shared_server().start(words, slave, folder, {"TERM": "xterm", **environment})
+        self._command = shared_server().start(
+            words, (slave, slave, slave), folder, {"TERM": "xterm", **environment}, terminal=True
+        )
         os.close(slave)
         self.pid = self._command.pid
         self.raw = ""

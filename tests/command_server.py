@@ -112,8 +112,6 @@ class CommandServer:
         self, arguments: Sequence[str], given: bytes, folder: Path, environment: Mapping[str, str], seconds: float
     ) -> subprocess.CompletedProcess[bytes]:
         """Run one command as `subprocess.run` does. Raise TimeoutExpired after `seconds`."""
-        if self._embedding is not None and arguments[:1] and arguments[0] in _EMBEDDING:
-            return self._embedding.run(arguments, given, folder, environment, seconds)
         words = [sys.executable, "-m", "clawmem", *arguments]
         if not can_fork(environment):
             return subprocess.run(
@@ -138,17 +136,16 @@ class CommandServer:
     def start(
         self,
         arguments: Sequence[str],
-        terminal: int,
+        streams: tuple[int, int, int],
         folder: Path,
         environment: Mapping[str, str],
-        errors: int | None = None,
+        terminal: bool = False,
     ) -> ForkedCommand:
-        """Start a command in a session of its own, whose terminal is this one; `errors` is another stderr."""
+        """Start a command that leads a session of its own, whose terminal is its stdin where that is one."""
         assert can_fork(environment), environment
         message, write = _pipe()
         with write:
-            streams = [terminal, terminal, terminal if errors is None else errors]
-            self._send(arguments, [*streams, write.fileno()], folder, environment, is_session=True)
+            self._send(arguments, [*streams, write.fileno()], folder, environment, terminal)
         return ForkedCommand(message)
 
     def _send(
@@ -157,10 +154,13 @@ class CommandServer:
         descriptors: list[int],
         folder: Path = ROOT,
         environment: Mapping[str, str] = MappingProxyType({}),
-        is_session: bool = False,
+        terminal: bool | None = None,
     ) -> None:
+        if arguments and arguments[0] in _EMBEDDING and self._embedding:
+            self._embedding._send(arguments, descriptors, folder, environment, terminal)
+            return
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
-        data = json.dumps({**request, "is_session": is_session}).encode()
+        data = json.dumps({**request, "terminal": terminal}).encode()
         link = self._start()
         with self._lock:
             socket.send_fds(link, [_NUMBER.pack(len(data))], descriptors)
@@ -196,6 +196,10 @@ class ForkedCommand:
             with self._message:
                 self._code = _NUMBER.unpack(_all_of(self._message, _NUMBER.size))[0]
         return self._code
+
+    def ended(self, seconds: float) -> bool:
+        """Wait so long for the end, and return whether it came."""
+        return self._code is not None or bool(select.select([self._message], [], [], seconds)[0])
 
 
 @cache
@@ -350,8 +354,8 @@ def _command(request: Mapping[str, Any]) -> NoReturn:
         sys.path[0] = request["folder"]
         sys.argv = [str(ROOT / "clawmem/__main__.py"), *request["arguments"]]
         gc.enable()
-        if request.get("is_session"):
-            _lead_session()
+        if request.get("terminal") is not None:
+            _lead_session(request["terminal"])
         main()
         code = 0
     except SystemExit as end:
@@ -365,9 +369,11 @@ def _command(request: Mapping[str, Any]) -> NoReturn:
     os._exit(code)
 
 
-def _lead_session() -> None:
-    """Take the terminal of stdin as a shell's job has it."""
+def _lead_session(terminal: bool) -> None:
+    """Lead a session, at the terminal of stdin as a shell's job does."""
     os.setsid()
+    if not terminal:
+        return
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores them
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)

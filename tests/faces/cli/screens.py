@@ -28,8 +28,9 @@ def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, st
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {"TERM": "xterm-256color", **environment}
     with tempfile.TemporaryFile() as errors:
+        streams = (slave, slave, errors.fileno())
         if can_fork(environment):
-            poll = shared_server().start(words, slave, folder, environment, errors.fileno()).poll
+            poll = shared_server().start(words, streams, folder, environment, terminal=True).poll
         else:
             call = [sys.executable, "-m", "clawmem", *words]
             poll = subprocess.Popen(call, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=errors).poll
