@@ -55,6 +55,7 @@ _LAZY = (
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 # Verbs that embed: loading the model takes longer than all else they do.
 _EMBEDDING = ("heartbeat", "reindex")
+_LOAD = "\0"  # no word of a command line
 _HUGE_PAGE, _MADV_COLLAPSE = 1 << 21, 25
 # A program that has the server fork a command, with its own streams, folder and environment.
 _PROGRAM = """#!{python} -IS
@@ -78,16 +79,15 @@ os._exit(code if code >= 0 else 128 - code)
 class CommandServer:
     """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
-    With `litellm` it has imported that too, which takes longer than all else a command with a model does. Verbs that
-    embed are forked from a fork of it that has loaded the local model. With `package` it is a server for a few commands
-    of the package in another folder.
+    Verbs that embed are forked from a fork of it that has loaded the local model. A server with a parent is a fork of
+    that one which has loaded `more`, too: `litellm`, which takes longer than all else a command with a model does, or
+    `model`. With `package` it is a server for a few commands of the package in another folder.
     """
 
-    def __init__(self, litellm: bool = False, parent: CommandServer | None = None, package: Path | None = None) -> None:
-        self._options = ["litellm"] if litellm else ["few"] if package else []
-        self._package = package
-        self._parent = parent
-        self._embedding = None if parent or package or not HAS_LOCAL_MODEL else CommandServer(parent=self)
+    def __init__(self, parent: CommandServer | None = None, more: str = "", package: Path | None = None) -> None:
+        self._parent, self._more, self._package = parent, more, package
+        embeds = HAS_LOCAL_MODEL and not package and more != "model"
+        self._embedding = CommandServer(self, "model") if embeds else None
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -150,13 +150,13 @@ class CommandServer:
 
     def _send(
         self,
-        arguments: Sequence[str] | None,
+        arguments: Sequence[str],
         descriptors: list[int],
         folder: Path = ROOT,
         environment: Mapping[str, str] = MappingProxyType({}),
         terminal: bool | None = None,
     ) -> None:
-        if arguments and arguments[0] in _EMBEDDING and self._embedding:
+        if self._embedding and arguments and arguments[0] in _EMBEDDING:
             self._embedding._send(arguments, descriptors, folder, environment, terminal)
             return
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
@@ -169,16 +169,16 @@ class CommandServer:
     def _start(self) -> socket.socket:
         with self._lock:
             if self._socket is None and self._parent is not None:
-                self._socket = self._parent._fork_server()
+                self._socket = self._parent._fork_server(self._more)
             elif self._socket is None:
-                self._socket, self._process = _started(self._folder.name, self._options, self._package)
+                self._socket, self._process = _started(self._folder.name, self._package)
             return self._socket
 
-    def _fork_server(self) -> socket.socket:
-        """Have the server fork one that loads the model, and return this side of the socket to it."""
+    def _fork_server(self, more: str) -> socket.socket:
+        """Have the server fork one that loads more, and return this side of the socket to it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs, open(os.devnull, "wb") as null:  # noqa: PTH123
-            self._send(None, [theirs.fileno(), null.fileno(), 2, null.fileno()])
+            self._send([_LOAD, more], [theirs.fileno(), null.fileno(), 2, null.fileno()])
         return ours
 
 
@@ -217,10 +217,9 @@ def _is_known(name: str) -> bool:
     return name in _KNOWN or name.startswith("CLAWMEM_")
 
 
-def _started(
-    folder: str, options: Sequence[str], package: Path | None
-) -> tuple[socket.socket, subprocess.Popen[bytes]]:
+def _started(folder: str, package: Path | None) -> tuple[socket.socket, subprocess.Popen[bytes]]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    options = ["few"] if package else []
     path = os.pathsep.join(str(place) for place in (package, ROOT) if place)
     with theirs, socket.socket(socket.AF_UNIX) as door:
         door.bind(f"{folder}/door")
@@ -333,8 +332,8 @@ def _serve(link: socket.socket, door: socket.socket | None) -> None:
                 for descriptor in (*descriptors, *running.values(), reading, waking, *sockets):
                     os.close(descriptor)
                 selector.close()
-                if request["arguments"] is None:
-                    _serve_embedding()
+                if request["arguments"][:1] == [_LOAD]:
+                    _serve_with(request["arguments"][1])
                 _command(request)
             for descriptor in descriptors[:3]:
                 os.close(descriptor)
@@ -377,7 +376,7 @@ def _lead_session(terminal: bool) -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores them
     signal.signal(signal.SIGQUIT, signal.SIG_DFL)
-    sys.stdout.reconfigure(line_buffering=True)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
 
 
 def _import_all() -> None:
@@ -409,20 +408,29 @@ def _prepare() -> None:
     find_dates("yesterday", date(2026, 11, 21))
 
 
-def _serve_embedding() -> NoReturn:
-    """Load the local model once, and fork commands that find it ready. It computes in the thread that asks."""
+def _serve_with(more: str) -> NoReturn:
+    """Load what takes long to load, and fork commands that find it ready. The model computes in the caller's thread."""
     from clawmem.index.vectors import local_model
+    from clawmem.llm.client import _litellm
 
     link = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as null:  # noqa: PTH123
         os.dup2(null.fileno(), 0)
-    session = local_model._session()
-    local_model._session = lambda: session
+    if more == "litellm":
+        _litellm()
+    else:
+        session = local_model._session()
+        local_model._session = lambda: session
+    _be_ready()
+    _serve(link, None)
+    os._exit(0)
+
+
+def _be_ready() -> None:
+    assert threading.active_count() == 1, "a thread would not be in the forked commands"
     gc.collect()
     gc.freeze()
     _use_huge_pages()
-    _serve(link, None)
-    os._exit(0)
 
 
 def _use_huge_pages() -> None:
@@ -445,12 +453,5 @@ if __name__ == "__main__":
     _import_all()
     if sys.argv[3:] != ["few"]:
         _prepare()
-    if sys.argv[3:] == ["litellm"]:
-        from clawmem.llm.client import _litellm
-
-        _litellm()
-    assert threading.active_count() == 1, "a thread would not be in the forked commands"
-    gc.collect()
-    gc.freeze()
-    _use_huge_pages()
+    _be_ready()
     _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:3]))

@@ -58,7 +58,11 @@ def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Te
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`."""
+    """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`.
+
+    What uses litellm comes first, so that one process of a run imports it, which takes seconds.
+    """
+    items.sort(key=lambda item: not _uses_litellm(item))
     rows: dict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("few"):
@@ -70,6 +74,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for n, item in enumerate(group):
             if n not in kept:
                 item.add_marker(pytest.mark.soak)
+
+
+def _uses_litellm(item: pytest.Item) -> bool:
+    marks = (mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif"))
+    return any("litellm" in reason for reason in marks) or "litellm_server" in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish() -> None:
@@ -208,7 +217,7 @@ def command_server() -> Iterator[CommandServer]:
 @pytest.fixture(scope="session")
 def litellm_server() -> Iterator[CommandServer]:
     """What forks commands that call litellm. A test file that runs many of them returns it as its `command_server`."""
-    server = CommandServer(litellm=True)
+    server = CommandServer(shared_server(), "litellm")
     yield server
     server.close()
 
