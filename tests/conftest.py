@@ -11,12 +11,14 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clawmem.index.vectors import local_model
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
@@ -42,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+    # Loading it takes as long as a small heartbeat.
+    local_model._session = cache(local_model._session)
 
 
 def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
