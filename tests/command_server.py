@@ -199,7 +199,9 @@ class ForkedCommand:
 
     def ended(self, seconds: float) -> bool:
         """Wait so long for the end, and return whether it came."""
-        return self._code is not None or bool(select.select([self._message], [], [], seconds)[0])
+        if self._code is None:
+            select.select([self._message], [], [], seconds)
+        return self.poll() is not None
 
 
 @cache
