@@ -47,10 +47,10 @@ _KNOWN = {
     "PGHOST", "PGDATABASE", "PGUSER", "PGPASSWORD",
     *(row.partition("=")[0] for row in AGENT_SHELLS),
 }  # fmt: skip
-# Modules that start no thread. Onnxruntime does: a command that embeds imports it itself.
+# Modules that start no thread. Onnxruntime may: only the server of the verbs that embed imports it.
 _LAZY = (
-    "git", "gzip", "jsonpath", "jsonschema", "numpy", "pgvector.psycopg", "psycopg.conninfo", "psycopg.sql",
-    "psycopg.types.json", "tomllib", "urllib.request",
+    "encodings.utf_8_sig", "git", "gzip", "jsonpath", "jsonschema", "numpy", "pgvector.psycopg", "psycopg.conninfo",
+    "psycopg.sql", "psycopg.types.json", "tomllib", "urllib.request",
 )  # fmt: skip
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
 # Verbs that embed: loading the model takes longer than all else they do.
@@ -394,6 +394,8 @@ def _prepare() -> None:
     from clawmem.index.tables.background import exact_counter
     from clawmem.learning.rules.language import CODES, language
     from clawmem.model.language.date_words import find_dates
+    from clawmem.model.pages.tokens import token_bound
+    from clawmem.model.records.entity import is_candidate_place, title_of
     from clawmem.model.safety.secrets.find import find_secrets
     from clawmem.model.safety.secrets.place_rules import PLACES
     from clawmem.model.safety.secrets.places import compile_pattern
@@ -407,7 +409,10 @@ def _prepare() -> None:
     for place in PLACES.values():
         compile_pattern(place.pattern)
     find_secrets("The api key is 8f3kd92kfl20dkf93kd02kdf9.")
+    find_secrets("My password is Hunter2.x, and a fox ran over the old bridge.")
     find_dates("yesterday", date(2026, 11, 21))
+    token_bound("Jane lives in Oslo.")
+    is_candidate_place(title_of("areas/people/jane-berg"))
 
 
 def _serve_with(more: str) -> NoReturn:
