@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,6 +39,8 @@ AGENTS_ROADS = ("agent",)
 ROADS = (*LOW_ROADS, *AGENTS_ROADS, *PERSONS_ROADS)
 PARTS = ("first", "second", "held")
 _ROW = 5
+# Runs a command with arguments, stdin, folder and environment.
+_Start = Callable[[Sequence[str], bytes, Path, Mapping[str, str]], subprocess.CompletedProcess[bytes]]
 
 
 class Road(NamedTuple):
@@ -60,15 +62,27 @@ def texts(name: str, part: str | None = None) -> list[dict[str, Any]]:
     return [row for row in rows if part is None or row["part"] == part]
 
 
-def travelled(road: str, folder: Path) -> Road:
+def _start(
+    arguments: Sequence[str], value: bytes, folder: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "clawmem", *arguments],
+        input=value,
+        capture_output=True,
+        cwd=folder,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+    )
+
+
+def travelled(road: str, folder: Path, start: _Start = _start) -> Road:
     """Send every text along one road, in a vault for the injections and one for the harmless ones."""
     bad = [row["text"] for row in texts("injections")]
     good = [row["text"] for row in texts("harmless") if _goes_by(row["channel"], road) and not _waits(row, road)]
-    poisoned = _Memory(folder / "bad")
+    poisoned = _Memory(folder / "bad", start)
     poisoned.take(road, bad)
     served = poisoned.context()
     reached = tuple(text for text in bad if shares_words(text, served))
-    clean = _Memory(folder / "good")
+    clean = _Memory(folder / "good", start)
     clean.take(road, good)
     waiting = clean.waiting()
     false = tuple(text for text in good if any(shares_words(text, name) for name in waiting))
@@ -100,8 +114,8 @@ def shares_words(text: str, other: str) -> bool:
 class _Memory:
     """A vault of its own, driven by the real commands."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, start: _Start) -> None:
+        self._root, self._start = root, start
         self._home = root.parent / f"{root.name}-home"
         self._home.mkdir(parents=True)
         self.run("init", str(root), "--json")
@@ -141,12 +155,11 @@ class _Memory:
 
     def run(self, *arguments: str, given: str = "", codes: tuple[int, ...] = (0,)) -> Any:
         """Run one command and give its document."""
-        process = subprocess.run(
-            [sys.executable, "-m", "clawmem", *arguments],
-            input=given.encode(errors="surrogatepass"),
-            capture_output=True,
-            cwd=self._root if self._root.exists() else self._home,
-            env={"PATH": os.environ["PATH"], "HOME": str(self._home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)},
+        process = self._start(
+            arguments,
+            given.encode(errors="surrogatepass"),
+            self._root if self._root.exists() else self._home,
+            {"PATH": os.environ["PATH"], "HOME": str(self._home), "LANG": "C.UTF-8"},
         )
         if process.returncode not in codes:
             raise RuntimeError(f"{arguments}: {process.stdout.decode()} {process.stderr.decode()}")

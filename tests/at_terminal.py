@@ -9,13 +9,14 @@ import re
 import select
 import signal
 import struct
-import sys
 import termios
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.command_server import shared_server
 
 SECONDS = 120
 _STYLES = re.compile(r"\x1b\[[0-9;]*[mK]")
@@ -25,20 +26,16 @@ class AtTerminal:
     """One command whose controlling terminal is ours."""
 
     def __init__(self, words: Sequence[str], folder: Path, environment: Mapping[str, str]) -> None:
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            try:
-                os.chdir(folder)
-                for number in (signal.SIGINT, signal.SIGQUIT):  # a run in the background ignores them
-                    signal.signal(number, signal.SIG_DFL)
-                command = [sys.executable, "-m", "clawmem", *words]
-                os.execve(sys.executable, command, {"TERM": "xterm", **environment})
-            finally:
-                os._exit(126)
+        self.fd, slave = pty.openpty()
+        self.resize(40, 100)
+        self._command = shared_server().start(
+            words, (slave, slave, slave), folder, {"TERM": "xterm", **environment}, terminal=True
+        )
+        os.close(slave)
+        self.pid = self._command.pid
         self.raw = ""
         self._read = 0
         self.code: int | None = None
-        self.resize(40, 100)
 
     def resize(self, rows: int, columns: int) -> None:
         """Give the terminal another size."""
@@ -68,13 +65,10 @@ class AtTerminal:
         """Return the exit code of a command that ends."""
         deadline = time.monotonic() + SECONDS
         while self.code is None:
-            ended, status = os.waitpid(self.pid, os.WNOHANG)
-            if ended:
-                self.code = os.waitstatus_to_exitcode(status)
-            elif time.monotonic() > deadline:
+            self.code = self._command.poll()
+            if self.code is None and time.monotonic() > deadline:
                 raise AssertionError(f"the command does not end: {self.shown!r}")
-            else:
-                time.sleep(0.005)
+            time.sleep(0.005 * (self.code is None))
         return self.code
 
     def modes(self) -> Any:

@@ -11,18 +11,20 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from clawmem.index.vectors import local_model
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
-from tests.command_server import CommandServer
+from tests.command_server import CommandServer, shared_server
 from tests.trees import Tree
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -42,6 +44,8 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
+    # Loading it takes as long as a small heartbeat.
+    local_model._session = cache(local_model._session)
 
 
 def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
@@ -58,7 +62,11 @@ def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Te
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`."""
+    """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`.
+
+    What uses litellm comes first, so that one process of a run imports it, which takes seconds.
+    """
+    items.sort(key=lambda item: not _uses_litellm(item))
     rows: dict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("few"):
@@ -70,6 +78,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for n, item in enumerate(group):
             if n not in kept:
                 item.add_marker(pytest.mark.soak)
+
+
+def _uses_litellm(item: pytest.Item) -> bool:
+    marks = (mark.kwargs.get("reason", "") for mark in item.iter_markers("skipif"))
+    return any("litellm" in reason for reason in marks) or "litellm_server" in getattr(item, "fixturenames", ())
 
 
 def pytest_collection_finish() -> None:
@@ -201,15 +214,14 @@ def caller() -> Caller:
 @pytest.fixture(scope="session")
 def command_server() -> Iterator[CommandServer]:
     """What forks the commands of all tests."""
-    server = CommandServer()
-    yield server
-    server.close()
+    yield shared_server()
+    shared_server().close()
 
 
 @pytest.fixture(scope="session")
 def litellm_server() -> Iterator[CommandServer]:
     """What forks commands that call litellm. A test file that runs many of them returns it as its `command_server`."""
-    server = CommandServer(litellm=True)
+    server = CommandServer(shared_server(), "litellm")
     yield server
     server.close()
 

@@ -129,7 +129,7 @@ def class_tables(root: Path) -> str:
     trees = {path.relative_to(root): ast.parse(path.read_text(encoding="utf-8")) for path in root.rglob("*.py")}
     importers: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for path, tree in trees.items():
-        for node in ast.walk(tree):
+        for node in _statements(tree):
             if isinstance(node, ast.ImportFrom) and node.module:
                 for name in node.names:
                     importers[node.module, name.name].add(path.parts[0])
@@ -143,6 +143,15 @@ def class_tables(root: Path) -> str:
         f"### clawmem.{package}\n\n| class | what it is |\n|---|---|\n{''.join(sorted(rows[package]))}"
         for package in sorted(rows)
     )
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and the statements in it; expressions are nine in ten of a tree."""
+    yield node
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        inner = getattr(node, field, ())
+        for each in inner if isinstance(inner, list) else ():
+            yield from _statements(each)
 
 
 def tool_file() -> str:

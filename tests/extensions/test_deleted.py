@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from clawmem.extension import OWN
 from clawmem.faces.verbs.table import OF_EXTENSIONS
 from clawmem.model.kinds import OF_EXTENSIONS as PATTERNS
+from tests.command_server import CommandServer
 
 ROOT = Path(__file__).parents[2]
 BROKEN = b"\t{ not readable: [\n"
@@ -30,21 +30,22 @@ def copied(folder: Path, without: tuple[str, ...]) -> Path:
 
 @pytest.mark.parametrize("without", [*((name,) for name in OWN), OWN], ids="-".join)
 def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, environment: dict[str, str]) -> None:
-    env = {**environment, "PYTHONPATH": str(copied(tmp_path / "copy", without))}
+    server = CommandServer(package=copied(tmp_path / "copy", without))
     vault, remote = tmp_path / "vault", tmp_path / "remote.git"
 
     def run(*arguments: str, code: int = 0) -> str:
-        command = [sys.executable, "-m", "clawmem", *arguments]
-        process = subprocess.run(command, cwd=vault, env=env, capture_output=True, text=True, timeout=300)
+        process = server.run(arguments, b"", vault, environment, seconds=300)
         assert process.returncode == code, process.stderr
-        return process.stdout + process.stderr
+        return (process.stdout + process.stderr).decode()
 
     def git(*arguments: str) -> str:
-        process = subprocess.run(["git", *arguments], cwd=vault, env=env, check=True, capture_output=True, text=True)
+        command = ["git", *arguments]
+        process = subprocess.run(command, cwd=vault, env=environment, check=True, capture_output=True, text=True)
         return process.stdout
 
     vault.mkdir()
     run("init", str(vault))
+    run("config", "set", "semantic.model", "none")
     run("remember", "Jane keeps bees.", "--entity", "areas/people/jane")
     assert "Jane keeps bees." in run("recall", "bees")
     assert "Jane keeps bees." in run("context", "What does Jane keep?")
@@ -68,3 +69,4 @@ def test_the_core_works_without(without: tuple[str, ...], tmp_path: Path, enviro
             text = run(verb, "--help", code=1)
             assert f"The extension `{name}` of clawmem is not installed here." in text
             assert f"clawmem/extensions/{name}" in text
+    server.close()

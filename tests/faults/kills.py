@@ -1,17 +1,18 @@
-"""Real commands killed with SIGKILL at random moments, and what must be true after each."""
+"""Commands killed with SIGKILL at random moments, and what must be true after each."""
 
 from __future__ import annotations
 
 import os
 import random
 import signal
-import subprocess
-import sys
+import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.command_server import ForkedCommand, shared_server
 from tests.faults.checks import assert_sound, assert_whole, facts
 
 
@@ -32,23 +33,23 @@ class Arena:
         self.acknowledged: list[str] = []
         self.chance = random.Random(seed)
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a real command in a separate process group."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "clawmem", *arguments],
-            cwd=self.root,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+    @contextmanager
+    def _started(self, *arguments: str) -> Iterator[tuple[ForkedCommand, Callable[[], str]]]:
+        """Start a command in a separate process group; with it comes what returns what it said on stderr."""
+
+        def said() -> str:
+            errors.seek(0)
+            return errors.read().decode()
+
+        with open(os.devnull, "r+b") as null, tempfile.TemporaryFile() as errors:  # noqa: PTH123
+            streams = (null.fileno(), null.fileno(), errors.fileno())
+            yield shared_server().start(arguments, streams, self.root, self.environment), said
 
     def run(self, *arguments: str) -> None:
-        """Run a real command, which must succeed unaided."""
-        process = self.start(*arguments)
-        text = process.communicate(timeout=300)[1].decode()
-        assert process.returncode == 0, (arguments, text)
+        """Run a command, which must succeed unaided."""
+        with self._started(*arguments) as (command, said):
+            assert command.ended(300), arguments
+            assert command.poll() == 0, (arguments, said())
 
     def remember(self, text: str) -> None:
         """Keep a fact that must be there from now on."""
@@ -57,17 +58,14 @@ class Arena:
 
     def kill(self, arguments: tuple[str, ...], delay: float, whole_group: bool) -> int:
         """Start a command and kill it after `delay` seconds, alone or with its git processes; its exit code."""
-        process = self.start(*arguments)
-        try:
-            process.wait(delay)
-        except subprocess.TimeoutExpired:
-            if whole_group:
-                os.killpg(process.pid, signal.SIGKILL)
-            else:
-                process.kill()
-        text = process.communicate()[1].decode()
-        assert process.returncode in (0, -signal.SIGKILL), (arguments, process.returncode, text)
-        return process.returncode
+        with self._started(*arguments) as (command, said):
+            if not command.ended(delay):
+                with suppress(ProcessLookupError):  # it has just ended
+                    (os.killpg if whole_group else os.kill)(command.pid, signal.SIGKILL)
+            assert command.ended(300), arguments
+            code = command.poll()
+            assert code in (0, -signal.SIGKILL), (arguments, code, said())
+        return code
 
     def duration(self, arguments: tuple[str, ...]) -> float:
         """Return how many seconds a command takes if it is not killed."""
@@ -100,8 +98,7 @@ def kill_many(
     killed = 0
     number = 0
     while killed < count:
-        # The first half of a command is Python starting: two in three kills fall into the second.
-        moment = arena.chance.uniform(0 if number % 3 == 0 else 0.5, 1.05)
+        moment = arena.chance.uniform(0, 1.05)
         arguments = command(number)
         start = time.perf_counter()
         code = arena.kill(arguments, typical * moment, whole_group=number % 2 == 0)

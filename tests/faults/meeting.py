@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 from clawmem.vault.git.acceptance import accept
+from tests.command_server import shared_server
 from tests.faults.checks import assert_sound, assert_whole, facts, git
 
 # As git writes them, in any file and any encoding; a line of equal signs alone may also underline a heading.
@@ -32,8 +32,7 @@ def clones(folder: Path, environment: Mapping[str, str], count: int) -> list[Pat
 
 def run(root: Path, environment: Mapping[str, str], *arguments: str) -> str:
     """A real command, which must succeed; what it says."""
-    command = [sys.executable, "-m", "clawmem", *arguments]
-    process = subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=300, check=False)
+    process = shared_server().run(arguments, b"", root, environment, seconds=300)
     assert process.returncode == 0, (arguments, process.returncode, process.stderr.decode())
     return process.stdout.decode()
 

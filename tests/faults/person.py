@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 from threading import Event
 
 from clawmem.vault.git.acceptance import accept
+from tests.command_server import shared_server
 from tests.faults.checks import assert_sound, assert_whole, commits, git
 from tests.memory.machines import make_machines
 
@@ -163,8 +163,7 @@ def _write_and_sync(root: Path, environment: Mapping[str, str], end: float) -> l
 
 
 def _clawmem(root: Path, environment: Mapping[str, str], *arguments: str) -> int:
-    command = [sys.executable, "-m", "clawmem", *arguments]
-    return subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False).returncode
+    return shared_server().run(arguments, b"", root, environment, seconds=300).returncode
 
 
 def _write(root: Path, environment: Mapping[str, str], end: float, writer: int) -> list[str]:
@@ -178,8 +177,7 @@ def _write(root: Path, environment: Mapping[str, str], end: float, writer: int) 
 
 
 def _remember(root: Path, environment: Mapping[str, str], text: str, entity: str = "areas/last") -> int:
-    command = [sys.executable, "-m", "clawmem", "remember", text, "--entity", entity]
-    process = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False)
+    process = shared_server().run(("remember", text, "--entity", entity), b"", root, environment, seconds=300)
     assert process.returncode in _BUSY, process
     return process.returncode
 

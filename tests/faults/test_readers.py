@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from clawmem.vault.vault import Vault
+from tests.command_server import shared_server
 from tests.faults.checks import assert_whole
 from tests.faults.scenarios import keep
 
@@ -27,14 +27,10 @@ def test_readers_beside_writers_and_a_vanishing_index(turns: int, vault: Vault, 
 
 def _turn(root: Path, environment: dict[str, str], turn: int) -> list[str]:
     commands = [["recall", "lighthouse"]] * 4 + [["remember", f"Turn {turn}."], ["list"]]
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-m", "clawmem", *command, "--vault", str(root)],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        for command in commands
-    ]
-    items = [(process.communicate(timeout=300)[1].decode(), process.returncode) for process in running]
-    return [f"{command}: {code} {text}" for command, (text, code) in zip(commands, items, strict=True) if code != 0]
+
+    def run(words: list[str]) -> str | None:
+        process = shared_server().run([*words, "--vault", str(root)], b"", root.parent, environment, seconds=300)
+        return f"{words}: {process.returncode} {process.stderr.decode()}" if process.returncode else None
+
+    with ThreadPoolExecutor(len(commands)) as pool:
+        return [said for said in pool.map(run, commands) if said]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from tests.command_server import shared_server
 from tests.faults.checks import assert_sound, assert_whole, commits, facts
 
 
@@ -22,8 +21,8 @@ def write_at_once(
     # Ids must differ from process to process, as they do in life.
     own = {key: value for key, value in environment.items() if key != "CLAWMEM_SEED"}
     if patience is not None:
-        command = [sys.executable, "-m", "clawmem", "config", "set", "lock.wait_seconds", str(patience)]
-        subprocess.run(command, cwd=root, env=own, check=True, capture_output=True)
+        words = ("config", "set", "lock.wait_seconds", str(patience))
+        shared_server().run(words, b"", root, own, seconds=300).check_returncode()
     before = len(commits(root, own))
     with ThreadPoolExecutor(writers) as pool:
         failed = [text for all_said in pool.map(partial(_write, root, own, each), range(writers)) for text in all_said]
@@ -41,14 +40,8 @@ def _write(root: Path, environment: Mapping[str, str], each: int, writer: int) -
     for number in range(each):
         # Half of the facts go to one place that all writers share, half to a place of each writer's own.
         entity = "areas/shared" if number % 2 else f"projects/writer-{writer}"
-        process = subprocess.run(
-            [sys.executable, "-m", "clawmem", "remember", _text(writer, number), "--entity", entity],
-            cwd=root,
-            env=environment,
-            capture_output=True,
-            timeout=300,
-            check=False,
-        )
+        words = ("remember", _text(writer, number), "--entity", entity)
+        process = shared_server().run(words, b"", root, environment, seconds=300)
         if process.returncode != 0:
             items.append(f"exit {process.returncode}: {process.stderr.decode()}")
     return items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from benchmarks.safety import AGENTS_ROADS, LOW_ROADS, PERSONS_ROADS, detected, 
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.safety.injection.find import FORGERY_HINTS, HIDDEN, ORDER_HINTS, find_injection
 from clawmem.model.safety.injection.rules import all_patterns, normalize_disguises, replace_leetspeak, search
+from tests.command_server import CommandServer
 from tests.conftest import examples
 
 # What was measured when the texts were first seen stands in docs/decisions/safety.md; these are floors, not goals.
@@ -42,8 +44,8 @@ def test_what_people_and_agents_say_is_not_taken_for_orders() -> None:
 
 
 @pytest.mark.parametrize("road", LOW_ROADS)
-def test_few_injections_from_outside_reach_context(road: str, tmp_path: Path) -> None:
-    result = travelled(road, tmp_path)
+def test_few_injections_from_outside_reach_context(road: str, tmp_path: Path, command_server: CommandServer) -> None:
+    result = travelled(road, tmp_path, partial(command_server.run, seconds=300))
     known = {row["text"] for row in texts("injections", "first")}
     assert not known & set(result.reached)
     assert len(result.reached) <= 14, result.reached
@@ -51,8 +53,8 @@ def test_few_injections_from_outside_reach_context(road: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("road", AGENTS_ROADS + PERSONS_ROADS)
-def test_forgeries_reach_context_on_no_road(road: str, tmp_path: Path) -> None:
-    result = travelled(road, tmp_path)
+def test_forgeries_reach_context_on_no_road(road: str, tmp_path: Path, command_server: CommandServer) -> None:
+    result = travelled(road, tmp_path, partial(command_server.run, seconds=300))
     assert not [text for text in result.reached if find_injection(text, forged_only=True)]
     assert result.false == ()
 

@@ -137,9 +137,14 @@ def _trees() -> dict[str, ast.Module]:
     return {name: ast.parse(Path(str(module.__file__)).read_text()) for name, module in _modules().items()}
 
 
+@cache
+def _nodes(module: str) -> list[ast.AST]:
+    return list(ast.walk(_trees()[module]))
+
+
 def _strings(module: str) -> list[str]:
     """Every text in a module that looks like a pattern."""
-    texts = (constant.value for constant in ast.walk(_trees()[module]) if isinstance(constant, ast.Constant))
+    texts = (constant.value for constant in _nodes(module) if isinstance(constant, ast.Constant))
     return [text for text in texts if isinstance(text, str) and re.search(r"\\[a-zA-Z]|\(\?|\[\^", text)]
 
 
@@ -257,9 +262,9 @@ def patterns() -> list[Used]:
     """Every pattern that the sources give to `re`, wherever they do; AssertionError for one that is not known."""
     ways = _ways()
     found: dict[tuple[Any, int, bool], Used] = {}
-    for module, tree in _trees().items():
-        names = {id(assign.value): assign.targets[0] for assign in ast.walk(tree) if isinstance(assign, ast.Assign)}
-        for call in ast.walk(tree):
+    for module in _trees():
+        names = {id(assign.value): assign.targets[0] for assign in _nodes(module) if isinstance(assign, ast.Assign)}
+        for call in _nodes(module):
             if not _is_call(call):
                 continue
             kept = names.get(id(call))
@@ -298,15 +303,15 @@ def _given(module: str, call: Any) -> list[re.Pattern[Any]]:
 def _ways() -> dict[tuple[str, str], set[str]]:
     """How each pattern that has a name is used, in its module and in those that import it."""
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for module, tree in _trees().items():
+    for module in _trees():
         home = {
             name.asname or name.name: (node.module or "", name.name)
-            for node in ast.walk(tree)
+            for node in _nodes(module)
             if isinstance(node, ast.ImportFrom)
             for name in node.names
         }
-        used = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for node in ast.walk(tree):
+        used = {id(node.value): node.attr for node in _nodes(module) if isinstance(node, ast.Attribute)}
+        for node in _nodes(module):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
                 found[home.get(node.id, (module, node.id))].add(used.get(id(node), "finditer"))
     return found

@@ -7,8 +7,9 @@ process that answers many questions use it. Another search computes the vector o
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -100,6 +101,7 @@ def missing_packages() -> list[str]:
 
 
 def _session() -> Any:
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read once, when the library is loaded
     try:
         import onnxruntime
 
@@ -161,17 +163,14 @@ def cut(word: str, known: Container[str]) -> tuple[str, ...]:
     found: list[str] = []
     start = 0
     while start < len(word):
-        mark = CONTINUED if start else ""
-        piece = next((piece for piece in _beginnings(word[start:], mark) if piece in known), None)
+        mark, rest = CONTINUED if start else "", word[start:]
+        beginnings = (mark + rest[:end] for end in range(len(rest), 0, -1))
+        piece = next((piece for piece in beginnings if piece in known), None)
         if piece is None:
             return ()
         found.append(piece)
         start += len(piece) - len(mark)
     return tuple(found)
-
-
-def _beginnings(word: str, mark: str) -> Iterator[str]:
-    return (mark + word[:end] for end in range(len(word), 0, -1))
 
 
 def _plain(text: str) -> str:

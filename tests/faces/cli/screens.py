@@ -8,11 +8,15 @@ import re
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pyte
+
+from tests.command_server import can_fork, shared_server
+from tests.waiting import wait_until
 
 _STYLE = re.compile(r"\x1b\[([0-9;]*)m")
 _NAMES = {"1": "bold", "2": "dim", "31": "red", "35": "magenta"}
@@ -22,15 +26,23 @@ def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, st
     """Run a command on a terminal of that width, and return what the terminal is sent. 0 columns tell no width."""
     master, slave = os.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "clawmem", *words],
-        cwd=folder,
-        env={"TERM": "xterm-256color", **environment},
-        stdin=slave,
-        stdout=slave,
-        stderr=subprocess.PIPE,
-    )
-    os.close(slave)
+    environment = {"TERM": "xterm-256color", **environment}
+    with tempfile.TemporaryFile() as errors:
+        streams = (slave, slave, errors.fileno())
+        if can_fork(environment):
+            poll = shared_server().start(words, streams, folder, environment, terminal=True).poll
+        else:
+            call = [sys.executable, "-m", "clawmem", *words]
+            poll = subprocess.Popen(call, cwd=folder, env=environment, stdin=slave, stdout=slave, stderr=errors).poll
+        os.close(slave)
+        sent = _all_sent(master)
+        assert wait_until(lambda: poll() is not None)
+        errors.seek(0)
+        assert poll() == code, errors.read()
+    return sent
+
+
+def _all_sent(master: int) -> str:
     pieces = []
     try:
         while piece := os.read(master, 65536):
@@ -38,8 +50,6 @@ def on_terminal(words: Sequence[str], folder: Path, environment: Mapping[str, st
     except OSError:
         pass  # Linux says so when the other end is closed
     os.close(master)
-    _, problem = process.communicate(timeout=300)
-    assert process.returncode == code, problem
     return b"".join(pieces).decode()
 
 

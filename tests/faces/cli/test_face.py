@@ -16,6 +16,7 @@ import pytest
 
 from clawmem.errors import BUG, DONE, NO_VAULT, PARTIAL, REFUSED, USAGE
 from tests.at_terminal import at_terminal
+from tests.command_server import shared_server
 from tests.conftest import Command, Result
 
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b2J \u202egnp.exe"
@@ -202,26 +203,20 @@ def test_progress_is_for_a_terminal_alone(vault_root: Path, environment: dict[st
 def at_a_terminal(words: list[str], folder: Path, environment: dict[str, str]) -> str:
     """What a terminal of 120 columns is sent."""
     master, slave = os.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "clawmem", *words],
-        cwd=folder,
-        env={"TERM": "xterm", "COLUMNS": "120", **environment},
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    )
+    environment = {"TERM": "xterm", "COLUMNS": "120", **environment}
+    command = shared_server().start(words, (slave, slave, slave), folder, environment, terminal=True)
     os.close(slave)
     seen, deadline = b"", time.monotonic() + 300
     try:
         while time.monotonic() < deadline:
             if select.select([master], [], [], 0.2)[0]:
                 seen += os.read(master, 65536)
-            elif process.poll() is not None:
+            elif command.poll() is not None:
                 break
     except OSError:
         pass  # the other end is closed
     finally:
-        process.wait()
+        assert command.ended(300)
         os.close(master)
     return seen.decode()
 

@@ -153,6 +153,8 @@ def prepared(
     checksum = hashlib.sha256(PROGRAMS["tickets"].encode()).hexdigest()
     call(f"clawmem config set adapters.allowed {checksum} --user")
     call("clawmem backup ~/copies/laptop.clawmem")
+    # A copy of one file in place of hundreds.
+    subprocess.run(["git", "repack", "-adq"], cwd=home / ".clawmem", env=environment, check=True)
     return home, {
         "fact_1a2b": other,
         "fact_5e6f": two,

@@ -32,6 +32,8 @@ def test_a_process_that_answers_many_questions_loads_the_model(environment: dict
     command = [sys.executable, "-c", _MANY]
     process = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
     assert process.returncode == 0, process.stderr
+    # onnxruntime keeps a device id and a queue for its telemetry there, unless it is switched off before its import.
+    assert not (Path(environment["HOME"]) / ".cache").exists()
 
 
 def test_a_command_loads_none(clawmem: Command, vault_root: Path, environment: dict[str, str]) -> None:

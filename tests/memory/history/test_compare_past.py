@@ -7,9 +7,8 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from clawmem.serving.recall.recall import recall
 from clawmem.vault.past import MAX_KEPT
 from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
+from tests.command_server import shared_server
 
 
 def keep(vault: Vault, caller: Caller, words: str, days: float = 0) -> str:
@@ -337,14 +337,15 @@ def test_a_half_built_index_is_no_index(vault: Vault, three: list[str], later: C
 
 def test_many_may_look_back_at_once(vault: Vault, three: list[str], environment: dict[str, str]) -> None:
     shutil.rmtree(vault.state / "at", ignore_errors=True)
-    command = [sys.executable, "-m", "clawmem", "recall", "what was said?", "--json", "--at"]
-    started = [
-        subprocess.Popen([*command, commit], cwd=vault.root, env=environment, stdout=subprocess.PIPE, text=True)
-        for commit in (three[0], three[1]) * 3
-    ]
-    printed = [process.communicate(timeout=120)[0] for process in started]
-    assert [process.returncode for process in started] == [0] * 6
-    found = [[fact["fact"] for fact in json.loads(text)["data"]["facts"]] for text in printed]
+
+    def look(commit: str) -> list[str]:
+        words = ("recall", "what was said?", "--json", "--at", commit)
+        process = shared_server().run(words, b"", vault.root, environment, seconds=120)
+        assert process.returncode == 0, process.stderr
+        return [fact["fact"] for fact in json.loads(process.stdout)["data"]["facts"]]
+
+    with ThreadPoolExecutor(6) as pool:
+        found = list(pool.map(look, (three[0], three[1]) * 3))
     assert [facts.count("Said on day 2.") for facts in found] == [0, 1] * 3
 
 

@@ -46,10 +46,13 @@ tests:
 """
 
 
-def write(root: Path, colour: str, kind: str = "capability", name: str = "boats") -> Path:
+def write(root: Path, colour: str, kind: str = "capability", name: str = "boats", only: str = "") -> Path:
+    """Write the suite, or its first lines and one test of it: each test of a run has a vault of its own."""
     path = root / "governance" / "evals" / f"{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = SUITE.replace("{{{colour}}}", colour).replace("metadata:\n  now", f"metadata:\n  kind: {kind}\n  now")
+    head, *tests = SUITE.split("  - description: ")
+    text = "  - description: ".join([head, *(test for test in tests if test.startswith(only))])
+    text = text.replace("{{{colour}}}", colour).replace("metadata:\n  now", f"metadata:\n  kind: {kind}\n  now")
     path.write_text(text)
     return path
 
@@ -82,11 +85,11 @@ def test_a_suite_runs_in_a_vault_of_its_own_and_scores_are_kept(clawmem: Command
 
 
 def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_root: Path) -> None:
-    write(vault_root, "pink")
+    write(vault_root, "pink", only="colour")
     assert clawmem("eval", "run", "boats").code == 0, "it never passed"
-    write(vault_root, "red")
+    write(vault_root, "red", only="colour")
     before = clawmem("eval", "run", "boats", "--json").data["runs"][0]["id"]
-    write(vault_root, "pink")
+    write(vault_root, "pink", only="colour")
     after = clawmem("eval", "run", "boats", "--json")
     assert after.code == REFUSED
     assert [regression["test"] for regression in after.data["regressions"]] == ["colour"]
@@ -100,7 +103,7 @@ def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_ro
 
 
 def test_a_regression_suite_must_pass(clawmem: Command, vault_root: Path) -> None:
-    write(vault_root, "pink", "regression")
+    write(vault_root, "pink", "regression", only="colour")
     result = clawmem("eval", "run", "boats")
     assert result.code == REFUSED
     assert "a regression suite fails: 1 test" in result.err
@@ -115,8 +118,9 @@ def test_the_junit_xml_is_read_by_a_parser(clawmem: Command, vault_root: Path, t
     assert (suite.tests, suite.failures, suite.skipped, suite.errors) == (4, 1, 1, 0)
     cases = {case.name: case for case in suite}
     assert "does not contain 'red'" in cases["colour"].result[0].message
+    write(vault_root, "pink", only="colour")
     printed = clawmem("eval", "run", "boats", "--junit", "-")
-    assert JUnitXml.fromstring(printed.out.encode()).tests == 4
+    assert JUnitXml.fromstring(printed.out.encode()).tests == 1
     assert clawmem("eval", "run", "boats", "--junit", str(tmp_path)).code == REFUSED
 
 
@@ -146,11 +150,11 @@ def test_a_step_that_fails_is_named(clawmem: Command, vault_root: Path) -> None:
 
 
 def test_the_shipped_suite_prints_a_table(clawmem: Command, vault_root: Path) -> None:
-    result = clawmem("eval", "run", "memory", "--size", "2")
+    result = clawmem("eval", "run", "memory", "--size", "1")
     rows = [line.split("\t") for line in result.out.splitlines()]
     assert [row[1:3] for row in rows[:3]] == [["discovery", "memory"], ["discovery", "files"], ["discovery", "without"]]
     totals = {row[2]: (int(row[3]), int(row[4])) for row in rows[-3:]}
-    assert totals["without"] == (0, 8)
+    assert totals["without"] == (0, 4)
     assert totals["memory"][0] >= 3
 
 
@@ -200,13 +204,13 @@ def test_a_command_grades_only_after_a_person_allowed_it(
     work.mkdir()
     (work / "short.sh").write_text("#!/bin/sh\nread line && test ${#line} -lt 20\n")
     (work / "short.sh").chmod(0o755)
-    path = write(vault_root, "red")
+    path = write(vault_root, "red", only="politeness")
     own = "metadata: {assert: [{type: command, value: ./short.sh}]}"
     path.write_text(path.read_text().replace("[{type: llm-rubric, value: is polite}]", "[]\n    " + own))
 
     def graded() -> tuple[str, str]:
         result = clawmem("eval", "run", "boats", "--json", cwd=work, env={"CLAWMEM_VAULT": str(vault_root)})
-        score = result.data["runs"][0]["scores"][3]
+        (score,) = result.data["runs"][0]["scores"]
         return score["outcome"], " ".join(score["reasons"])
 
     assert graded()[0] == "not judged" and "is not allowed" in graded()[1]
@@ -229,10 +233,10 @@ def test_a_rubric_is_judged_by_the_model_which_must_quote(
         program.write_text(f"#!/bin/sh\ncat > /dev/null\necho '{json.dumps(answer)}'\n")
         program.chmod(0o755)
         result = clawmem("eval", "run", "boats", "--json", env=path)
-        score = result.data["runs"][0]["scores"][3]
+        (score,) = result.data["runs"][0]["scores"]
         return score["outcome"], " ".join(score["reasons"])
 
-    write(vault_root, "red")
+    write(vault_root, "red", only="politeness")
     for key, value in (("llm.preset", "claude"), ("llm.model", "command")):
         assert clawmem("config", "set", "--user", key, value, env=path).code == 0
     good = {"pass": True, "score": 0.8, "quote": "The boat Bucket is red.", "reason": "It is polite."}
