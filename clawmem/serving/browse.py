@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
@@ -21,7 +21,7 @@ from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import SCORE_POLICY
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.entity import Entity, visible_owners
 from clawmem.model.records.event import Event
 from clawmem.model.search.ranking import ordered
 from clawmem.serving.recall.recall import conflicts_of_facts, features_of
@@ -205,11 +205,24 @@ def sources_of(index: Index, facts: Iterable[Fact]) -> dict[str, Event]:
     return events_by_id(index, {fact.source_event for fact in facts if fact.source_event is not None})
 
 
-class ExportedMemory(NamedTuple):
-    """The current and superseded facts, by entity in order of its name; and notices."""
+class Concept(NamedTuple):
+    """An entity with its facts, as a page of an export has them."""
 
-    facts: tuple[PlacedFact, ...]
+    entity: Entity
+    facts: Sequence[Fact]
+
+
+class ExportedMemory(NamedTuple):
+    """Entities in order of their names, each with its current and superseded facts; and notices."""
+
+    concepts: tuple[Concept, ...]
     notices: Sequence[str]
+
+    def facts(self) -> Iterator[PlacedFact]:
+        """Yield the facts, each with its entity."""
+        for concept in self.concepts:
+            for fact in concept.facts:
+                yield PlacedFact(fact, concept.entity.name)
 
 
 def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
@@ -223,12 +236,18 @@ def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> Ex
 
         name = find_entity(index, entity, caller) if entity else None
         chosen = (
-            other_entity.name
+            other_entity
             for other_entity in entities(index)
             if may_read(caller, other_entity.name) and name in (None, other_entity.name)
         )
-        facts = (placed for name in chosen for placed in facts_of(index, name) if _is_exported(placed))
-        return ExportedMemory(tuple(facts), (*index.notices, *unreadable_notices(index)))
+        concepts = tuple(
+            Concept(
+                other_entity,
+                tuple(placed.fact for placed in facts_of(index, other_entity.name) if _is_exported(placed)),
+            )
+            for other_entity in chosen
+        )
+        return ExportedMemory(concepts, (*index.notices, *unreadable_notices(index)))
 
     return run_query(vault, act)
 

@@ -355,6 +355,24 @@ def test_openclaw_gets_the_memory_and_hands_back_each_turn(place: Place) -> None
     assert not (place.home / ".openclaw/extensions").exists()
 
 
+def test_openclaw_imports_what_is_exported_as_okf(place: Place) -> None:
+    _needs_openclaw(place)
+    place.clawmem("remember", "The pier is made of oak.", "-e", "projects/pier")
+    bundle = place.home / "bundle"
+    place.clawmem("export", str(bundle))
+    place.run("openclaw", "plugins", "enable", "memory-wiki")
+    result = json.loads(place.run("openclaw", "wiki", "okf", "import", str(bundle), "--json"))
+    assert (result["okfVersion"], result["importedCount"], result["skippedCount"], result["warnings"]) == (
+        "0.2",
+        2,
+        0,
+        [],
+    )
+    assert "0 issues" in place.run("openclaw", "wiki", "lint")
+    found = place.run("openclaw", "wiki", "search", "pier oak", "--json")
+    assert "pier" in found
+
+
 def test_the_plugin_validates_and_installs(place: Place) -> None:
     if shutil.which("claude", path=place.environment["PATH"]) is None:
         pytest.skip("claude is not installed: make harness")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import LONGEST_FACT, one_line
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import slug
@@ -88,6 +89,12 @@ def moment(*values: Any) -> str | None:
     return None
 
 
+def day(*values: Any) -> str | None:
+    """Return the day (UTC) of the first of some values that is a time, or None."""
+    found = moment(*values)
+    return day_of(found) if found else None
+
+
 def words(value: Any) -> tuple[str, ...]:
     """Return a list of short texts, such as tags; a single text counts as a list of one."""
     items = value if isinstance(value, list) else [value]
@@ -106,6 +113,7 @@ def unit(value: Any) -> float | None:
 
 _BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
+_DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
 _LINK = re.compile(r"(?<!\\)!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
 _EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
 _ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
@@ -181,6 +189,11 @@ def is_statement(text: str) -> bool:
     )
 
 
+def is_definition(text: str) -> bool:
+    """Return whether a passage only defines footnotes."""
+    return all(_DEFINITION.match(line) for line in text.split("\n"))
+
+
 def plain(text: str) -> str:
     """Return a passage as a plain statement: without bullet, quote marks, footnote marks, link targets and bold
     marks."""
@@ -188,6 +201,17 @@ def plain(text: str) -> str:
     bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
     bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
     return one_line(_ESCAPED.sub(r"\1", bare))
+
+
+def footnotes(text: str) -> tuple[str, ...]:
+    """Return the labels of the footnotes in a passage."""
+    return tuple(dict.fromkeys(_FOOTNOTE.findall(text)))
+
+
+def linked_pages(text: str) -> tuple[str, ...]:
+    """Return the targets of the Markdown links in a text that lead to pages of the same folder."""
+    targets = (match[2].partition("#")[0] for match in _LINK.finditer(text) if not match[0].startswith("!"))
+    return tuple(dict.fromkeys(target for target in targets if target.endswith(".md") and "://" not in target))
 
 
 # Exports of mem0: a JSON object or list of memories, each with a text, an id and times.

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.exchange import foreign_memory as mem0
+from clawmem.extensions.exchange import okf
 from clawmem.extensions.exchange.foreign_memory import (
     NO_STATEMENT,
     Files,
@@ -254,6 +255,7 @@ MEMORY_FORMATS = {
     "server-memory": MemoryFormat(is_server_memory, read_server_memory, "agent"),
     "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
     "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
+    "okf": MemoryFormat(okf.fits, okf.read, "external"),
     "agent-memory": MemoryFormat(is_agent_memory, read_agent_memory, "agent"),
     "notes": MemoryFormat(is_linked_notes, read_linked_notes, "user"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -208,6 +208,26 @@ def unpacked(archive: ZipFile, name: str) -> Iterator[bytes]:
             yield from iter(lambda: file.read(_BLOCK_BYTES), b"")
     except (BadZipFile, EOFError, OSError, RuntimeError, ValueError, LZMAError, zlib.error) as problem:
         raise NotUnpacked(f"it cannot be unpacked: {problem}") from None
+
+
+def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str | None = None) -> None:
+    """Write files into a folder, each in one step. Without `force`, the folder must be new or empty.
+
+    `only` is the one file that must not exist, in place of the whole folder. Raise Refused if something is in the way,
+    StorageFailed if the folder cannot be written.
+    """
+    try:
+        taken = (folder / only).exists() if only else folder.exists() and any(folder.iterdir())
+        if taken and not force:
+            raise Refused(f"{folder / only if only else folder} already exists.", "Name another place, or use --force.")
+        for name, text in files.items():
+            file = folder / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            half = file.with_name(f".{file.name}.{os.getpid()}")
+            half.write_text(text, encoding="utf-8")
+            half.replace(file)
+    except OSError as problem:
+        raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Name another place.") from None
 
 
 def write_lines(file: Path, lines: Iterable[str], force: bool) -> int:

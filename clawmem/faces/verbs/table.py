@@ -24,7 +24,7 @@ VERBS = {
     "note": "Add a line to the daily note.",
     "ingest": "Import events into the ledger, verbatim.",
     "import": "Import the memories of another program, with their dates and origin.",
-    "export": "Write the facts, one a line.",
+    "export": "Write the memory in an open format.",
     "publish": "Store the claims of other systems, and answer line by line.",
     "synthesize": "Update the daily note of a day and MEMORY.md.",
     "promote": "Promote the important facts of a day.",

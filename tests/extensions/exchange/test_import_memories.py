@@ -67,19 +67,28 @@ def test_a_text_that_orders_waits_for_a_person(clawmem: Command, tmp_path: Path)
     assert result["outcome"] == ["proposed"] and facts(clawmem) == []
 
 
-def test_facts_are_written_one_a_line(clawmem: Command, tmp_path: Path) -> None:
+def test_a_bundle_goes_out_and_comes_back(clawmem: Command, tmp_path: Path) -> None:
     old = clawmem("remember", "Jane lives in Oslo.", "-e", "areas/people/jane", "--json").data["facts"][0]["id"]
     clawmem("supersede", old, "Jane lives in Bergen.")
     clawmem("remember", "Atlas ships in May.", "-e", "projects/atlas")
-    file = tmp_path / "facts.jsonl"
-    assert clawmem("export", str(file), "--json").data["written"] == 3
-    assert clawmem("export", str(file)).code == 1
-    clawmem("export", str(file), "--force")
-    exported = clawmem("export", "-")
-    assert (exported.code, exported.out) == (0, file.read_text())
-    assert sorted(json.loads(line)["fact"] for line in exported.out.splitlines()) == [
+    bundle = tmp_path / "bundle"
+    assert clawmem("export", str(bundle), "--json").data["written"] == 3
+    assert clawmem("export", str(bundle)).code == 1
+    clawmem("export", str(bundle), "--force")
+    exported = clawmem("export", "-", "--format", "jsonl")
+    assert exported.code == 0, exported
+    lines = exported.out.splitlines()
+    assert sorted(json.loads(line)["fact"] for line in lines) == [
         "Atlas ships in May.", "Jane lives in Bergen.", "Jane lives in Oslo.",
     ]  # fmt: skip
+    other = tmp_path / "other"
+    clawmem("init", str(other))
+    clawmem("import", str(bundle), "--trust", "user", "--vault", str(other))
+    found = clawmem("list", "--json", "--vault", str(other)).data["facts"]
+    record = {candidate["fact"]: (candidate["entity"], "valid_to" in candidate) for candidate in found}
+    assert record["Jane lives in Bergen."] == ("areas/people/jane", False)
+    assert record["Atlas ships in May."] == ("projects/atlas", False)
+    assert clawmem("import", str(bundle), "--vault", str(other), "--json").data["facts"] == []
 
 
 def test_an_archive_gives_conversations_and_memories(clawmem: Command, tmp_path: Path) -> None:
@@ -148,6 +157,7 @@ def test_bad_input_is_refused_and_nothing_is_stored(clawmem: Command, tmp_path: 
         refused = clawmem("import", str(tmp_path / path))
         assert refused.code == code and text in refused.err
     assert "not a trust level" in clawmem("import", str(graph(tmp_path)), "--trust", "boss").err
+    assert "Name a folder" in clawmem("export", "-").err
     assert facts(clawmem) == []
 
 

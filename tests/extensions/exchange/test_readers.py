@@ -51,6 +51,29 @@ metadata:
 
 Port 8000 is taken by the proxy. See [[proxy]].
 """
+OKF = """---
+type: Playbook
+title: Stale orders
+description: How to treat an alert about stale orders.
+tags: [oncall]
+status: deprecated
+stale_after: 2026-03-01
+generated: { by: writer/1, at: 2025-12-01T08:00:00Z }
+verified: { by: "human:mara", at: 2025-12-02T08:00:00Z }
+sources:
+  - { id: runbook, resource: https://example.org/runbook, title: Runbook }
+---
+
+# Trigger
+
+The alert fires after **30 minutes**; see the [orders table](/tables/orders.md).[^runbook]
+
+| a | b |
+|---|---|
+
+[^runbook]: Runbook
+"""
+ORDERS = "---\ntype: Table\ntitle: Orders\n---\n\nOrders has a row for each order.\n"
 DAILY = "# 2026-04-05\n\n## Build\n\n- The build needs libfoo 3.\n"
 USER = """- Speak German. <!-- observed: 2026-01-01 | status: active -->
 - Speak French. <!-- observed: 2025-01-01 | status: retired -->
@@ -73,6 +96,7 @@ SAMPLES: dict[str, Files] = {
     "server-memory": {"memory.jsonl": GRAPH},
     "mem0": {"export.json": MEM0},
     "claude-memory": {"port.md": AUTO, "MEMORY.md": "- [port](port.md)\n"},
+    "okf": {"playbooks/stale.md": OKF, "tables/orders.md": ORDERS, "index.md": "# Index\n"},
     "agent-memory": {"memory/2026-04-05.md": DAILY, "USER.md": USER},
     "notes": {"drinks/coffee.md": NOTE},
 }
@@ -123,6 +147,24 @@ def test_a_page_of_auto_memory_is_one_statement_with_its_body_as_evidence() -> N
     assert memory.statement == "The development server listens on port 8123."
     assert memory.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
     assert (memory.timestamp, memory.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
+
+
+def test_a_concept_keeps_sources_trust_end_and_links() -> None:
+    kept, skipped = read("okf")
+    first, second, third = kept
+    assert first.statement == "How to treat an alert about stale orders."
+    assert second.statement == "Trigger: The alert fires after 30 minutes; see the orders table."
+    assert second.entity == "resources/stale-orders" and second.timestamp == "2025-12-01T08:00:00Z"
+    assert second.record["related_entities"] == ["resources/orders"]
+    assert second.record["valid_to"] == "2025-12-01" and second.record["tags"] == ["oncall"]
+    assert second.record["details"] == {
+        "generated_by": "writer/1",
+        "verified_by": ["human:mara"],
+        "review_by": "2026-03-01",
+        "sources": [{"resource": "https://example.org/runbook", "title": "Runbook"}],
+    }
+    assert third.entity == "resources/orders" and third.record == {}
+    assert [memory.place for memory in skipped] == ["playbooks/stale.md:18"]
 
 
 def test_lists_of_agents_keep_their_days_and_leave_out_what_is_retired() -> None:
@@ -247,8 +289,11 @@ def test_letta_writes_its_memories_in_three_ways(document: object) -> None:
 
 
 def test_addresses_names_of_lists_and_quote_marks_are_no_statements() -> None:
-    page = "# Citations\n- https://example.org/a\n\n> [!note]\n> The pier is oak.\n\n**Right order:**\n"
-    assert statements("agent-memory", {"MEMORY.md": page}) == ["The pier is oak."]
+    page = (
+        "---\ntype: Note\ntitle: Pier\n---\n\n# Citations\n- https://example.org/a\n\n"
+        "> [!note]\n> The pier is oak.\n\n**Right order:**\n"
+    )
+    assert statements("okf", {"pier.md": page, "index.md": "# I\n"}) == ["Citations: The pier is oak."]
 
 
 def test_names_that_models_write_with_underscores_get_spaces() -> None:

@@ -99,6 +99,7 @@ def prepared(
             "people: {rina: {role: family}, lucia: {role: patient}, clara: {role: desk}}\n"
             "kinds: {health: Illness., schedule: Visits.}"
         ),
+        "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
         ".gitconfig": "[user]\n\tname = Ada Person\n\temail = ada@example.org\n",
