@@ -166,8 +166,8 @@ def lesson_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None
 
 
 def decision_record(record: Mapping[str, Any], scope: WorkScope, agent: str | None) -> dict[str, Any]:
-    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session. Without an
-    agent, a person decides."""
+    """Return the fact of a decision, with the keys of `decisions` in the schema of the end of a session, and further
+    `details`. Without an agent, a person decides."""
     alternatives = [
         {"option": alternative} if isinstance(alternative, str) else dict(alternative)
         for alternative in record.get("alternatives") or ()
@@ -189,6 +189,7 @@ def decision_record(record: Mapping[str, Any], scope: WorkScope, agent: str | No
                 "decided": record["decided"],
                 "why": record["why"],
                 "alternatives": alternatives,
+                **(record.get("details") or {}),
                 **_where(scope),
                 "workflow": scope.workflow,
             }
