@@ -120,7 +120,8 @@ def test_an_agent_that_sees_little_ingests_and_a_server_answers_for_a_viewer(
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-06-18"}}
     given = "".join(json.dumps(message) + "\n" for message in (hello, request))
-    answers = {name: clawmem("mcp", given=given, env={"CLAWMEM_VIEWER": name}).out for name in ("lucia", "clara")}
+    words = ("mcp", "--agent", "boss")
+    answers = {name: clawmem(*words, given=given, env={"CLAWMEM_VIEWER": name}).out for name in ("lucia", "clara")}
     assert SECRET in answers["lucia"] and SECRET not in answers["clara"]
     assert "biopsy" in answers["lucia"] and answers["clara"].count("jsonrpc") == 2
 
