@@ -391,8 +391,8 @@ def facts_stating(index: Index, words: str, owners: Sequence[str]) -> list[Place
 
 
 def facts_meant(index: Index, words: str, owners: Sequence[str]) -> list[PlacedFact]:
-    """Return the facts that `facts_stating` returns, else those that have all telling words in any order and form, and
-    of people with a longer name only if there are no others."""
+    """Return the facts that `facts_stating` returns, else those that have all telling words in any order and form; a
+    longer name is not meant by a shorter one."""
     placed = _with_words(index, words, owners)
     found = _stating(placed, words)
     if found or not placed:
@@ -401,11 +401,7 @@ def facts_meant(index: Index, words: str, owners: Sequence[str]) -> list[PlacedF
 
     every = telling_words(words)
     rest = tuple(word for word in every if word.casefold() not in ASPECT)
-    meant = (
-        [fact for fact in placed if means(telling, fact.fact.fact, by_first_name)]
-        for by_first_name in (False, True)
-        for telling in dict.fromkeys((every, rest))
-    )
+    meant = ([fact for fact in placed if means(telling, fact.fact.fact)] for telling in (every, rest))
     return next(filter(None, meant), [])
 
 

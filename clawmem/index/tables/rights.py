@@ -1,7 +1,7 @@
 """What a viewer of an index may see: the rows that are not for them are not there, for every query.
 
 Views of the same names, which SQLite finds before the tables, leave them out, and so do the keyword engines. Whatever
-asks the index then answers, counts and ranks as if they did not exist.
+asks the index then answers and counts as if they did not exist; only how rare a word is, is counted over all texts.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowe
 _OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
 # What was learned from a message, or tells it in one line, is for those who may see the message. The notes and pages of
 # a memory are written for those who may see all of it; an agent also has its own. Links name other facts, with reasons.
-_LINE = "CASE WHEN instr(line, 'fact_') > 8 THEN json_remove(line, '$.links', '$.superseded_by') ELSE line END"
+_LINE = (
+    "CASE WHEN instr(line, '\"links\"') OR instr(line, '\"superseded_by\"')"
+    " THEN json_remove(line, '$.links', '$.superseded_by') ELSE line END"
+)
 _HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
 _VIEWS = {
     "fact": f"SELECT {{columns}} FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS"

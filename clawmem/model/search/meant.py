@@ -12,6 +12,7 @@ from clawmem.model.language.question import STOPWORDS
 _NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
 _TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
 SPECIAL = re.compile(r"[\d@./_+-]")
+_ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
 # Words that say nothing of what is meant, in the languages in which a request is understood.
@@ -49,12 +50,8 @@ def tokens_of(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-def means(words: Sequence[str], text: str, by_first_name: bool = False) -> bool:
-    """Return whether a text has all words, in any form. A longer name is not meant by a shorter one, unless
-    `by_first_name`."""
-    if by_first_name:
-        tokens = tokens_of(text)
-        return bool(words) and all(any(same_word(word, token) for token in tokens) for word in words)
+def means(words: Sequence[str], text: str) -> bool:
+    """Return whether a text has all words, in any form. A longer name is not meant by a shorter one."""
     return bool(words) and all(places_of(word, text, words) for word in words)
 
 
@@ -62,11 +59,27 @@ def places_of(word: str, text: str, words: Sequence[str]) -> list[int]:
     """Return where a text has one of the words that name something."""
     found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
     asked = {other_word.casefold() for other_word in words}
+    spelled = _squeezed(word) if SPECIAL.search(word) and not _ADDRESS.search(word) else ""
     return [
         token[1]
         for place, token in enumerate(found)
-        if same_word(word, token[0]) and not _in_longer_name(found, place, text, asked)
+        if (same_word(word, token[0]) and not _in_longer_name(found, place, text, asked))
+        or (len(spelled) >= _SHORTEST_SPELLED and _spells(spelled, [pair[0] for pair in found[place:]]))
     ]
+
+
+def _squeezed(word: str) -> str:
+    return re.sub(r"[\W_]", "", word.casefold())
+
+
+def _spells(spelled: str, tokens: Sequence[str]) -> bool:
+    """Return whether some words begin with another spelling of a name: `nord lys 4` for `NORD-LYS 4`."""
+    text = ""
+    for token in tokens:
+        if _ADDRESS.search(token) or len(text) >= len(spelled):
+            break
+        text += _squeezed(token)
+    return text == spelled
 
 
 def same_word(word: str, other: str) -> bool:

@@ -49,6 +49,10 @@ OTHERWISE = {
     "clawmem org connect postgresql://ana@hub.example/clawmem": REFUSED,
     "clawmem org review approve 12": REFUSED,
 }
+POLICY = """\
+people: {rina: {role: family}, lucia: {role: patient}, clara: {role: desk}}
+kinds: {health: Illness., schedule: Visits.}
+"""
 # What prints one record a line when it comes, also with --json.
 LINE_BY_LINE = {"session watch", "publish"}
 # What asks a person at a terminal, and is refused here.
@@ -95,10 +99,6 @@ def prepared(
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
         "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
-        ".clawmem/governance/access.yaml": (
-            "people: {rina: {role: family}, lucia: {role: patient}, clara: {role: desk}}\n"
-            "kinds: {health: Illness., schedule: Visits.}"
-        ),
         "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
@@ -193,6 +193,8 @@ def run_line(
 
     def go(line: str) -> tuple[int, str]:
         line = re.sub("|".join(ids), lambda found: ids[found[0]], line)
+        if line.startswith("clawmem access"):
+            (mine / ".clawmem/governance/access.yaml").write_text(POLICY)
         if line.removesuffix(" --json") == "clawmem init":
             shutil.rmtree(mine / ".clawmem")
         if re.search("[|<>]", line):

@@ -147,7 +147,8 @@ def test_unknown_and_ambiguous_ids(vault: Vault, caller: Caller) -> None:
     ("words", "found"),
     [
         ("works at the mill", "Ylva Storm works at the mill."),
-        ("where Ylva works", "Ylva Storm works at the mill."),
+        ("where Ylva Storm works", "Ylva Storm works at the mill."),
+        ("where Ylva works", None),
         ("the rent of the shed", "The shed has a rent of 310 euros."),
         ("Ylva", None),
         ("the harbour", None),
