@@ -77,7 +77,7 @@ def check_viewer(vault: Vault, verb: str) -> None:
     if viewers and not {verb, verb.partition(" ")[0]} & usable:
         raise NotPermitted(
             f"`{verb}` may show or change more than {viewers[-1].id} may see.",
-            f"For {viewers[-1].id}, use {', '.join(sorted(usable))}. {ACCESS} says who may see what.",
+            f"Use {', '.join(sorted(usable))}. A person gives their own agent a role that may see `all`, in {ACCESS}.",
         )
 
 

@@ -25,7 +25,7 @@ def show(call: Call) -> Answer:
     lines = [f"{name}  {_person(person)}" for name, person in policy.people.items()]
     lines += ["", *(f"{name}  {about}" for name, about in policy.kinds.items())]
     rules = [
-        f"{rule.role} may see {', '.join(rule.may)}{f' of whom it is {rule.relation}' if rule.relation else ''}"
+        f"{rule.role} may see {', '.join(rule.may)}" + (f" as {rule.relation} of somebody" if rule.relation else "")
         for rule in policy.rules
     ]
     lines += ["", *rules, *(["", *map(_grant, grants)] if grants else [])]
@@ -78,8 +78,8 @@ def revoke(
     of: Annotated[str | None, _OF],
     reason: Annotated[str | None, REASON],
 ) -> Answer:
-    """Let a person or a role no longer see kinds of content, from now on; the default is all. What a person said
-    himself, and what everybody may see, stays."""
+    """Let a person or a role no longer see kinds of content, from now on; the default is all. What they said
+    themselves, and what everybody may see, stays."""
     return _decided(call, Grant("", "", who, tuple(kinds or (EVERYTHING,)), of, False, reason=reason))
 
 
