@@ -23,6 +23,7 @@ from clawmem.learning.by_model.answers import (
     usable_line,
 )
 from clawmem.learning.by_model.extraction import Extraction
+from clawmem.learning.by_model.grounding import find_quote
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
     DoubtfulFact,
@@ -259,7 +260,9 @@ def _marks(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> Iter
     for piece in task.shown:
         mark = mark_from(records.get(piece_label(piece), {}))
         if mark.restricts:
-            yield event_of_mark(piece.event, mark, caller.agent, by_reader=True)
+            places = ((part, find_quote(part.words, piece.text)) for part in mark.parts)
+            parts = tuple(part._replace(words=piece.text[slice(*place)]) for part, place in places if place)
+            yield event_of_mark(piece.event, mark._replace(parts=parts), caller.agent, by_reader=True)
 
 
 def _forget_what_was_read(vault: Vault) -> int:

@@ -21,6 +21,7 @@ from clawmem.model.records.access import (
     PREFIX,
     AccessMark,
     Grant,
+    Person,
     Verdict,
     check_known,
     event_of_mark,
@@ -118,14 +119,21 @@ def mark(vault: Vault, caller: Caller, references: Sequence[str], wanted: Access
 
 def seen_by(vault: Vault, caller: Caller, reference: str) -> SeenBy:
     """Return who may see a message or a fact, and why."""
-    policy, grants = known_access(vault)
+    rules = known_access(vault)
     moment = stamp(caller.now)
     found, marks = run_query(vault, lambda index: _marks(index, reference))
     verdicts = {}
-    for name, person in policy.people.items():
-        each = [verdict(policy, grants, person, mark, moment) for mark in marks] or [Verdict(True, "it is not marked")]
+    for name, person in rules.policy.people.items():
+        each = [_verdict(rules, person, mark, moment) for mark in marks] or [Verdict(True, "it is not marked")]
         verdicts[name] = next((other for other in each if not other.allowed), each[0])
     return SeenBy(found, marks, verdicts)
+
+
+def _verdict(rules: AccessRules, person: Person, mark: AccessMark, moment: str) -> Verdict:
+    """Return whether a person may see what has a mark; if not, the words of it that the person may see."""
+    found = verdict(*rules, person, mark, moment)
+    parts = [part.words for part in mark.parts if verdict(*rules, person, mark.of_part(part), moment).allowed]
+    return found if found.allowed or not parts else found._replace(why=f"{found.why}, but “{' … '.join(parts)}”")
 
 
 def _marks(index: Index, reference: str) -> tuple[str, tuple[AccessMark, ...]]:

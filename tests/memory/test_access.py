@@ -14,14 +14,16 @@ from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import pending
 from clawmem.memory.access import mark, seen_by
+from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.records.access import AccessMark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message
 from clawmem.review.review import reject
+from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
-from tests.index.tables.test_rights import read_for, texts, with_policy
+from tests.index.tables.test_rights import POLICY, read_for, texts, with_policy
 
 _SAID = [
     ("Dr. Alvarez", "The biopsy of Lucia showed sarcoidosis."),
@@ -79,6 +81,42 @@ def test_a_vault_without_a_policy_asks_nothing_and_takes_no_mark(vault: Vault, c
     assert "<private>" not in pending(vault, caller).text
     answer(vault, caller, private={"1": {"kinds": ["health"]}})
     assert marks(vault) == {}
+
+
+_TWO_KINDS = "The biopsy of Lucia is benign. She comes on Monday at nine. Bring the blue folder."
+_MONDAY = "She comes on Monday at nine."
+_PARTS = [{"words": "she comes on monday at nine", "kinds": ["schedule"], "about": ["lucia"]}]
+_PARTS += [{"words": "The result is good.", "kinds": []}]
+_POLICY_OF_TWO = POLICY.replace("kinds: {", "kinds: {schedule: Appointments., ").replace(
+    "rules: [", "rules: [{role: reception, may: schedule}, "
+)
+
+
+def test_a_message_of_two_kinds_is_shown_in_parts_and_found_by_the_words_of_these(
+    vault: Vault, caller: Caller, tmp_path_factory: pytest.TempPathFactory, newborn: Any
+) -> None:
+    root = tmp_path_factory.mktemp("without") / "vault"
+    newborn.write(root)
+    without = Vault(root, vault.environment)
+    for memory, text in ((vault, _TWO_KINDS), (without, _MONDAY.removesuffix("."))):
+        tell(with_policy(memory, _POLICY_OF_TWO), caller, ("Dr. Alvarez", text), _SAID[1])
+    private = {"kinds": ["health", "schedule"], "about": ["lucia"], "parts": _PARTS}
+    answer(vault, caller, private={"1": private})
+    (message,) = marks(vault)
+    clara = read_for(vault, "clara")
+    assert texts(clara, caller, "When does she come on Monday?") >= {_MONDAY.removesuffix(".")}
+    for question in ("biopsy benign", "Lucia", "Monday at nine", "blue folder", "What did the doctor say?"):
+        answers = [context(memory, caller, 1_000, question).text for memory in (clara, read_for(without, "clara"))]
+        assert answers[0] == answers[1], question
+        assert not texts(clara, caller, question) & {_TWO_KINDS}
+    assert _TWO_KINDS in texts(read_for(vault, "alvarez"), caller, "biopsy")
+    assert _TWO_KINDS in texts(vault, caller, "Monday biopsy")
+    assert "but “She comes on Monday at nine”" in seen_by(vault, caller, message).verdicts["clara"].why
+    # What a request takes out of the message, or a person redacts, is in no part of it either.
+    tell(vault, caller, ("Dr. Alvarez", "Forget that she comes on Monday at nine."), first=5)
+    assert texts(clara, caller, "Monday at nine") == set()
+    redact(vault, RedactTarget(event=message), caller)
+    assert b"She comes on Monday" not in vault.path("ledger/2026-11-20.jsonl").read_bytes()
 
 
 def shown(vault: Vault, number: int) -> str | None:

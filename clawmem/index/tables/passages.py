@@ -11,7 +11,6 @@ from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN, event_seal, note_seal
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import REDACTED
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
@@ -23,6 +22,7 @@ from clawmem.model.records.event import (
     each_event,
     event_from_record,
     event_to_line,
+    is_hidden_in_part,
     is_silent,
     line_of,
     marked_by,
@@ -35,7 +35,7 @@ from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import is_question
-from clawmem.model.search.passage import LINE, SPREAD, search_texts
+from clawmem.model.search.passage import LINE, PART, SPREAD, search_texts
 
 _EVENT = (
     "INSERT INTO event (n, id, day, sitting, place, speaker, role, size, asks, recalled, kind, mark, line, seal)"
@@ -77,12 +77,13 @@ def _known_size(index: Index, day: str, content: bytes) -> int | None:
 
 
 def _delete_day(index: Index, day: str) -> None:
-    rows = index.database.execute("SELECT n, line, place FROM event WHERE day = ?", (day,)).fetchall()
+    rows = index.database.execute("SELECT n, line, place, mark FROM event WHERE day = ?", (day,)).fetchall()
     if rows:
+        events = ((n, event_from_record(json.loads(line)), place, mark) for n, line, place, mark in rows)
         index.passage_engine.remove(
             document
-            for n, line, place in rows
-            for document in _event_documents(n, event_from_record(json.loads(line)), place)
+            for n, event, place, mark in events
+            for document in (*_event_documents(n, event, place), *_part_documents(n, event, mark))
         )
         gone = "DELETE FROM sitting WHERE name IN (SELECT DISTINCT sitting FROM event WHERE day = ?)"
         index.database.execute(gone, (day,))
@@ -149,10 +150,25 @@ def _mark(event: Event) -> str | None:
 def _mark_message(index: Index, day: str, target: str, event: Event) -> None:
     from clawmem.model.records.access import marked_again  # few messages are marked
 
-    query = "SELECT mark, speaker FROM event WHERE id = ? AND day = ?"
-    for before, speaker in index.database.execute(query, (target, day)).fetchall():
-        mark = marked_again(before, event, speaker) or None
-        index.database.execute("UPDATE event SET mark = ? WHERE id = ? AND day = ?", (mark, target, day))
+    query = "SELECT n, mark, line FROM event WHERE id = ? AND day = ?"
+    for n, before, line in index.database.execute(query, (target, day)).fetchall():
+        message = event_from_record(json.loads(line))
+        mark = marked_again(before, event, message) or None
+        index.passage_engine.remove(_part_documents(n, message, before))
+        index.passage_engine.add(_part_documents(n, message, mark))
+        index.database.execute("UPDATE event SET mark = ? WHERE n = ?", (mark, n))
+
+
+def _part_documents(n: int, message: Event, mark: str | None) -> list[Document]:
+    """Return the parts of a message that more people may see than the whole; they are found for these alone."""
+    if mark is None:
+        return []
+    from clawmem.model.records.access import mark_in  # few messages are marked
+
+    parts = enumerate(mark_in(mark).parts, n * SPREAD + PART)
+    return [
+        Document(piece, next(search_texts(part.words, message.speaker, message.timestamp))) for piece, part in parts
+    ]
 
 
 def _told_message(
@@ -167,8 +183,7 @@ def _told_message(
             return -1
         n, message = row[0], event_from_record(json.loads(row[1]))
     taken = index.database.execute("SELECT 1 FROM event WHERE sitting = ? AND place = ?", (_LINES, n)).fetchone()
-    hidden = message.recalled or REDACTED in message.text or "withheld" in (message.metadata or {})
-    return -1 if taken or hidden else n
+    return -1 if taken or is_hidden_in_part(message) else n
 
 
 def _turns_of(index: Index, sitting: str) -> int:

@@ -2,6 +2,7 @@
 
 Views of the same names, which SQLite finds before the tables, leave them out, and so do the keyword engines. Whatever
 asks the index then answers and counts as if they did not exist; only how rare a word is, is counted over all texts.
+A message of which only parts are for the viewer has these as its text, and is found by their words alone.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -29,15 +30,16 @@ from clawmem.model.records.access import (
 )
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.strict_json import checksum, refuse_unread
-from clawmem.model.search.passage import row_of
+from clawmem.model.search.passage import PART, SPREAD, row_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-Allows = Callable[[str], bool]
-"""Whether a viewer may see what has a mark, as text."""
+Allows = Callable[[AccessMark], bool]
+"""Whether a viewer may see what has a mark."""
 _HINT = re.compile(r" INDEXED BY \w+")  # a view has no index
 _WRITE = re.compile(r"^(UPDATE|INSERT INTO|DELETE FROM) (?=\w+ )")  # what the index counts once for all
 _HIDES = "{0}.mark IS NOT NULL AND {0}.mark NOT IN (SELECT mark FROM temp.allowed)"
+_IN_PARTS = "mark IN (SELECT mark FROM temp.partly)"
 _OF_FACT, _OF_EVENT, _OF_SOURCE = (_HIDES.format(name) for name in ("fact", "event", "source"))
 # What was learned from a message, or tells it in one line, is for those who may see the message. The notes and pages of
 # a memory are written for those who may see all of it; an agent also has its own. Links name other facts, with reasons.
@@ -45,11 +47,27 @@ _LINE = (
     "CASE WHEN instr(line, '\"links\"') OR instr(line, '\"superseded_by\"')"
     " THEN json_remove(line, '$.links', '$.superseded_by') ELSE line END"
 )
+# What differs in the rows that are shown.
+_CHANGED = {
+    "fact.line": f"{_LINE} AS line",
+    "fact.seal": f"sealed(n, entity, {_LINE}) AS seal",
+    **{
+        f"event.{name}": f"CASE WHEN {_IN_PARTS} THEN {value} ELSE {name} END AS {name}"
+        for name, value in {
+            "line": "cut(line, mark)",
+            "seal": "sealed(n, id, day, cut(line, mark))",
+            "size": "length(json_extract(cut(line, mark), '$.text'))",
+            "tokens": "NULL",
+            "words": "NULL",
+        }.items()
+    },
+}
 _HIDDEN_SOURCE = f"SELECT 1 FROM main.event AS source WHERE {{}} AND {_OF_SOURCE}"
 _VIEWS = {
     "fact": f"SELECT {{columns}} FROM main.fact WHERE NOT ({_OF_FACT}) AND (event IS NULL OR NOT EXISTS"
     f" ({_HIDDEN_SOURCE.format('source.id = fact.event')}))",
-    "event": f"SELECT * FROM main.event WHERE NOT ({_OF_EVENT}) AND (role != 'note' OR mark IS NOT NULL)"
+    "event": f"SELECT {{columns}} FROM main.event WHERE (NOT ({_OF_EVENT}) OR {_IN_PARTS})"
+    " AND (role != 'note' OR mark IS NOT NULL)"
     f" AND (sitting != '' OR NOT EXISTS ({_HIDDEN_SOURCE.format('source.n = event.place')}))",
     "note": "SELECT * FROM main.note WHERE owner != '' AND owner = (SELECT owner FROM temp.viewer)",
     "edge": "SELECT * FROM main.edge WHERE n IN (SELECT n FROM fact)",
@@ -152,8 +170,7 @@ def for_viewer(vault: Vault, index: Index) -> Iterator[None]:
     moment, owner = vault.viewer.moment(), "" if vault.viewer.names else vault.viewer.agent or ""
     policy, grants = rules
 
-    def allows(text: str) -> bool:
-        mark = mark_in(text)
+    def allows(mark: AccessMark) -> bool:
         return all(verdict(policy, grants, person, mark, moment).allowed for person in viewers)
 
     with restricted(index, allows, owner):
@@ -165,29 +182,37 @@ def restricted(index: Index, allows: Allows, owner: str) -> Iterator[None]:
     """Let the index show only what `allows` lets through, and notes only of the agent `owner` ('' for none)."""
     database, engines = index.database, (index.engine, index.passage_engine)
     marks = "SELECT mark FROM main.fact WHERE mark IS NOT NULL UNION SELECT mark FROM main.event WHERE mark IS NOT NULL"
-    allowed = [(mark,) for (mark,) in database.execute(marks).fetchall() if allows(mark)]
+    known = {text: mark_in(text) for (text,) in database.execute(marks).fetchall()}
+    allowed = [text for text, mark in known.items() if allows(mark)]
+    parts = {
+        text: {place: part.words for place, part in enumerate(mark.parts) if allows(mark.of_part(part))}
+        for text, mark in known.items()
+        if mark.parts and text not in allowed
+    }
+    partly = {text: shown for text, shown in parts.items() if shown}
     try:
-        database.execute("CREATE TEMP TABLE allowed (mark TEXT PRIMARY KEY) WITHOUT ROWID")
-        database.executemany("INSERT INTO temp.allowed VALUES (?)", allowed)
+        for table, texts in (("allowed", allowed), ("partly", list(partly))):
+            database.execute(f"CREATE TEMP TABLE {table} (mark TEXT PRIMARY KEY) WITHOUT ROWID")
+            database.executemany(f"INSERT INTO temp.{table} VALUES (?)", [(text,) for text in texts])
         database.execute("CREATE TEMP TABLE viewer (owner TEXT)")
         database.execute("INSERT INTO temp.viewer VALUES (?)", (owner,))
-        database.create_function("sealed", 3, checksum, deterministic=True)
-        names = [row[1] for row in database.execute("PRAGMA main.table_info(fact)")]
-        changed = {"line": f"{_LINE} AS line", "seal": f"sealed(n, entity, {_LINE}) AS seal"}
-        columns = ", ".join(changed.get(name, name) for name in names)
+        database.create_function("sealed", -1, checksum, deterministic=True)
+        database.create_function("cut", 2, lambda line, mark: _cut(line, partly[mark]), deterministic=True)
         for name, query in _VIEWS.items():
-            database.execute(f"CREATE TEMP VIEW {name} AS {query.replace('{columns}', columns)}")
+            columns = [row[1] for row in database.execute(f"PRAGMA main.table_info({name})")]
+            shown = ", ".join(_CHANGED.get(f"{name}.{column}", column) for column in columns)
+            database.execute(f"CREATE TEMP VIEW {name} AS {query.replace('{columns}', shown)}")
         index.database = _Unhinted(database)  # type: ignore[assignment]
-        index.is_restricted = True
+        index.is_restricted, index.partly = True, frozenset(partly)
         index.engine = _Permitted(engines[0], lambda rows: _among(database, "fact", rows))
-        index.passage_engine = _Permitted(engines[1], lambda pieces: _visible_pieces(database, pieces))
+        index.passage_engine = _Permitted(engines[1], lambda pieces: _visible_pieces(database, pieces, partly))
         yield
     finally:
-        index.database, index.is_restricted = database, False
+        index.database, index.is_restricted, index.partly = database, False, frozenset()
         index.engine, index.passage_engine = engines
         for name in _VIEWS:
             database.execute(f"DROP VIEW IF EXISTS temp.{name}")
-        for name in ("allowed", "viewer"):
+        for name in ("allowed", "partly", "viewer"):
             database.execute(f"DROP TABLE IF EXISTS temp.{name}")
 
 
@@ -197,12 +222,29 @@ def _among(database: sqlite3.Connection, table: str, rows: Collection[int]) -> s
     return {n for (n,) in database.execute(query, (json.dumps(list(rows)),))} if rows else set()
 
 
-def _visible_pieces(database: sqlite3.Connection, pieces: Collection[int]) -> set[int]:
+def _cut(line: str, parts: Mapping[int, str]) -> str:
+    """Return the line of a message with these parts of it as its text, in their order there."""
+    record = json.loads(line)
+    text = record["text"]
+    shown = " … ".join(sorted(parts.values(), key=text.find))
+    return json.dumps({**record, "text": shown}, ensure_ascii=False)
+
+
+def _visible_pieces(
+    database: sqlite3.Connection, pieces: Collection[int], partly: Mapping[str, Mapping[int, str]]
+) -> set[int]:
     """Return those of some pieces of events and notes, whose numbers are negative, that the viewer may see."""
     rows = {piece: row_of(piece) for piece in pieces}
     events = _among(database, "event", {row for row in rows.values() if row >= 0})
     notes = _among(database, "note", {-row for row in rows.values() if row < 0})
-    return {piece for piece, row in rows.items() if (row in events if row >= 0 else -row in notes)}
+    query = "SELECT n, mark FROM json_each(?) AS given CROSS JOIN main.event AS event ON event.n = given.value"
+    found = database.execute(f"{query} WHERE {_IN_PARTS}", (json.dumps(list(events)),)) if partly and events else ()
+    parts = {n: {n * SPREAD + PART + place for place in partly[mark]} for n, mark in found}
+    return {
+        piece
+        for piece, row in rows.items()
+        if (row in events and (row not in parts or piece in parts[row]) if row >= 0 else -row in notes)
+    }
 
 
 class _Unhinted:

@@ -40,7 +40,8 @@ class Index(SqliteStore):
 
     `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
     is the commit that it was last known to describe. `kept` says whether it outlives this process. `is_restricted`
-    means that it shows only what somebody may see: files and the history then show more.
+    means that it shows only what somebody may see: files and the history then show more. `partly` has the marks of the
+    messages of which it shows parts.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Index(SqliteStore):
         self.at: str | None = None
         self.kept = True
         self.is_restricted = False
+        self.partly: frozenset[str] = frozenset()
         # The inode and the path of the file, and the keyword engine that was asked for.
         self.place: tuple[int, str, str] | None = None
 

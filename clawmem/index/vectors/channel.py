@@ -206,8 +206,8 @@ def _event_rows(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
     found = {}
     for name, score in scores.items():
         day, _, event_id = name.partition(" ")
-        row = index.database.execute("SELECT n FROM event WHERE id = ? AND day = ?", (event_id, day)).fetchone()
-        if row:
+        row = index.database.execute("SELECT n, mark FROM event WHERE id = ? AND day = ?", (event_id, day)).fetchone()
+        if row and row[1] not in index.partly:  # the vector is of the whole message
             found[row[0]] = score
     return found
 

@@ -28,10 +28,11 @@ from clawmem.model.history.redaction import (
 )
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
+from clawmem.model.records.access import mark_from
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import items_path
-from clawmem.model.records.event import Event, event_to_line, ledger_path, line_of, parse_events
+from clawmem.model.records.event import MARK, Event, event_to_line, ledger_path, line_of, marked_by, parse_events
 from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.written_forms import Needle, compile_needles, contains
 from clawmem.vault.commit.fast_import import import_stream
@@ -129,12 +130,10 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         if event is None:
             raise NotFound(f"There is no event '{what.event}'.", "`clawmem show ID` shows the event of a fact.")
         day = ledger_path(day_of(event.timestamp))
-        lines = [
-            other_event.text
-            for other_event in parse_events(vault.read(day) or b"", day)
-            if line_of(other_event) == event.id
-        ]
-        found = secrets_in([event.text, *lines])
+        others = parse_events(vault.read(day) or b"", day)
+        lines = [other_event.text for other_event in others if line_of(other_event) == event.id]
+        marks = [mark_from((other.metadata or {}).get(MARK)) for other in others if marked_by(other) == event.id]
+        found = secrets_in([event.text, *lines, *(part.words for mark in marks for part in mark.parts)])
     elif what.fact is not None:
         fact = find_fact(index, what.fact).fact
         if fact.status != RETRACTED and (origin := origin_of(fact)) is not None:

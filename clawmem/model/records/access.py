@@ -7,16 +7,17 @@ for everybody who reads this memory. What is marked is for nobody but those whom
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
 from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, to_record
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import normal
-from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event
+from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.parsing import Yaml, read_log, yaml_value
+from clawmem.model.search.passage import MOST_PARTS
 
 GRANTS_PATH = "governance/grants.jsonl"
 PREFIX = "grant_"
@@ -85,19 +86,33 @@ class Grant(NamedTuple):
     by: str | None = None
 
 
+class AccessPart(NamedTuple):
+    """Words of a message that tell only some of its kinds of content, or none, and whom these words are about."""
+
+    words: str
+    kinds: tuple[str, ...]
+    about: tuple[str, ...] = ()
+
+
 class AccessMark(NamedTuple):
     """How a message or a fact is marked: its kinds of content, the people it is about, and the people and roles it is
-    for. Whoever said it may see it."""
+    for. Whoever said it may see it. Who may not see all of a message may see those of its parts whose kinds allow
+    it."""
 
     kinds: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     audience: tuple[str, ...] = ()
     speaker: str | None = None
+    parts: tuple[AccessPart, ...] = ()
 
     @property
     def restricts(self) -> bool:
         """Return whether not everybody may see what has this mark."""
         return bool(self.kinds or self.audience)
+
+    def of_part(self, part: AccessPart) -> AccessMark:
+        """Return the mark of a part of what has this mark. An audience is for all of it."""
+        return self._replace(kinds=part.kinds, about=part.about, parts=())
 
     @property
     def in_words(self) -> str:
@@ -142,7 +157,17 @@ def mark_from(value: Any, speaker: str | None = None) -> AccessMark:
     texts = {key: _names(value.get(key)) for key in ("kinds", "about", "audience")}
     if not {"kinds", "audience"} & value.keys() and (value.keys() - {"about", "speaker"}):
         return AccessMark(kinds=("",), speaker=speaker)
-    return AccessMark(tuple(kind.casefold() for kind in texts["kinds"]), texts["about"], texts["audience"], speaker)
+    kinds = tuple(kind.casefold() for kind in texts["kinds"])
+    return AccessMark(kinds, texts["about"], texts["audience"], speaker, tuple(_parts(value.get("parts"))))
+
+
+def _parts(value: Any) -> Iterator[AccessPart]:
+    """Yield the parts in a value of metadata. One that does not say its kinds is none."""
+    for record in value if isinstance(value, list | tuple) else ():
+        words = record.get("words") if isinstance(record, Mapping) and "kinds" in record else None
+        if isinstance(words, str) and words.strip():
+            kinds = tuple(kind.casefold() for kind in _names(record["kinds"]))
+            yield AccessPart(words, kinds, _names(record.get("about")))
 
 
 def _names(value: Any) -> tuple[str, ...]:
@@ -154,7 +179,7 @@ def mark_of_event(event: Event) -> AccessMark:
     """Return the mark of a message: its own, or who was in the conversation as far as its source said so."""
     metadata = event.metadata or {}
     if MARK in metadata:
-        return mark_from(metadata[MARK], event.speaker)
+        return mark_from(metadata[MARK], event.speaker)._replace(parts=())
     audience = next((names for key in PARTICIPANTS if (names := _names(metadata.get(key)))), ())
     channel = metadata.get(CHANNEL)
     if not audience and isinstance(channel, str) and channel.strip():
@@ -199,13 +224,17 @@ def narrowest(marks: Sequence[AccessMark]) -> dict[str, list[str]]:
     return {key: names for key, names in found.items() if names}
 
 
-def marked_again(before: str | None, event: Event, speaker: str | None) -> str:
-    """Return the mark of a message, as text, after the event that marks it."""
-    metadata = event.metadata or {}
+def marked_again(before: str | None, event: Event, message: Event) -> str:
+    """Return the mark of a message, as text, after the event that marks it. Its parts are those that stand in the
+    message, at most `MOST_PARTS`; one that is hidden in any part has none."""
+    metadata, speaker = event.metadata or {}, message.speaker
     mark = mark_from(metadata.get(MARK), speaker)
+    parts = () if is_hidden_in_part(message) else (part for part in mark.parts if part.words in message.text)
+    mark = mark._replace(parts=tuple(parts)[:MOST_PARTS])
     if before and metadata.get("derived"):
         old = mark_in(before)
-        mark = AccessMark(old.kinds or mark.kinds, old.about or mark.about, old.audience or mark.audience, speaker)
+        marked = old if old.kinds else mark
+        mark = AccessMark(marked.kinds, old.about or mark.about, old.audience or mark.audience, speaker, marked.parts)
     return mark_text(mark)
 
 

@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import Any
 
 from clawmem.errors import InvalidInput, Unreadable
-from clawmem.model.facts.fact import is_low_trust, least_trust, trust_of_source
+from clawmem.model.facts.fact import REDACTED, is_low_trust, least_trust, trust_of_source
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
@@ -75,6 +75,11 @@ def line_of(event: Event) -> str | None:
     """Return the id of the message that an event tells in one line that stands alone, or None."""
     target = (event.metadata or {}).get(LINE_OF) if event.recalled else None
     return target if isinstance(target, str) else None
+
+
+def is_hidden_in_part(message: Event) -> bool:
+    """Return whether words of a message were taken out of it, or the whole is not to be found."""
+    return message.recalled or REDACTED in message.text or "withheld" in (message.metadata or {})
 
 
 def marked_by(event: Event) -> str | None:

@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 
 PIECE = 800
 # The pieces of one text have consecutive row numbers; the last one takes the rest of a very long text. After them comes
-# the line that tells a message alone.
+# those of its parts that more people may see than the whole, and the line that tells a message alone.
 SPREAD = 256
 LINE = SPREAD - 1
+MOST_PARTS = 8
+PART = LINE - MOST_PARTS
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
 def pieces(text: str) -> list[str]:
-    """Return the text in pieces of about 800 characters, split between words; at least one, at most `LINE`."""
+    """Return the text in pieces of about 800 characters, split between words; at least one, at most `PART`."""
     found: list[str] = []
     rest = text
-    while len(rest) > PIECE and len(found) < LINE - 1:
+    while len(rest) > PIECE and len(found) < PART - 1:
         end = rest.rfind(" ", PIECE // 2, PIECE)
         end = PIECE if end < 0 else end
         found.append(rest[:end])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from clawmem.errors import InvalidInput, Unreadable
 from clawmem.model.records.access import (
     AccessMark,
+    AccessPart,
     Grant,
     Policy,
     check_known,
@@ -150,16 +151,32 @@ def test_the_last_mark_counts_and_a_model_only_adds() -> None:
     message = Event("evt_1", NOW, "user", "Hello.", "Rina")
     by_model = event_of_mark(message, HEALTH, "claude", by_reader=True)
     assert marked_by(by_model) == "evt_1" and by_model.recalled
-    first = marked_again(None, by_model, "Rina")
+    first = marked_again(None, by_model, message)
     assert mark_in(first) == HEALTH._replace(speaker="Rina")
     to_clara = mark_text(AccessMark(audience=("Clara",), speaker="Rina"))
-    assert mark_in(marked_again(to_clara, by_model, "Rina")) == AccessMark(
+    assert mark_in(marked_again(to_clara, by_model, message)) == AccessMark(
         ("health",), ("Lucia Gomez",), ("Clara",), "Rina"
     )
     by_person = event_of_mark(message, AccessMark(("schedule",)), None)
-    assert mark_in(marked_again(first, by_person, "Rina")).kinds == ("schedule",)
-    assert mark_in(marked_again(marked_again(first, by_person, "Rina"), by_model, "Rina")).kinds == ("schedule",)
-    assert marked_again(first, event_of_mark(message, AccessMark(), None), "Rina") == ""
+    assert mark_in(marked_again(first, by_person, message)).kinds == ("schedule",)
+    assert mark_in(marked_again(marked_again(first, by_person, message), by_model, message)).kinds == ("schedule",)
+    assert marked_again(first, event_of_mark(message, AccessMark(), None), message) == ""
+
+
+def test_the_parts_of_a_mark_stand_in_the_message_and_loosen_no_mark_that_was_there() -> None:
+    message = Event("evt_1", NOW, "user", "Lucia comes on Friday. It is asthma.", "Rina")
+    parts = [{"words": words, "kinds": []} for words in ("Lucia comes on Friday.", "It is flu.")]
+    record = {"kinds": ["health"], "parts": [*parts, {"words": "It is asthma."}, "Lucia"]}
+    by_model = event_of_mark(message, mark_from(record), "claude", by_reader=True)
+    part = AccessPart("Lucia comes on Friday.", ())
+    assert mark_in(marked_again(None, by_model, message)).parts == (part,)
+    to_clara = AccessMark(audience=("Clara",), speaker="Rina")
+    marked = mark_in(marked_again(mark_text(to_clara), by_model, message))
+    assert marked.of_part(part) == to_clara
+    by_source = mark_text(AccessMark(("schedule",), speaker="Rina"))
+    assert mark_in(marked_again(by_source, by_model, message)).parts == ()
+    for hidden in (message._replace(text=f"{message.text} [redacted]"), message._replace(metadata={"withheld": 1})):
+        assert mark_in(marked_again(None, by_model, hidden)).parts == ()
 
 
 @pytest.mark.parametrize(
