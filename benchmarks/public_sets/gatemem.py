@@ -10,8 +10,8 @@ is served; of access (`privacy`) and forgetting (`safety`), whether something is
 set's own measure of exposure (`*_context_leakage_rate`); its U needs an answer.
 
 Arms: `everything` that was said; `bm25`, its ten best turns; `shared`, this memory without a policy; and with RIGHTS, a
-folder with `EPISODE.yaml` (a policy) and `EPISODE.json` (what a reader of the tasks has marked: `private`, by turn, and
-`forget`, by turn the turns or words that are meant), `rights`: the same for the person who asks. Of the last two, what
+folder with `EPISODE.yaml` (a policy) and `EPISODE.json` (what a reader of the tasks has marked: `private` and `grants`,
+by turn, and `forget`, by turn the turns or words that are meant), `rights`: the same for the person who asks. Of the last two, what
 `recall` and `context` with 1,000 and 4,000 tokens serve.
 
 With `--answer` the model of the settings answers as the requester may know it, from the ten hits of `recall`. The
@@ -193,7 +193,7 @@ class _Room:
     def _answer(self, new: Sequence[str]) -> dict[str, Any]:
         """The answer of the reader to the task of some turns. What a request means that was not said yet is left
         out."""
-        private, forget = (self.episode.marks.get(key, {}) for key in ("private", "forget"))
+        private, forget, grants = (self.episode.marks.get(key, {}) for key in ("private", "forget", "grants"))
         known = {turn["turn_id"] for turn in self.episode.turns}
 
         def meant(names: Sequence[str]) -> list[str]:
@@ -204,6 +204,7 @@ class _Room:
             "read": [self.ids[turn] for turn in new],
             "private": {self.ids[turn]: private[turn] for turn in new if turn in private},
             "forget": {self.ids[turn]: meant(forget[turn]) for turn in new if turn in forget},
+            "grants": {self.ids[turn]: grants[turn] for turn in new if turn in grants},
         }
 
     def served(self, person: str, text: str) -> Iterator[tuple[str, str]]:

@@ -42,10 +42,11 @@ from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
 from clawmem.learning.reconciling.round_state import REFUSED, LearningCandidate
 from clawmem.llm.budget import Spent
+from clawmem.model.forms import WrongValue, read_record
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.para import Proposition
-from clawmem.model.records.access import event_of_mark, mark_from
+from clawmem.model.records.access import Grant, ToldGrant, event_of_mark, grant_of_message, mark_from
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, event_of_line, parse_events
 from clawmem.vault.state.reading_state import (
@@ -157,10 +158,13 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
     )  # fmt: skip
     meant = answer.get("meant", {})
     forget = {event_of_label(other): tuple(meant.get(other, ())) for other in answer.get("forget", ())}
+    grants, refused_grants = _grants(answer, task)
     extraction = _extraction(vault, reader, read, items, state)._replace(
         forget=forget,
         lines=_lines(answer, task, caller),
         marks=tuple(_marks(answer, task, caller)),
+        grants=tuple(grants),
+        notices=tuple(refused_grants),
         rejected=tuple(refused_candidate(fact, task) for fact in final),
         telemetry=None if again else run,
         dropped=dropped,
@@ -218,7 +222,7 @@ def _by_ids(answer: Mapping[str, Any], task: GivenTask) -> dict[str, Any]:
     }
     rest = {
         name: {labels.get(key.removeprefix("e"), key): value for key, value in answer.get(name, {}).items()}
-        for name in ("lines", "private")
+        for name in ("lines", "private", "grants")
     }
     return {**answer, **marks, "facts": facts, "meant": meant, **rest}
 
@@ -265,6 +269,22 @@ def _marks(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> Iter
             yield event_of_mark(piece.event, mark._replace(parts=parts), caller.agent, by_reader=True)
 
 
+def _grants(answer: Mapping[str, Any], task: ReadingTask) -> tuple[list[Grant], list[str]]:
+    """Return the grants that messages make, and for those that their speakers may not make, or that are unclear, what
+    a person can do."""
+    policy, found, notices = task.policy, [], []
+    records = answer.get("grants", {}) if policy is not None else {}
+    told = ((piece.event, record) for piece in task.shown for record in records.get(piece_label(piece), ()))
+    for event, record in told:
+        try:
+            grant = policy and grant_of_message(policy, event, read_record(ToldGrant, record))
+        except WrongValue:
+            grant = None
+        found += [grant] if grant else []
+        notices += [] if grant else [f"What {event.id} grants needs a person: `clawmem access grant`."]
+    return found, notices
+
+
 def _forget_what_was_read(vault: Vault) -> int:
     """Remove the progress of events that the cursor has passed. Return the number of events that still wait."""
     state = read_reading_state(vault)
@@ -276,7 +296,9 @@ def _forget_what_was_read(vault: Vault) -> int:
 def _labels(answer: Mapping[str, Any]) -> list[str]:
     """Return the labels of events that an answer names, each once."""
     items = [fact.get("event") for fact in answer["facts"] if isinstance(fact, Mapping)]
-    marked = (other for key in ("read", "more", "forget", "lines", "private") for other in answer.get(key, ()))
+    marked = (
+        other for key in ("read", "more", "forget", "lines", "private", "grants") for other in answer.get(key, ())
+    )
     labels = [text for text in (*items, *marked) if isinstance(text, str)]
     return list(dict.fromkeys(label.strip() for label in labels))
 

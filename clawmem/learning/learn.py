@@ -24,6 +24,7 @@ from clawmem.model.kinds import LEDGER_DAY, file_kind
 from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.proposals.proposal import Proposal
+from clawmem.model.records.access import GRANTS_PATH, Grant, with_grants
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.cursor import (
@@ -123,8 +124,8 @@ def learn_from(
 ) -> LearnResult:
     """Decide about what an extraction found, and write the accepted facts in one commit."""
     with writing(vault, caller, "learn", dry_run=dry_run) as work:
-        if read.marks and not dry_run:
-            _mark(work, read.marks)  # first: they say what a request to forget reaches
+        if (read.marks or read.grants) and not dry_run:
+            _mark(work, read.marks, read.grants)  # first: they say what a request to forget reaches
         cursor = parse_cursor(work.read(CURSOR_PATH))
         found, after, around = unread_events(work, cursor, read, days)
         user = vault.settings.words("user.name")
@@ -173,10 +174,16 @@ def learn_from(
         )
 
 
-def _mark(work: WriteScope, marks: Sequence[Event]) -> None:
-    """Commit the marks of messages that are not for everybody; a mark that is there already is not written again."""
-    subject = subject_line("access", "ledger", f"{counted(len(marks), 'message')} marked by a reader")
-    change = with_lines(Change(subject, {}, trailers("access", agent=work.caller.agent)), marks, work.read)
+def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> None:
+    """Commit the marks of messages that are not for everybody, and what messages grant; what is there already is not
+    written again."""
+    log = work.read(GRANTS_PATH) or b""
+    fresh = [grant for grant in grants if grant.id.encode() not in log]
+    words = [counted(len(marks), "message") + " marked"] if marks else []
+    words += [f"{grant.who} {grant.in_words}" for grant in fresh]
+    subject = subject_line("access", "ledger", f"{'; '.join(words)} by a reader")
+    writes = {GRANTS_PATH: with_grants(log, fresh)} if fresh else {}
+    change = with_lines(Change(subject, writes, trailers("access", agent=work.caller.agent)), marks, work.read)
     if change.writes:
         work.commit([change])
         work.update_index()

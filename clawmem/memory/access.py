@@ -14,7 +14,6 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
-from clawmem.model.forms import render_lines
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.records.access import (
     GRANTS_PATH,
@@ -26,6 +25,7 @@ from clawmem.model.records.access import (
     check_known,
     event_of_mark,
     verdict,
+    with_grants,
 )
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -87,13 +87,9 @@ def decide_access(vault: Vault, caller: Caller, wanted: Grant) -> Granted:
             reason=reason,
             by=person.name if person else None,
         )
-        log = work.read(GRANTS_PATH) or b""
-        gap = b"\n" if log and not log.endswith(b"\n") else b""
-        words = f"{', '.join(grant.may)}{f' of {grant.of}' if grant.of else ''}{f', {reason}' if reason else ''}"
-        verb = "granted" if grant.allows else "withdrawn"
         change = Change(
-            subject_line("access", grant.who, f"{verb}: {words}"),
-            {GRANTS_PATH: log + gap + render_lines([grant])},
+            subject_line("access", grant.who, f"{grant.in_words}{f', {reason}' if reason else ''}"),
+            {GRANTS_PATH: with_grants(work.read(GRANTS_PATH) or b"", [grant])},
             trailers("access", session=caller.session),
         )
         return Granted(grant, work.commit([change])[-1], work.notices)

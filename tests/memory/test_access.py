@@ -13,7 +13,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.learning.apply import apply_answer
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import pending
-from clawmem.memory.access import mark, seen_by
+from clawmem.memory.access import known_access, mark, seen_by
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.model.records.access import AccessMark
 from clawmem.model.records.caller import Caller
@@ -191,3 +191,41 @@ def test_a_message_with_a_code_is_kept_without_it_and_one_with_a_password_is_not
     assert [event.text for event in events(vault)] == ["The door code is [redacted: pin] and Mia comes at five."]
     assert [line.line for line in result.skipped] == [2]
     assert "1 message (line 1) had a credential or a code, which was not stored" in result.notices
+
+
+_GRANTING = POLICY.replace("rules: [", "rules: [{role: reception, may: schedule, grants: true}, ").replace(
+    "kinds: {", "kinds: {schedule: Appointments., "
+)
+
+
+def test_what_a_message_grants_counts_where_its_speaker_may_decide_it(vault: Vault, caller: Caller) -> None:
+    said = [
+        ("Dr. Alvarez", "Lucia has sarcoidosis, and comes on Friday."),
+        ("Lucia Gomez", "Clara may see my results until the end of the year."),
+        ("Dr. Alvarez", "Clara may see the results of everybody."),
+        ("Clara", "Lucia Gomez may see when all patients come."),
+        ("Lucia Gomez", "He may see my results, too."),
+    ]
+    tell(with_policy(vault, _GRANTING), caller, *said)
+    health = {"kinds": ["health", "schedule"], "about": ["lucia"]}
+    to_clara = {"who": "clara", "may": ["health"]}
+    grants = {
+        "2": [{**to_clara, "until": "2026-12-31"}, {**to_clara, "until": "soon"}],
+        "3": [to_clara],
+        "4": [{"who": "lucia", "may": ["schedule"]}],
+        "5": [{"who": "desk", "may": ["health"]}],
+    }
+    answer(vault, caller, private={"1": health}, grants=grants)
+    rules = known_access(vault)
+    assert [(grant.who, grant.may, grant.of, grant.by) for grant in rules.grants] == [
+        ("clara", ("health",), "lucia", "lucia"),
+        ("clara", ("health",), "alvarez", "alvarez"),
+        ("lucia", ("schedule",), None, "clara"),
+    ]
+    assert rules.grants[0].until == "2026-12-31T23:59:59Z"
+    assert said[0][1] in texts(read_for(vault, "clara"), caller, "sarcoidosis")
+    log = vault.git.run("log", "--format=%s", "-2").decode()
+    assert "1 message marked; clara granted: health of lucia; clara granted: health of alvarez; lucia granted:" in log
+    tell(vault, caller, ("Lucia Gomez", "Clara may no longer see my results."), first=9)
+    answer(vault, caller, grants={"1": [{**to_clara, "allows": False}]})
+    assert said[0][1] not in texts(read_for(vault, "clara"), caller, "sarcoidosis")

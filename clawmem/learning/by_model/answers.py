@@ -58,6 +58,7 @@ _USER = re.compile(r"\b(?:users?|nutzer(?:s|in)?|benutzer(?:s|in)?)\b", re.IGNOR
 _TEXTS = ("event", "quote", "statement", "subject", "predicate", "object", "category", "relation_phrase")
 _NEW_PLACE = re.compile(rf"(?P<kind>{'|'.join(KINDS)}):\s*(?P<title>\S.*)", re.DOTALL)
 _MARKS = ("more", "read", "unread", "forget")
+_OF_MESSAGES = {"lines": (str, "texts"), "private": (Mapping, "marks"), "grants": (list, "lists")}
 
 NOT_ABOUT = "not what the quote says"
 # A second answer cannot make these good.
@@ -237,14 +238,11 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidInput(f"The key '{key}' of the answer is not a list of messages.", hint)
         if key in found:
             found[key] = [str(row).strip() for row in rows]
-    lines = found.get("lines", {})
-    if not isinstance(lines, Mapping) or not all(isinstance(line, str) for line in lines.values()):
-        raise InvalidInput("The key 'lines' of the answer is not an object of texts.", hint)
-    found["lines"] = {str(key).strip(): line for key, line in lines.items()}
-    private = found.get("private", {})
-    if not isinstance(private, Mapping) or not all(isinstance(mark, Mapping) for mark in private.values()):
-        raise InvalidInput("The key 'private' of the answer is not an object of marks.", hint)
-    found["private"] = {str(key).strip(): mark for key, mark in private.items()}
+    for key, (form, words) in _OF_MESSAGES.items():
+        values = found.get(key, {})
+        if not isinstance(values, Mapping) or not all(isinstance(value, form) for value in values.values()):
+            raise InvalidInput(f"The key '{key}' of the answer is not an object of {words}.", hint)
+        found[key] = {str(name).strip(): value for name, value in values.items()}
     return {**found, "facts": [full_keys(fact) for fact in found["facts"]]}
 
 

@@ -12,6 +12,7 @@ from clawmem.learning.reconciling.round_state import LearningCandidate
 from clawmem.learning.rules import rules
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.proposals.para import Proposition
+from clawmem.model.records.access import Grant
 from clawmem.model.records.event import Event
 from clawmem.vault.state.reading_state import ReadingState
 from clawmem.vault.vault import Vault
@@ -28,7 +29,7 @@ class Extraction(NamedTuple):
     `rejected` these facts. Only some propositions of an `unfinished` event are known, so it waits. `progress` is stored
     after the commit. `passed` are the events that count as read beside those found, those `again` had been set aside,
     and `workflow` is stored with each fact. `forget` maps the events that ask to forget something to the ids of the
-    facts that they mean. `lines` tell messages alone, and `marks` say for whom they are.
+    facts that they mean. `lines` tell messages alone, `marks` say for whom they are, and `grants` what messages grant.
     """
 
     model: str | None = None
@@ -46,6 +47,7 @@ class Extraction(NamedTuple):
     forget: Mapping[str, tuple[str, ...]] = {}
     lines: tuple[Event, ...] = ()
     marks: tuple[Event, ...] = ()
+    grants: tuple[Grant, ...] = ()
 
     @property
     def by_rules(self) -> bool:

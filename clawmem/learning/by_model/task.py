@@ -268,7 +268,15 @@ _FACT: Mapping[str, Any] = {
 _FORGET = {"type": ["object", "array"], "additionalProperties": {"type": "array", "items": {"type": "string"}}}
 _LINES = {"type": "object", "additionalProperties": {"type": "string"}}
 _PRIVATE = {"type": "object", "additionalProperties": {"type": "object"}}
-_OTHER = {"task": {"type": "string"}, "more": _NUMBERS, "forget": _FORGET, "lines": _LINES, "private": _PRIVATE}
+_GRANTS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "object"}}}
+_OTHER = {
+    "task": {"type": "string"},
+    "more": _NUMBERS,
+    "forget": _FORGET,
+    "lines": _LINES,
+    "private": _PRIVATE,
+    "grants": _GRANTS,
+}
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "required": ["facts"],

@@ -7,14 +7,15 @@ for everybody who reads this memory. What is marked is for nobody but those whom
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, UnreadableKey
-from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, to_record
-from clawmem.model.language.dates import moment_of
+from clawmem.model.forms import ONE_OR_MORE, FilledText, TimeText, no_other_keys, read_in_file, render_lines, to_record
+from clawmem.model.language.dates import end_of, moment_of
 from clawmem.model.language.text import normal
-from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part
+from clawmem.model.records.event import CHANNEL, MARK, MARK_OF, PARTICIPANTS, Event, is_hidden_in_part, is_of_person
 from clawmem.model.records.layout import ACCESS
 from clawmem.model.records.parsing import Yaml, read_log, yaml_value
 from clawmem.model.search.passage import MOST_PARTS
@@ -44,11 +45,13 @@ class Person(NamedTuple):
 
 @no_other_keys
 class Rule(NamedTuple):
-    """What a role may see: kinds of content, or `all`. With a relation, only of those to whom the person has it."""
+    """What a role may see: kinds of content, or `all`. With a relation, only of those to whom the person has it. With
+    `grants`, whoever has the role lets others see it, by saying so in a message."""
 
     role: FilledText
     may: Names
     relation: FilledText | None = None
+    grants: bool = False
 
 
 @no_other_keys
@@ -84,6 +87,22 @@ class Grant(NamedTuple):
     until: TimeText | None = None
     reason: str | None = None
     by: str | None = None
+
+    @property
+    def in_words(self) -> str:
+        """What is decided, as a part of a sentence."""
+        of = f" of {self.of}" if self.of else ""
+        return f"{'granted' if self.allows else 'withdrawn'}: {', '.join(self.may)}{of}"
+
+
+class ToldGrant(NamedTuple):
+    """A grant as a model reads it in a message: who may see which kinds of content, of whom, or no longer may."""
+
+    who: FilledText
+    may: Names
+    of: FilledText | None = None
+    allows: bool = True
+    until: TimeText | None = None
 
 
 class AccessPart(NamedTuple):
@@ -148,6 +167,12 @@ def policy_from(value: Any, path: str = ACCESS) -> Policy:
 def parse_grants(data: bytes, path: str, yaml: Yaml) -> tuple[Grant, ...]:
     """Read the log of grants. Raise Unreadable, with the line and the key."""
     return read_log(Grant, data, path, yaml)
+
+
+def with_grants(log: bytes, grants: Sequence[Grant]) -> bytes:
+    """Return the log of grants with some more behind it."""
+    gap = b"\n" if log and not log.endswith(b"\n") else b""
+    return log + gap + render_lines(grants)
 
 
 def mark_from(value: Any, speaker: str | None = None) -> AccessMark:
@@ -303,6 +328,48 @@ def _same(policy: Policy, name: str, other: str) -> bool:
     """Return whether two texts name the same person."""
     person = policy.person(name)
     return normal(name) == normal(other) or (person is not None and person.is_named(other))
+
+
+def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant | None:
+    """Return the grant that a message makes, or None if it does not name who may see it, or its speaker may not decide
+    it: whom it is about, or whose role grants what it may see."""
+    from hashlib import sha256  # few messages grant something
+
+    speaker = policy.person(message.speaker or "")
+    kinds = tuple(kind.casefold() for kind in told.may)
+    if speaker is None or not is_of_person(message) or {*kinds} - {*policy.kinds, EVERYTHING}:
+        return None
+    granting = policy._replace(rules=tuple(rule for rule in policy.rules if rule.grants))
+    wholes = [told.of] if told.of else [None, speaker.id]
+    decided = [
+        of
+        for of in wholes
+        if all(_of_kind(granting, (), speaker, kind, of, message.timestamp).allowed for kind in kinds)
+    ]
+    if not decided or not _is_named(policy, told.who, message.text):
+        return None
+    name = sha256(f"{message.id}\x1f{told!r}".encode()).hexdigest()[:8]
+    until = None if told.until is None else end_of(told.until)
+    return Grant(
+        f"{PREFIX}{name}",
+        message.timestamp,
+        told.who,
+        kinds,
+        decided[0],
+        told.allows,
+        None,
+        until,
+        message.id,
+        speaker.id,
+    )
+
+
+def _is_named(policy: Policy, who: str, text: str) -> bool:
+    """Return whether a text has a word of a name of the person, or of the role."""
+    person = policy.person(who)
+    names = (who.replace("_", " "),) if person is None else person.name
+    words = {word for name in names for word in normal(name).split() if len(word) > 2}
+    return any(word.removesuffix("s") in words or word in words for word in re.findall(r"\w+", normal(text)))
 
 
 def check_known(policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None) -> None:
