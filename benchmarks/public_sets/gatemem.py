@@ -11,8 +11,8 @@ set's own measure of exposure (`*_context_leakage_rate`); its U needs an answer.
 
 Arms: `everything` that was said; `bm25`, its ten best turns; `shared`, this memory without a policy; and with RIGHTS, a
 folder with `EPISODE.yaml` (a policy) and `EPISODE.json` (what a reader of the tasks has marked: `private` and `grants`,
-by turn, and `forget`, by turn the turns or words that are meant), `rights`: the same for the person who asks. Of the last two, what
-`recall` and `context` with 1,000 and 4,000 tokens serve.
+by turn, and `forget`, by turn the turns or words that are meant), `rights`: the same for the person who asks. Of the
+last two, what `recall` and `context` with 1,000 and 4,000 tokens serve.
 
 With `--answer` the model of the settings answers as the requester may know it, from the ten hits of `recall`. The
 answers are scored by the set's rule-based scorer. Its published figures are by a model as judge, so that they compare
