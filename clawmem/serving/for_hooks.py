@@ -177,9 +177,9 @@ def prompt_text(
     telling = [hit for hit in new if _tells(hit)]
     private = is_technical(prompt)
     near_enough = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, subject, rare, private)]
-    if len(words) == 1:
-        near_enough = _singled_out(telling, words[0])
     talk = [hit for hit in telling if not rare.isdisjoint(_stems(hit.text))]
+    if len(words) == 1:
+        near_enough, talk = _singled_out(telling, words[0]), []
     result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
