@@ -440,10 +440,10 @@ def _with_predecessors(index: Index, shown: RecallResult, asked: RecallQuery) ->
     """Return the hits with what held before the best fact behind it."""
     from clawmem.index.search.replaced import predecessors  # few questions ask for it
 
-    at, best = next((at, hit) for at, hit in enumerate(shown.ranking) if isinstance(hit.hit, FactHit))
+    at, best = next((at, hit.hit) for at, hit in enumerate(shown.ranking) if isinstance(hit.hit, FactHit))
     known = {hit.fact.id for hit in shown.found}
-    old = [placed for placed in predecessors(index, best.hit.fact, asked.wanted) if placed.fact.id not in known]
-    former = [RecallHit(FACTS, best.hit._replace(fact=placed.fact, entity=placed.entity)) for placed in old]
+    old = [placed for placed in predecessors(index, best.fact, asked.wanted) if placed.fact.id not in known]
+    former = [RecallHit(FACTS, best._replace(fact=placed.fact, entity=placed.entity)) for placed in old]
     ranking = [*shown.ranking[: at + 1], *former, *shown.ranking[at + 1 :]]
     return shown.ranked(ranking[: asked.limit])
 
