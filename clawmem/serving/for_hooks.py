@@ -21,6 +21,7 @@ from clawmem.model.records.entity import kind_of, visible_owners
 from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
+from clawmem.model.search.event_ranking import is_question
 from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
@@ -39,6 +40,7 @@ _MOST_HITS = 60
 _MOST_NAMED = 8
 _NAMED_KINDS = ("person", "company", "project")
 _LEAST_WORDS = 2
+_MOST_SINGLED_OUT = 3
 # Words of a prompt that say nothing of what it is about.
 _COURTESY = frozenset(
     "again bit bitte cool danke fine good great hallo hello hey hi looks nice ok okay perfect please right sorry sure"
@@ -156,7 +158,7 @@ def prompt_text(
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
     words = _telling(prompt)
-    if len(words) < _LEAST_WORDS:
+    if len(words) < (1 if is_question(prompt) else _LEAST_WORDS):
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     question = " ".join(words)[:QUESTION_CHARACTERS]
@@ -176,6 +178,8 @@ def prompt_text(
     private = is_technical(prompt)
     near_enough = [hit for hit in telling if hit.hit.score >= low or _is_of_subject(hit, subject, rare, private)]
     talk = [hit for hit in telling if not rare.isdisjoint(_stems(hit.text))]
+    if len(words) == 1:
+        near_enough, talk = _singled_out(telling, words[0]), []
     result = everything.ranked(near_enough or (talk if len(talk) >= _TALKED_OF else ()))
     known = {*shown, *(hit.fact.id for hit in result.found)}
     further = tuple(hit for hit in named if hit.fact.id not in known)[:_MOST_NAMED]
@@ -190,6 +194,12 @@ def prompt_text(
 
     outcome = recalled_context(vault, caller, question, wanted, result, budget)
     return HookText(outcome.text, outcome.facts)
+
+
+def _singled_out(hits: Sequence[RecallHit], word: str) -> list[RecallHit]:
+    """Return the facts with the only telling word of a question, if these are few."""
+    found = [hit for hit in hits if hit.kind == FACTS and _stem(word) in _stems(hit.text)]
+    return found if len(found) <= _MOST_SINGLED_OUT else []
 
 
 def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:
@@ -257,7 +267,7 @@ def _stems(text: str) -> set[str]:
 def _stem(word: str) -> str:
     word = word.removesuffix("s") if len(word) >= _STEM else word
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _STEM), "")
-    return word.removesuffix(ending)
+    return _stem(word.removesuffix(ending)) if ending else word
 
 
 def _tells(hit: RecallHit) -> bool:

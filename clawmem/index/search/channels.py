@@ -70,13 +70,15 @@ def is_within(day: str | None, wanted: FactFilter) -> bool:
 class ChannelHits(NamedTuple):
     """The result of a channel: scores by row number (higher is better), or why it did not run.
 
-    `unable` is true if the channel failed, and false if the question gave it nothing to do.
+    `unable` is true if the channel failed, and false if the question gave it nothing to do. `embedded` are the ids of
+    the facts that have vectors, where not all have any.
     """
 
     scores: Mapping[int, float]
     ran: bool = True
     why_not: str = ""
     unable: bool = False
+    embedded: Sequence[str] | None = None
 
 
 def keyword_channel(

@@ -59,7 +59,7 @@ def vector_channel(
     """
     try:
         with _query(vault, question, day) as query:
-            return ChannelHits(_facts(query, index, wanted, limit))
+            return _facts(query, index, wanted, limit)
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
@@ -143,8 +143,9 @@ def _remote_vector(vault: Vault, vectors: Vectors, question: str, day: str) -> S
         raise VectorsUnavailable(problem.message) from None
 
 
-def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> dict[int, float]:
+def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> ChannelHits:
     pack = query.vectors.pack(FACTS)
+    (total,) = index.database.execute("SELECT facts FROM total").fetchone()
     apart, floor = _differences(query, pack)
     nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
     rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
@@ -152,7 +153,8 @@ def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> 
         rows = passing_ids(index, wanted)
         nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
     scores = _closeness(query, pack, [at for at in nearest if pack.ids[at] in rows])
-    return {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
+    close = {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
+    return ChannelHits(close, embedded=pack.ids if len(pack.ids) < total else None)
 
 
 def _differences(query: VectorQuery, pack: VectorPack) -> tuple[list[int], float]:

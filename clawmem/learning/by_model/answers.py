@@ -62,7 +62,7 @@ _OF_MESSAGES = {"lines": (str, "texts"), "private": (Mapping, "marks"), "grants"
 
 NOT_ABOUT = "not what the quote says"
 # A second answer cannot make these good.
-_FINAL = frozenset(("no fact of an assistant's", "the user did not say it", "said twice", "no such event"))
+_FINAL = frozenset(("the user did not say it", "said twice", "no such event"))
 
 
 class DroppedFact(NamedTuple):
@@ -321,7 +321,7 @@ def _proposition(
     _check_grounded(words, quote, task, number, affirmed)
     category = "fact" if _begins_later(fact, quote, piece) else fact["category"]
     if piece.role == "assistant" and category not in _OF_ASSISTANTS:
-        raise _Unfit("no fact of an assistant's")
+        raise _Unfit("no fact of an assistant's", "quote the user's words for it, if there are any")
     if piece.role == AGENT and (category == "instruction" or (_names_user(words) and not _names_user(quote))):
         raise _Unfit("the user did not say it")
     subject, value = _subject(fact, piece), one_line(fact["object"])[:300] or None

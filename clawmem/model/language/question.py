@@ -64,6 +64,12 @@ _FORMER = re.compile(
     r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
     re.IGNORECASE,
 )
+_PAST = re.compile(
+    r"^\W*(?:who|what|where|which|how|wer|was|wo|wie|welche\w*|qui|où|quién|dónde)\b[^?]*\b"
+    r"(?:was|were|did|war|waren|hatte|hatten|était|era|fue)\b",
+    re.IGNORECASE,
+)
+_WHY = re.compile(r"\b(?:why|how come|reasons?|warum|wieso|weshalb|grund|pourquoi|por qué|perché)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
@@ -148,6 +154,16 @@ def names_subject(word: str) -> bool:
 def asks_former(question: str) -> bool:
     """Return whether a question asks for what held before."""
     return _FORMER.search(question) is not None
+
+
+def asks_past(question: str) -> bool:
+    """Return whether a question asks who or what was so: what held before may be meant, or what holds."""
+    return _PAST.search(question) is not None
+
+
+def asks_why(question: str) -> bool:
+    """Return whether a question asks for a reason."""
+    return _WHY.search(question) is not None
 
 
 def _words(question: str) -> tuple[list[str], list[str]]:

@@ -126,8 +126,11 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     on = _without_guardrails_of_others(on, caller.agent)
     way = UnitStyle(vault.catalog_or_none() or Catalog({}), wanted.as_of or stamp(caller.now), wish.evidence)
     scoped = _scoped(vault, on, wish) if wanted.of_work and not wanted.as_of else ()
-    searched = _has_words(wish) and not (scoped and _names_only_project(wish))
+    bare = wanted.of_work and _names_only_project(wish)
+    searched = _has_words(wish) and not (scoped and bare)
     asked, asides = find_hits(vault, index, on, wish, counted) if searched else (None, [])
+    if asked and bare and not (asked.facts or asked.heard or asked.written):
+        asked, asides = None, []  # of a project of which nothing is known, a session begins with what is in use
     aside = frame.aside("; ".join(asides)) if asides else None
     guards = _guardrails(vault, on, wish)
     sections = [

@@ -16,7 +16,7 @@ from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
-from clawmem.model.facts.fact import GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of, stamp
@@ -193,12 +193,13 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    """Return the candidates that belong to work: those with a scope, and everybody's instructions and corrections."""
+    """Return the candidates that belong to work: those with a scope, everybody's instructions and corrections, and what
+    a person pinned."""
     facts = (
         facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
     )
     kept = {n for n, placed in facts.items() if scope_of(placed.fact) or placed.fact.category in _EVERYBODYS}
-    return [candidate for candidate in candidates if candidate.n in kept]
+    return [candidate for candidate in candidates if candidate.n in kept or candidate.weight >= PINNED]
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 from clawmem.model.facts.fact import is_low_trust
+from clawmem.model.facts.fact_words import because
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of
@@ -25,18 +26,24 @@ ASKING_SHARE, UNFINISHED_SHARE = 0.8, 0.5
 # A fact about what the question names, with the relation that it asks for, gets this part of what it lacks of a full
 # match, divided by the number of such facts: its triple answers the question, whatever its words.
 _EXACT_SHARE = 0.5
+# What a fact with a reason gets of its own score where a reason is asked for, up to a full match.
+_REASON_SHARE = 1.5
 # What has the same words of the question, and at least this part of the score, says about as much.
 NEAR_TIE = 0.7
 _HANGING = frozenset("a an and because but for of or than that the to where which who whose with".split())
 
 
-def in_one_order(result: RecallResult, agent: str | None, sources: Collection[EventHit] = ()) -> list[RecallHit]:
+def in_one_order(
+    result: RecallResult, agent: str | None, sources: Collection[EventHit] = (), why: bool = False
+) -> list[RecallHit]:
     """Return all hits, best first; an agent's own facts come first among those that match about as well.
 
     A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
-    fact before the event before the line of a page. `sources` are events of facts that the question did not find.
+    fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
+    `why`, the question asks for a reason.
     """
-    by_score = sorted(_without_equal(_every(result, sources)), key=lambda hit: (hit.hit.only_named, -hit.hit.score))
+    hits = _behind_facts(_without_equal(_every(result, sources, why)))
+    by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
     if agent is None or not every:
         return every
@@ -75,11 +82,24 @@ def _when(hit: RecallHit) -> tuple[str, int]:
     return (hit.hit.event.timestamp, hit.hit.place) if isinstance(hit.hit, EventHit) else ("", 0)
 
 
-def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[RecallHit]:
+def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
+    """Return the hits, but no question that somebody asked above a fact with as many of the words."""
+    facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and not hit.hit.only_named]
+
+    def limit(hit: RecallHit) -> float:
+        return max((fact.score for fact in facts if fact.share >= hit.hit.share > 0), default=hit.hit.score)
+
+    return [
+        _scoring(hit, limit(hit)) if hit.kind == EVENTS and limit(hit) < hit.hit.score and only_asks(hit.text) else hit
+        for hit in hits
+    ]
+
+
+def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:
     heard = {source.event.id: source for source in (*sources, *result.heard)}
     shown: set[str] = set()
     exact = result.channels["predicate"].hits if "predicate" in result.channels else 0
-    for fact in (_fitting(hit, exact) for hit in result.found):
+    for fact in (_fitting(hit, exact, why) for hit in result.found):
         message = heard.get(fact.fact.source_event or "")
         if message is None or not _says_it_all(fact, message):
             yield RecallHit(FACTS, fact, None, display_speaker(message.event) if message else None)
@@ -92,13 +112,15 @@ def _every(result: RecallResult, sources: Collection[EventHit]) -> Iterator[Reca
     yield from (RecallHit(page_kind(hit.path), hit) for hit in result.noted)
 
 
-def _fitting(fact: FactHit, exact: int) -> FactHit:
-    """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, and with a
-    lower one if it is unfinished or in doubt."""
+def _fitting(fact: FactHit, exact: int, why: bool) -> FactHit:
+    """Return a fact with a higher score if its triple answers the question, as those of `exact` facts do, or its reason
+    one that asks `why`, and with a lower one if it is unfinished or in doubt."""
     if fact.fact.fact.rstrip(" .").rpartition(" ")[2].lower() in _HANGING:
         return _scaled(fact, UNFINISHED_SHARE)
     if fact.fact.metadata and in_doubt(fact.fact):
         fact = _scaled(fact, SHARE_IN_DOUBT)
+    if why and because(fact.fact):
+        fact = _scaled(fact, max(1.0, min(1 + _REASON_SHARE, 1 / fact.score if fact.score else 1.0)))
     if not exact or not fact.channels.get("predicate"):
         return fact
     more = round((1 - min(fact.score, 1.0)) * _EXACT_SHARE / exact, 4)

@@ -36,6 +36,8 @@ from clawmem.model.language.question import (
     asks,
     asks_for_notes,
     asks_former,
+    asks_past,
+    asks_why,
     days_listed,
     kind_of_answer,
     names_subject,
@@ -306,6 +308,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     if FACTS in where and not (wanted.as_of or wanted.superseded):
         if asks_former(asked.words):
             shown = _with_former(vault, index, shown, asked)
+        elif shown.found and asks_past(asked.words) and time_asked(asked.words, asked.caller.now) is None:
+            shown = _with_predecessors(index, shown, asked)
         elif not any(recall_hit.hit.share for recall_hit in shown.ranking):
             shown = shown._replace(gone=gone_facts(vault, index, asked))
     return shown._replace(successors=successors_of(index, [*(hit.fact for hit in shown.found), *shown.gone]))
@@ -366,7 +370,7 @@ def _one_ranking(
     """Return the result with its hits in one order, without repetitions, weak hits, and hits beyond the limit."""
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
-    every = in_one_order(result, asked.caller.agent, sources)
+    every = in_one_order(result, asked.caller.agent, sources, asks_why(asked.words))
     if FACTS in asked.where and (orders := [each for each in every if _is_order(each)]):
         found = sum(map(_is_order, _strong(every, asked, words)[: asked.limit]))
         every = [each for each in every if each not in orders]
@@ -430,6 +434,18 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
     near = NEAR_TIE * max((recall_hit.hit.score for recall_hit in ranking), default=0.0)
     ranking.sort(key=lambda hit: not (_is_replaced(hit) and hit.hit.score >= near))
     return shown.ranked(with_falling_scores(ranking[: asked.limit]))._replace(nearest=())
+
+
+def _with_predecessors(index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
+    """Return the hits with what held before the best fact behind it."""
+    from clawmem.index.search.replaced import predecessors  # few questions ask for it
+
+    at, best = next((at, hit.hit) for at, hit in enumerate(shown.ranking) if isinstance(hit.hit, FactHit))
+    known = {hit.fact.id for hit in shown.found}
+    old = [placed for placed in predecessors(index, best.fact, asked.wanted) if placed.fact.id not in known]
+    former = [RecallHit(FACTS, best._replace(fact=placed.fact, entity=placed.entity)) for placed in old]
+    ranking = [*shown.ranking[: at + 1], *former, *shown.ranking[at + 1 :]]
+    return shown.ranked(ranking[: asked.limit])
 
 
 def _is_replaced(hit: RecallHit) -> bool:
@@ -702,7 +718,13 @@ def _best(
     # What has only a name comes after what has a word of the question.
     ranked = rank(scores, features, shares=parts, asked=about)
     if close := scores["vector"]:
-        ranked = [_with_meaning(fact, close.get(fact.id, 0.0)) for fact in ranked]
+        # A fact without a vector yet is judged by its words.
+        embedded = hits["vector"].embedded
+        known = None if embedded is None else {fact.id for fact in ranked}.intersection(embedded)
+        ranked = [
+            _with_meaning(fact, close.get(fact.id, 0.0)) if known is None or fact.id in known else fact
+            for fact in ranked
+        ]
         ranked.sort(key=lambda fact: -fact.score)
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.

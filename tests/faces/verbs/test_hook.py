@@ -170,6 +170,32 @@ def test_a_session_starts_with_its_project_and_after_a_compaction_with_its_task(
     assert "YAML" in after and "sister" not in after
 
 
+def test_a_session_of_a_new_project_starts_with_what_is_in_use_and_pinned(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    for text in ("My name is Ines.", "I prefer short answers.", "My sister is ill."):
+        assert clawmem("remember", text).code == 0
+    assert clawmem("edit", "My name is Ines.", "--pin").code == 0
+    told = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert "## Always\n- My name is Ines." in told and "I prefer short answers." in told
+    assert "sister" not in told
+
+
+def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    for text in (
+        "Marek does the frontend.",
+        "The boat is deployed to Hetzner.",
+        *(f"Tea {n} is hot." for n in range(5)),
+    ):
+        assert clawmem("remember", text).code == 0
+    asked = {"who does the frontend?": "Marek", "where do we deploy?": "Hetzner", "frontend": "", "any tea?": ""}
+    for prompt, wanted in asked.items():
+        text = context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt))
+        assert wanted in text and bool(text) == bool(wanted), prompt
+
+
 def test_a_session_starts_with_what_holds_of_its_project_and_not_with_small_talk(
     clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
 ) -> None:

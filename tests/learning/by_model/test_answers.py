@@ -331,7 +331,9 @@ def test_an_assistant_only_decides_and_recommends() -> None:
     assert (made.trust, made.subject, made.predicate) == ("agent", "the assistant", None)
     promise = fact("e1", "I'll check it weekly", "The assistant checks it weekly.", category="commitment")
     capital = fact("e1", "Paris is the capital of France", "Paris is the capital of France.")
-    assert read(promise, capital, of=message).dropped == {"no fact of an assistant's": 2}
+    dropped = read(promise, capital, of=message)
+    assert dropped.dropped == {"no fact of an assistant's": 2}
+    assert len(dropped.doubtful) == 2, "the words of the user may say it"
 
 
 def test_a_tool_speaks_for_itself_only() -> None:

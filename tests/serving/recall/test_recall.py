@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from clawmem.index.search.channels import FactFilter
+from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
+from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts, show_fact
-from clawmem.serving.recall.recall import recall
-from clawmem.serving.recall.result import ChannelReport, RecallResult
+from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
+from clawmem.serving.recall.result import RECALL_KINDS, ChannelReport, RecallResult
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.vault import Vault
 
@@ -182,3 +184,38 @@ def test_a_question_about_the_past_names_the_command_for_what_was_replaced(
         assert _ask(vault, caller, other).notices == (), other
     part = _ask(vault, caller, "where did Jane live in 2025?").notices
     assert "--as-of 2025-05-31`" in "".join(part)
+
+
+def test_who_was_gives_what_held_before_behind_what_holds(vault: Vault, caller: Caller) -> None:
+    old = _keep(vault, caller, "Jane is the manager of Aurora")
+    supersede(vault, old, draft_from_record({"fact": "Carla is the manager of Aurora"}, caller.now), caller)
+    _keep(vault, caller, "Aurora has a budget of 9,000 euros")
+    both = ["Carla is the manager of Aurora", "Jane is the manager of Aurora"]
+    assert _texts(_ask(vault, caller, "Who was the manager of Aurora?"))[:2] == both
+    assert both[1] not in _texts(_ask(vault, caller, "Who is the manager of Aurora?"))
+
+
+def test_a_question_for_a_reason_finds_the_fact_that_has_one(vault: Vault, caller: Caller) -> None:
+    old = _keep(vault, caller, "The Aurora launch is planned for 15 December 2026")
+    draft = draft_from_record({"fact": "The Aurora launch is planned for 20 January 2027"}, caller.now)
+    supersede(vault, old, draft, caller, reason="the payment provider is late")
+    _keep(vault, caller, "The Aurora launch is moved to 2 February 2027")
+    asked = [recall(vault, words, caller, EVERYTHING, 10, least=LEAST_SCORE, near=NEAR_SHARE) for words in
+             ("Why was the Aurora launch moved?", "When was the Aurora launch moved?")]  # fmt: skip
+    assert ["20 January" in " ".join(_texts(result)) for result in asked] == [True, False]
+
+
+def test_options_that_were_not_taken_are_found(vault: Vault, caller: Caller) -> None:
+    details = {"alternatives": [{"option": "Adyen", "why": "too expensive"}]}
+    _keep(vault, caller, "Use Stripe for payments", category="decision", details=details)
+    found = recall(vault, "What alternatives did we consider?", caller, EVERYTHING, 10, least=LEAST_SCORE)
+    assert _texts(found) == ["Use Stripe for payments"]
+
+
+def test_a_question_that_somebody_asked_stands_behind_the_fact_that_answers_it(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "The tidepool service uses port 8090")
+    said = ["which port does the tidepool service use?", "8087, from config.toml.", "thanks, the port it is then"]
+    ingest(vault, [Message(at, "user", text, None, "Ada", "s1") for at, text in enumerate(said)], caller, "chat")
+    asked = recall(vault, "which port does tidepool use", caller, EVERYTHING, 10, RECALL_KINDS, least=LEAST_SCORE)
+    assert asked.ranking[0].text == "The tidepool service uses port 8090"
+    assert said[0] in [hit.text for hit in asked.ranking]
