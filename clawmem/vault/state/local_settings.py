@@ -127,9 +127,7 @@ def parse_settings_text(place: SettingsFile, text: str) -> Any:
 
 def write_settings_text(place: SettingsFile, text: str) -> None:
     """Replace the text of a settings file atomically. Raise OSError."""
-    disk = Disk()
-    disk.replace(place.path, text.encode(), place.path.parent)
-    delete_parsed_cache(place)
+    Disk().replace(place.path, text.encode(), place.path.parent)
 
 
 def delete_parsed_cache(place: SettingsFile) -> None:

@@ -22,6 +22,7 @@ from clawmem.extensions.governance.criterion import (
     CriterionResult,
     criteria_of,
     parse_rule,
+    shortened,
     verdict_of,
 )
 
@@ -33,6 +34,7 @@ from clawmem.extensions.governance.criterion import (
         ("Command:  `make test`", [("command", "make test")]),
         ("`command: make test`", [("command", "make test")]),
         ("The tests pass: `command: make test`", [("command", "make test")]),
+        ("The tests pass: `Command: make test`", [("command", "make test")]),
         ("rule: contains README.md 'two words'", [("rule", "contains README.md 'two words'")]),
         ("Both: `rule: exists a` and ``command: ./b``.", [("rule", "exists a"), ("command", "./b")]),
         ("The command: it must work.", [("judged", "The command: it must work.")]),
@@ -81,3 +83,9 @@ def test_what_is_not_sure_decides_nothing() -> None:
     assert verdict_of([_result(MET), _result(MET, 0.7)])[0] == PASS
     assert verdict_of([_result(MET), _result(REFUTED, 0.69)])[0] == ESCALATE
     assert verdict_of([]) == (ESCALATE, "The task has no acceptance list.")
+
+
+def test_only_evidence_beyond_the_limit_is_cut() -> None:
+    assert shortened("Passed\nin 3 s.") == "Passed in 3 s."
+    assert shortened("x" * 500) == "x" * 500
+    assert shortened("x" * 501) == "x" * 499 + "…"

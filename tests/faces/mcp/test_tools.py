@@ -18,10 +18,13 @@ from clawmem.learning.ingest import ingest
 from clawmem.model.safety.recalled_text import OPENING_OF_TASK, is_recalled
 from clawmem.model.transcripts.message import Message
 from clawmem.runtime import Runtime
+from clawmem.work.sessions.records import list_sessions
 from tests.loopback import shown_events
 from tests.manual import TOOL_LIST, tool_file
 
 MOST_TOKENS = 2_500
+ENDING = {"summary": "Moved the build to clang.", "reflection": {"learned": [], "watch_for": []},
+          "lessons": ["Run make clean after a change of the compiler."]}  # fmt: skip
 
 
 @pytest.fixture
@@ -94,14 +97,20 @@ def test_arguments_that_are_wrong(runtime: Runtime, tool: str, arguments: dict[s
 
 
 def test_a_session_is_handed_in_and_started_where_none_runs(runtime: Runtime) -> None:
-    document = {"summary": "Moved the build to clang.", "reflection": {"learned": [], "watch_for": []},
-                "lessons": ["Run make clean after a change of the compiler."]}  # fmt: skip
     with pytest.raises(ClawmemError, match="reflection: is missing"):
         call_tool("session_end", {"summary": "Nothing."}, runtime)
-    text = call_tool("session_end", document, runtime.renewed("cli"))
+    text = call_tool("session_end", ENDING, runtime.renewed("cli"))
     assert text.startswith("ended ses_") and "Run make clean" in text
     with pytest.raises(ClawmemError):
-        call_tool("session_end", {**document, "session": "none"}, runtime.renewed("cli"))
+        call_tool("session_end", {**ENDING, "session": "none"}, runtime.renewed("cli"))
+
+
+def test_a_session_that_a_tool_starts_is_of_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:
+    (tmp_path / "boat").mkdir()
+    boat = runtime.at(tmp_path / "boat")
+    call_tool("session_end", ENDING, boat)
+    (record,) = list_sessions(boat.vault(), boat.now()).sessions
+    assert record.project and record.project == boat.project()
 
 
 def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from clawmem.index.vectors.channel import event_vector_channel, note_vector_chan
 from clawmem.index.vectors.embed import embed_missing, needs_embedding
 from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
 from clawmem.llm.client import check_model
+from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 from tests.loopback import embeds, refuses, serving
@@ -102,6 +103,15 @@ def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vau
     assert needs_embedding(vault)
     assert embed_missing(vault, seconds=120).embedded == 1
     assert best(vault, "Which musical instrument?") == "Jane plays the cello."
+
+
+@needs_local_model
+@pytest.mark.usefixtures("told")
+def test_a_run_that_begins_anew_makes_everything_again(vault: Vault) -> None:
+    embed_missing(vault, seconds=120)
+    again = embed_missing(vault, seconds=120, anew=True)
+    assert (again.embedded, again.left, again.fitted) == (len(SAID), 0, True)
+    assert best(vault, "Who has a dog?") == SAID[1][0]
 
 
 @needs_local_model
@@ -222,6 +232,22 @@ def test_vectors_of_another_version_are_not_used(vault: Vault) -> None:
     anew = open_or_create_vectors(vault)
     assert anew.meta("version") == "2" and anew.pack(FACTS).ids == ()
     anew.close()
+
+
+def test_a_file_without_tables_is_none_and_the_new_one_is_for_its_owner_alone(vault: Vault) -> None:
+    path = vectors_path(vault)
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    assert open_vectors(vault) is None
+    open_or_create_vectors(vault).close()
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_past_has_the_vectors_of_the_present(vault: Vault) -> None:
+    open_or_create_vectors(vault).close()
+    vectors = open_vectors(VaultAt(vault, vault.head().commit or ""))
+    assert vectors is not None
+    vectors.close()
 
 
 def _all_looked_again(looks: list[int], before: list[int]) -> bool:

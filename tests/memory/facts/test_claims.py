@@ -18,7 +18,7 @@ from clawmem.memory.facts.premises import refresh_premises
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import read_proposals
-from clawmem.model.facts.claim_check import checked_check, failure_of
+from clawmem.model.facts.claim_check import check_of, checked_check, failure_of
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import ARCHIVED, Fact
 from clawmem.model.facts.fact_words import UNREVIEWED, labels
@@ -313,19 +313,24 @@ def test_what_was_approved_and_undone_may_be_proposed_again(vault: Vault, caller
     assert len([proposal for proposal in read_proposals(vault).open if proposal.kind == "deprecation"]) == 1
 
 
-def test_a_claim_that_its_check_retracts_is_not_flagged(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+def test_a_claim_that_its_check_retracts_or_leaves_without_a_check_is_not_flagged(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
     work = tmp_path / "work"
     work.mkdir()
     rule = keep(vault, caller, "The port is 80.", trust="agent")
+    bare = keep(vault, caller, "The path is /api.")
     other = keep(vault, caller, "The host is acme.")
-    for fact in (rule, other):
+    verbs = {rule.id: f"retract {rule.id}", bare.id: f"claim check {bare.id} --remove"}
+    for fact in (rule, bare, other):
         script = work / f"{fact.id}.sh"
-        ends = f"{sys.executable} -m clawmem --vault {vault.root} retract {rule.id} >&2" if fact is rule else "true"
-        script.write_text(f"#!/bin/sh\n{ends}\nexit 1\n")
+        run = f"{sys.executable} -m clawmem --vault {vault.root} {verbs[fact.id]} >&2" if fact.id in verbs else "true"
+        script.write_text(f"#!/bin/sh\n{run}\nexit 1\n")
         script.chmod(0o755)
         set_check(vault, fact.id, checked_check(None, f"./{script.name}", None), caller)
         allow_command(vault, plan_command(vault, caller, f"./{script.name}", work))
-    assert [test.outcome for test in _run(vault, caller, folder=work).tests] == ["failed", "failed"]
+    assert [test.outcome for test in _run(vault, caller, folder=work).tests] == ["failed"] * 3
     (proposal,) = read_proposals(vault).open
     assert [target.id for target in proposal.targets] == [other.id] and failure_of(facts(vault)[other.id])
-    assert facts(vault)[rule.id].status == "retracted" and not failure_of(facts(vault)[rule.id])
+    assert facts(vault)[rule.id].status == "retracted" and check_of(facts(vault)[bare.id]) is None
+    assert not any(failure_of(facts(vault)[fact.id]) for fact in (rule, bare))

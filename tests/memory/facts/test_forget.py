@@ -313,6 +313,40 @@ def test_the_verb_shows_first(clawmem: Command) -> None:
     assert clawmem("forget", "Kestrel").code == 1
 
 
+def test_what_is_forgotten_leaves_the_generated_pages_at_once(clawmem: Command, vault_root: Path) -> None:
+    clawmem("remember", "Jane's boat is the Albatross.", "--entity", "areas/people/jane")
+    clawmem("heartbeat", "--only", "summaries")
+    page = vault_root / "life/areas/people/jane/summary.md"
+    assert "Albatross" in page.read_text()
+    assert clawmem("forget", "Albatross", "--yes").code == 0
+    assert "Albatross" not in page.read_text()
+
+
+def test_what_was_just_said_is_the_persons_own_message_and_not_the_reply(clawmem: Command) -> None:
+    rows = [
+        {"role": role, "content": text, "session": "s1", "timestamp": f"2026-11-20T10:0{number}:00Z"}
+        for number, (role, text) in enumerate(
+            (
+                ("user", "The merger is with Ostrava."),
+                ("assistant", "The lawyer is Plum."),
+                ("user", "Forget what I just told you."),
+            )
+        )
+    ]
+    clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows)))
+    assert "Ostrava" not in served(clawmem, "Ostrava merger")
+    assert "Plum" in served(clawmem, "Plum lawyer")
+
+
+def test_a_fact_that_is_shown_again_is_as_it_was(clawmem: Command) -> None:
+    fact = clawmem("remember", "The user lives in Oslo.", "--json").data["facts"][0]["id"]
+    before = clawmem("why", fact, "--json").data["fact"]
+    say(clawmem, "Forget that I live in Oslo.")
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    assert clawmem("why", fact, "--json").data["fact"] == before
+
+
 def test_the_words_in_which_it_was_said_count(clawmem: Command) -> None:
     say(clawmem, "Ich esse kein Fleisch.", session="s1")
     task = clawmem("learn", "pending", "--json").data
@@ -388,6 +422,15 @@ def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, ca
     assert max(map(len, why.split('"')[1::2])) == 120
     assert found.proposal.details == {"events": [event.id for event in found.events], "words": ["boat Albatross"]}
     assert found.change.subject == "forget(vault): 0 facts and 11 messages hidden until a person decides"
+
+
+def test_a_clause_of_a_sentence_that_goes_is_named_once(vault: Vault, caller: Caller) -> None:
+    gone = "My number is 5550187, and I live in Oslo."
+    _told(vault, caller, f"{gone} The choir is large, and it sings very well.")
+    with writing(vault, caller, "forget") as work:
+        request = Event("evt_9", "2026-11-20T11:00:00Z", "user", "forget both", session="s")
+        found = plan_forgetting(work, [("5550187",), ("that I live in Oslo",)], request)
+    assert found is not None and [event.text for event in found.events] == [gone]
 
 
 def _history(vault: Path) -> list[str]:

@@ -367,7 +367,9 @@ def test_the_daily_limit_of_lessons_is_the_learners_own(vault: Vault, caller: Ca
     ]
     with pytest.raises(Refused, match="may store 1 lesson a day"):
         remember(vault, lessons, caller._replace(agent="ada"))
-    assert [fact.outcome for fact in remember(vault, lessons[:1], caller._replace(agent="ada")).facts] == ["added"]
+    note = draft_from_record({"fact": "The log is long.", "entity": "@ada/areas/general"}, caller.now)
+    first = remember(vault, [lessons[0], note], caller._replace(agent="ada"))
+    assert [fact.outcome for fact in first.facts] == ["added", "added"], "what is no lesson does not count"
     shared = [draft._replace(entity="projects/boat") for draft in lessons]
     assert [fact.outcome for fact in remember(vault, shared, caller).facts] == ["added", "added"]
 
@@ -417,3 +419,9 @@ def test_evidence_that_quotes_a_credential_of_an_event_is_refused_or_left_out(
     change_setting(vault, caller, "secrets.action", "redact")
     fact, _, _ = _keep(Vault(vault.root, environment), caller, **wanted)
     assert (fact.source_event, fact.source_text, fact.source_span) == (event.id, None, None)
+
+
+def test_what_an_unattended_run_stores_has_the_trust_of_what_it_comes_from(vault: Vault, caller: Caller) -> None:
+    run = caller._replace(agent="heartbeat", unattended=True)
+    assert _keep(vault, run, fact="Jane likes tea.", trust="user")[0].trust == "user"
+    assert _keep(vault, run._replace(unattended=False), fact="Jane likes rum.", trust="user")[0].trust == "agent"

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.errors import InvalidInput
 from clawmem.model.facts.fact import ARCHIVED, RETRACTED, STATUSES, SUPERSEDED, Fact
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
@@ -32,6 +33,7 @@ from clawmem.model.lifecycle.tiers import (
     score_tier,
     should_archive,
     tier_of,
+    zone,
 )
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
@@ -297,3 +299,14 @@ def test_a_verdict_in_full() -> None:
 def test_a_fact_is_archived_only_below_the_score() -> None:
     assert not should_archive(a_fact(59), NOW, archive_days=30)  # its score is 0.205
     assert should_archive(a_fact(61), NOW, archive_days=30)  # and 0.195
+
+
+@pytest.mark.parametrize(
+    ("used", "expected"),
+    [(0, "green"), (39, "green"), (40, "target"), (60, "target"), (61, "rotate"), (80, "rotate"), (81, "compact")],
+)
+def test_the_zone_of_a_context_window(used: int, expected: str) -> None:
+    assert zone(used, 100) == expected
+    for wrong in ((used, 0), (-1 - used, 100)):
+        with pytest.raises(InvalidInput):
+            zone(*wrong)

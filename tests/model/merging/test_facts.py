@@ -275,3 +275,31 @@ def test_a_third_machine_that_learned_the_same_joins_the_fact_that_stays() -> No
     assert [(link.type, link.to) for link in facts[first.id].links] == [("merges", second.id), ("merges", third.id)]
     assert [(link.type, link.to) for link in facts[second.id].links] == [("supports", BASE.id)]
     assert chain.chain_problems(found.shelves[PATH]) == ()
+
+
+def test_of_equal_facts_the_more_trusted_stays_though_it_is_later() -> None:
+    sides = [
+        BASE._replace(id=f"fact_0000000{n}", fact="Jane owns a yawl.", timestamp=f"2026-11-21T1{n}:00:00Z", trust=trust)
+        for n, trust in ((2, "agent"), (3, "user"))
+    ]
+    for mine, yours in (sides, sides[::-1]):
+        found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, mine)}, {PATH: (BASE, yours)})
+        assert [twin.kept for twin in found.twins] == ["fact_00000003"]
+
+
+def test_an_outsider_replaces_nothing_where_one_of_the_others_is_trusted() -> None:
+    web, page = (home(n, place, n, trust="external") for n, place in ((2, "Rome"), (3, "Paris")))
+    assert standing(met([OSLO, web], [page], policy="theirs")) == ["Oslo", "Paris", "Rome"]
+
+
+def test_an_equal_fact_that_was_replaced_since_keeps_its_successor() -> None:
+    first, second, third = (
+        BASE._replace(id=f"fact_0000000{n}", fact="Jane owns a yawl.", timestamp=f"2026-11-21T1{n}:00:00Z")
+        for n in (2, 3, 4)
+    )
+    ketch = BASE._replace(id="fact_00000005", fact="Jane owns a ketch.", links=(FactLink("supersedes", third.id),))
+    joined = second._replace(links=(FactLink("merges", third.id, DUPLICATE_REASON, third.timestamp),))
+    yours = (joined, third._replace(status="superseded", superseded_by=ketch.id), ketch)
+    found = merge_facts({PATH: (BASE,)}, {PATH: (BASE, first)}, {PATH: (BASE, *yours)})
+    successors = {fact.id: fact.superseded_by for fact in found.shelves[PATH] if fact.superseded_by}
+    assert successors == {second.id: first.id, third.id: ketch.id}

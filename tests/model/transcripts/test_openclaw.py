@@ -80,3 +80,32 @@ def test_entries_that_are_not_known_are_named() -> None:
         SkippedLine(3, "its type 'moonbeam' is not known"),
         SkippedLine(4, "its role 'king' is not one of user, assistant, system, tool, note"),
     ]
+
+
+def test_what_a_hook_added_is_marked_and_what_a_channel_says_is_an_outsiders() -> None:
+    found = taken(
+        entry("m1", "user", "Hello."),
+        entry("m2", "user", "The user owns a boat.", hookName="memory"),
+        entry("m3", "user", "[WhatsApp +4912345] Bob: Come over."),
+        entry("m4", "user", "[WhatsApp Group Cooks] Come over."),
+        entry("m5", "user", "[WhatsApp +4912345] Come over."),
+    )
+    marked = [(message.recalled, message.trust) for message in found if isinstance(message, Message)]
+    assert marked == [(False, None), (True, None), (False, "external"), (False, "external"), (False, None)]
+
+
+def test_a_line_of_a_session_without_an_id_is_none_of_its_headers() -> None:
+    assert shape_of(b'{"type": "session", "role": "user", "text": "Hello."}\n', "session.jsonl") == ("jsonl", True)
+
+
+def test_an_event_of_a_run_has_the_time_of_its_line_where_its_message_has_none() -> None:
+    event = {"traceSchema": "openclaw-trajectory", "type": "user.message", "sessionId": "s1"}
+    lines = [
+        json.dumps({**event, "ts": AT, "data": {"message": {"role": "user", "content": "Hi.", **more}}}).encode()
+        for more in ({}, {"timestamp": "2026-02-02T10:00:00Z"})
+    ]
+    shape = shape_of(b"\n".join(lines), "events.jsonl")
+    assert [message.timestamp for message in read(shape, lines, "events.jsonl") if isinstance(message, Message)] == [
+        THEN,
+        "2026-02-02T10:00:00Z",
+    ]

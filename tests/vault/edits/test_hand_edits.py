@@ -144,6 +144,15 @@ def test_a_broken_file_stays_as_it_is_and_stops_only_its_own(
     assert_whole(furnished.root, environment)
 
 
+def test_the_page_of_an_entity_is_committed_though_its_facts_are_broken(furnished: Vault) -> None:
+    (furnished.root / JANE).write_text("{broken")
+    page = JANE.replace("items.json", "summary.md")
+    (furnished.root / page).write_text("# Jane\n\nA neighbour.\n")
+    with transaction(furnished, NOW, "test") as started:
+        edits = started.adopt()
+    assert ([*edits.good], [path for path, _ in edits.bad]) == ([page], [JANE])
+
+
 @pytest.mark.parametrize(
     ("path", "data", "why"),
     [

@@ -60,6 +60,19 @@ def test_the_hint_brings_everything_back(
     assert git(vault.root, environment, "status", "--porcelain") == ""
 
 
+def test_a_commit_that_deleted_the_file_does_not_bring_it_back(
+    vault: Vault, caller: Caller, environment: dict[str, str]
+) -> None:
+    keep(vault, caller, "Jane is allergic to nuts.")
+    whole = vault.head().commit
+    git(vault.root, environment, "rm", "--quiet", ITEMS)
+    git(vault.root, environment, "commit", "--quiet", "--message", "gone")
+    vault.path(ITEMS).write_text("[{")
+    git(vault.root, environment, "add", ITEMS)
+    git(vault.root, environment, "commit", "--quiet", "--message", "half of it")
+    assert last_readable_commit(vault, ITEMS) == whole
+
+
 def test_a_file_that_was_never_whole_can_only_be_repaired(vault: Vault, caller: Caller) -> None:
     place = vault.path(ITEMS)
     place.parent.mkdir(parents=True)

@@ -198,6 +198,14 @@ def test_an_index_that_a_person_holds(vault: Vault, clawmem: Command, environmen
     assert_whole(vault.root, environment)
 
 
+def test_a_lock_that_a_git_left_after_a_change_began_is_removed_aloud(vault: Vault) -> None:
+    with transaction(vault, NOW, "test") as started:
+        index_lock_path(vault).touch()
+        started.commit([Change("note(x): y", {"daily/2026-11-20.md": b"- one\n"}, trailers("note"))])
+        assert any(notice.startswith("removed index.lock") for notice in started.notices)
+    assert not index_lock_path(vault).exists()
+
+
 class Merge:
     """A person's `git merge` that waits in the editor. git has released its lock on the index there."""
 

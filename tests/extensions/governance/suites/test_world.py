@@ -38,6 +38,20 @@ def test_right_and_wrong_values_are_told_and_never_the_same() -> None:
     assert sum(bool(values(other_test, "not-icontains")) for other_test in changed) >= 16
 
 
+def test_a_name_occurs_once() -> None:
+    world = World(1, 1)
+    assert len({world.word() for _ in range(2_000)}) == 2_000
+
+
+def test_nothing_that_comes_from_outside_or_is_revoked_is_right() -> None:
+    made = memory_world(3, 12)
+    from_others = [step for step in made.steps if any(text in step.run for text in ("external", "import:", "intern-"))]
+    told = " ".join(f"{step.run} {step.stdin}" for step in from_others)
+    wanted = [test for test in made.tests if test.labels["category"] == "governance"]
+    assert len(from_others) > 6 and [value for test in wanted for value in values(test, "not-icontains")]
+    assert not [value for test in wanted for value in values(test, "icontains") if value in told]
+
+
 def test_what_is_true_is_the_last_trusted_value_that_nobody_withdrew() -> None:
     world = World(1, 1)
     for value in ("a", "b", "c"):
