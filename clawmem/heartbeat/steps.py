@@ -28,6 +28,7 @@ from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
+from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.work.sessions.notes import fold_sessions
 
@@ -90,6 +91,7 @@ def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
 
 
 def _upkeep(run: StepContext) -> UpkeepResult:
+    delete_spending_before(run.vault, stamp(run.caller.now)[:10])
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # The lock is released first, because packing a large repository takes long.
@@ -143,7 +145,7 @@ STEPS = (
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", WRITING,
-         lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10], report=run.report), reports.EMBED,
+         lambda run: embed_missing(run.vault, report=run.report), reports.EMBED,
          _embed_failures),
     Step("tokens", "Count tokens and check new events for injected instructions.", WRITING,
          lambda run: count_tokens(run.vault)),

@@ -6,7 +6,7 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from math import isinf
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
@@ -21,16 +21,12 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    configured_model,
     open_or_create_vectors,
     open_vectors,
-    question_model,
 )
-from clawmem.llm.choice import EMBEDDING_SECONDS
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.search.vector import pack_vector, packed_sign_bits, unpack_vector
 from clawmem.vault.disk import writer_lock
-from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.vault import Vault
 
 # Word vectors are computed from at most this many texts: facts, notes, then events and sentences, newest first.
@@ -38,10 +34,10 @@ MAX_FITTED_TEXTS = 12_000
 MAX_SENTENCES = 6_000
 # Word vectors are computed again after this relative growth of the texts.
 GROWTH = 0.02
+# How long one heartbeat may embed.
+EMBEDDING_SECONDS = 60
 # Where the model's own vectors of single pieces are; if they were elsewhere, the word vectors are computed again.
 PRIORS = "in the package, less their average"
-# How many vectors of questions to a remote model are cached.
-MAX_CACHED_QUESTIONS = 2_000
 _BATCH = 64
 
 
@@ -49,26 +45,20 @@ class EmbeddingRun(NamedTuple):
     """The result of one run.
 
     `model` is empty if there is none. `embedded` and `left` count texts. `fitted` says whether word vectors were
-    computed again. `cents` is the cost, `why_not` and `problem` say what stopped the run.
+    computed again. `why_not` and `problem` say what stopped the run.
     """
 
     model: str = ""
     embedded: int = 0
     left: int = 0
     fitted: bool = False
-    cents: float = 0.0
     why_not: str = ""
     problem: ClawmemError | None = None
 
 
-class _Embeds(Protocol):
-    def __call__(self, texts: Sequence[str]) -> list[list[float]]: ...
-
-
 def needs_embedding(vault: Vault) -> bool:
     """Return whether a run would have work to do. Fast: it imports no model."""
-    named = configured_model(vault)
-    if named == NONE or (named == LOCAL and missing_packages()):
+    if vault.settings.words("semantic.model") == NONE or missing_packages():
         return False
     try:
         vectors = open_vectors(vault)
@@ -78,7 +68,7 @@ def needs_embedding(vault: Vault) -> bool:
         return vault.head().commit is not None
     try:
         notes = [vectors.meta(key) for key in ("named", "at", "left", "priors")]
-        return notes != [named, vault.head().commit, "0", PRIORS if named == LOCAL else vectors.meta("priors")]
+        return notes != [LOCAL, vault.head().commit, "0", PRIORS]
     except sqlite3.DatabaseError:
         return True
     finally:
@@ -86,24 +76,18 @@ def needs_embedding(vault: Vault) -> bool:
 
 
 def embed_missing(
-    vault: Vault,
-    seconds: float = EMBEDDING_SECONDS,
-    day: str = "",
-    anew: bool = False,
-    report: OnProgress | None = None,
+    vault: Vault, seconds: float = EMBEDDING_SECONDS, anew: bool = False, report: OnProgress | None = None
 ) -> EmbeddingRun:
-    """Embed facts, events and notes that have no vector of the configured model, and make them searchable.
+    """Embed facts, events and notes that have no vector, and make them searchable.
 
-    `seconds` is how long it may take. `anew` computes every vector again. `day` (UTC) is the day whose
-    budget pays. `report` gets how far it is.
+    `seconds` is how long it may take. `anew` computes every vector again. `report` gets how far it is.
 
     If the model fails, the error is `problem`, and what was embedded before is kept. Raise Locked if another run is
     active.
     """
-    name = vault.settings.words("semantic.model")
-    if name == NONE:
+    if vault.settings.words("semantic.model") == NONE:
         return EmbeddingRun(why_not="semantic.model is none")
-    if name == LOCAL and missing_packages():
+    if missing_packages():
         return EmbeddingRun(why_not=f"the local model needs {', '.join(missing_packages())}, not installed here")
     vault.prepare_state()
     with writer_lock(vault.state / "vectors.lock", vault.settings.number("lock.wait_seconds"), "embedding"):
@@ -111,7 +95,7 @@ def embed_missing(
         try:
             vectors = open_or_create_vectors(vault)
             try:
-                return _Run(vault, index, vectors, time.monotonic() + seconds, day, report).all(anew)
+                return _Run(index, vectors, time.monotonic() + seconds, report).all(anew)
             finally:
                 vectors.close()
         except sqlite3.Error as problem:
@@ -123,22 +107,11 @@ def embed_missing(
 class _Run:
     """One run: embeds until everything is done or the time is over, then makes the results searchable."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        index: Index,
-        vectors: Vectors,
-        deadline: float,
-        day: str,
-        report: OnProgress | None,
-    ) -> None:
-        self.vault, self.index, self.vectors = vault, index, vectors
-        self.deadline, self.day, self.report = deadline, day, report
+    def __init__(self, index: Index, vectors: Vectors, deadline: float, report: OnProgress | None) -> None:
+        self.index, self.vectors = index, vectors
+        self.deadline, self.report = deadline, report
         self.began = time.monotonic()
-        self.local = vault.settings.words("semantic.model") == LOCAL
-        self.model = NAME if self.local else configured_model(vault)
         self.done = self.left = 0
-        self.cents = 0.0
         self.problem: ClawmemError | None = None
 
     def all(self, anew: bool) -> EmbeddingRun:
@@ -146,8 +119,8 @@ class _Run:
         self._begin(anew)
         at = self.index.head()
         facts, events, notes = (list(texts(self.index)) for texts in (fact_texts, event_texts, note_texts))
-        fitted_texts = [*sentences(facts), *sentences(reversed(events))][:MAX_SENTENCES] if self.local else []
-        known = self.vectors.keys(self.model)
+        fitted_texts = [*sentences(facts), *sentences(reversed(events))][:MAX_SENTENCES]
+        known = self.vectors.keys(NAME)
         primary = {text.key: text for text in (*facts, *notes) if text.key not in known}
         secondary = {text.key: text for text in (*reversed(events), *fitted_texts) if text.key not in known}
         asked = demand(self.index)
@@ -155,31 +128,25 @@ class _Run:
         first = sorted(primary.values(), key=lambda text: -asked.get(text.id, 0))
         wanted = list({text.key: text for text in (*first, *secondary.values())}.values())
         self.left = total = len(wanted)
-        if self.local:
-            self._drop_former_priors()
-        embeds = self._embeds() if wanted else None
-        if embeds:
-            self._embed(embeds, wanted, total)
-        fitted = self._fit([*facts, *notes, *reversed(events), *fitted_texts]) if self.local else False
+        self._drop_former_priors()
+        if wanted:
+            self._embed(wanted, total)
+        fitted = self._fit([*facts, *notes, *reversed(events), *fitted_texts])
         self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, fitted_texts, at)
-        return EmbeddingRun(self.model, self.done, self.left, fitted, self.cents, problem=self.problem)
+        return EmbeddingRun(NAME, self.done, self.left, fitted, problem=self.problem)
 
     def _begin(self, anew: bool) -> None:
         with self.vectors.writing():
             execute = self.vectors.database.execute
             if anew:
                 execute("DELETE FROM vector")
-            if (
-                anew
-                or self.vectors.meta("named") != configured_model(self.vault)
-                or self.vectors.meta("model") != self.model
-            ):
+            if anew or self.vectors.meta("named") != LOCAL or self.vectors.meta("model") != NAME:
                 # Data of the previous model. Its vectors are kept until this one is done: it may be configured again.
                 for table in ("pack", "piece"):
                     execute(f"DELETE FROM {table}")
                 execute("DELETE FROM meta WHERE key IN ('at', 'left', 'unseen', 'share', 'taught')")
-                self.vectors.set_meta("named", configured_model(self.vault))
-                self.vectors.set_meta("model", self.model)
+                self.vectors.set_meta("named", LOCAL)
+                self.vectors.set_meta("model", NAME)
 
     def _drop_former_priors(self) -> None:
         """Empty the table of pieces of an older version, which had a copy of the model's own vectors."""
@@ -192,52 +159,18 @@ class _Run:
         if former:
             self.vectors.database.execute("VACUUM")
 
-    def _embeds(self) -> _Embeds | None:
+    def _embed(self, texts: Sequence[EmbeddedText], total: int) -> None:
         try:
-            return self._local_embedder() if self.local else self._remote_embedder()
+            model = LocalModel()
         except ClawmemError as problem:
             self.problem = problem
-            return None
-
-    def _local_embedder(self) -> _Embeds:
-        model = LocalModel()
-        return lambda texts: [model.embed(text) for text in texts]
-
-    def _remote_embedder(self) -> _Embeds:
-        from clawmem.index.vectors.remote_model import RemoteEmbedder
-        from clawmem.llm.choice import choose_embedder
-
-        model = choose_embedder(self.vault.settings, self.vault.git.environment)
-        if model is None:
-            raise ClawmemError("semantic.model does not name a model.")
-        called = RemoteEmbedder(self.vault, model, self.day)
-        delete_spending_before(self.vault, called.day)
-
-        def embeds(texts: Sequence[str]) -> list[list[float]]:
-            try:
-                return called.embed(texts)
-            finally:
-                self.cents = called.account.spent.cents
-
-        return embeds
-
-    def _embed(self, embeds: _Embeds, texts: Sequence[EmbeddedText], total: int) -> None:
+            return
         for start in range(0, len(texts), _BATCH):
             part = texts[start : start + _BATCH]
-            if self._is_over():
+            if time.monotonic() >= self.deadline:
                 return
-            try:
-                made = embeds([text.words for text in part])
-            except ClawmemError as problem:
-                self.problem = problem
-                return
-            self.vectors.store_vectors(
-                self.model, [(text.key, pack_vector(each)) for text, each in zip(part, made, strict=True)]
-            )
+            self.vectors.store_vectors(NAME, [(text.key, pack_vector(model.embed(text.words))) for text in part])
             self._count(len(part), total)
-
-    def _is_over(self) -> bool:
-        return self.problem is not None or time.monotonic() >= self.deadline
 
     def _count(self, number: int, total: int) -> None:
         self.done += number
@@ -252,7 +185,7 @@ class _Run:
 
     def _fit(self, texts: Sequence[EmbeddedText]) -> bool:
         """Compute the word vectors again if the texts have grown enough. Return whether this was done."""
-        known = self.vectors.values(self.model, (text.key for text in texts))
+        known = self.vectors.values(NAME, (text.key for text in texts))
         kept = list({text.key: text for text in texts if text.key in known}.values())[:MAX_FITTED_TEXTS]
         before = int(self.vectors.meta("taught") or 0)
         if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
@@ -286,16 +219,12 @@ class _Run:
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
                 wanted = {text.key for texts in (*packed.values(), fitted_texts) for text in texts}
-                asked = question_model(self.model)
-                self.vectors.database.execute("DELETE FROM vector WHERE model NOT IN (?, ?)", (self.model, asked))
-                newest = "SELECT rowid FROM vector WHERE model = ? ORDER BY rowid DESC LIMIT ?"
-                query = f"DELETE FROM vector WHERE model = ? AND rowid NOT IN ({newest})"
-                self.vectors.database.execute(query, (asked, asked, MAX_CACHED_QUESTIONS))
-                gone = [(self.model, key) for key in self.vectors.keys(self.model) - wanted]
+                self.vectors.database.execute("DELETE FROM vector WHERE model != ?", (NAME,))
+                gone = [(NAME, key) for key in self.vectors.keys(NAME) - wanted]
                 self.vectors.database.executemany("DELETE FROM vector WHERE model = ? AND key = ?", gone)
 
     def _pack(self, texts: Sequence[EmbeddedText]) -> VectorPack:
-        values = self.vectors.values(self.model, (text.key for text in texts))
+        values = self.vectors.values(NAME, (text.key for text in texts))
         kept = [text for text in texts if text.key in values]
         codes = b"".join(packed_sign_bits(values[text.key]) for text in kept)
         return VectorPack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes)

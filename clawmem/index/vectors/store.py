@@ -17,7 +17,7 @@ from clawmem.vault.vault import Vault
 
 VERSION = "2"
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
-# Values of `semantic.model` that are not names of remote models.
+# The values of `semantic.model`.
 LOCAL, NONE = "local", "none"
 KEY_SIZE = 16
 _BUSY_SECONDS = 2.0
@@ -92,17 +92,6 @@ class Vectors(SqliteStore):
 def vectors_path(vault: Vault) -> Path:
     """Return the path of the store. Past versions of the vault share it, because vectors are keyed by text."""
     return (vault.present or vault).state / VECTORS_FILE
-
-
-def configured_model(vault: Vault) -> str:
-    """Return the configured model and its address. Vectors of another one cannot be used."""
-    settings = vault.settings
-    return f"{settings.words('semantic.model')} {settings.words('semantic.api_base')}".strip()
-
-
-def question_model(model: str) -> str:
-    """Return the name under which the vectors of questions to a remote model are stored."""
-    return f"{model} question"
 
 
 def note_id(page: str, text: str) -> str:

@@ -15,7 +15,6 @@ from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import scope_of
-from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import forms_of, normal
 from clawmem.model.named_tuple import NamedTuple
@@ -125,7 +124,7 @@ def connected_facts(
     covers = _words_in(index, asked, [n for n, _, _ in found])
     close: Mapping[int, float] = {}
     if has_vectors(vault):
-        close = facts_by_meaning(vault, index, asked.text, wish.wanted, stamp(wish.caller.now)[:10]).scores
+        close = facts_by_meaning(vault, index, asked.text, wish.wanted).scores
     facts = {n: placed.fact for n, placed in facts_in_rows(index, [n for n, _, _ in found]).items()}
     rare = _rarities(index, facts, [thing for _, _, thing in found])
     scored = []

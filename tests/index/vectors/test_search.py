@@ -35,8 +35,8 @@ def asked(vault: Vault) -> tuple[ChannelHits, ChannelHits]:
     index = open_index(vault)
     try:
         return (
-            facts_by_meaning(vault, index, "who has a dog", FactFilter(), DAY),
-            events_by_meaning(vault, index, "who has a dog", DAY),
+            facts_by_meaning(vault, index, "who has a dog", FactFilter()),
+            events_by_meaning(vault, index, "who has a dog"),
         )
     finally:
         index.close()
