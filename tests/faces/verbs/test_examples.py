@@ -28,13 +28,12 @@ from tests.conftest import PINNED_NOW
 from tests.extensions.hub.postgres.hubs import add, make_worker, member, work
 from tests.extensions.hub.postgres.server import OWNER, Database, database, server
 from tests.manual import commands
-from tests.setup.test_cron import CRONTAB, SYSTEMCTL
+from tests.setup.test_cron import CRONTAB
 from tests.transcripts.transcript import tools
 from tests.trees import Tree
 
 __all__ = ["database", "server"]
 COMMANDS = commands()
-CONTRACT = Path(__file__).parents[3] / "examples" / "contract"
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
 # JSON, and there is no client on stdin.
 OTHERWISE = {
@@ -58,7 +57,7 @@ LINE_BY_LINE = {"session watch", "publish"}
 # What asks a person at a terminal, and is refused here.
 AT_A_TERMINAL = {"review decide"}
 # What stands before the pipe of an example, and behind it.
-PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
+PROGRAMS = {"crontab": CRONTAB, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
 # An adapter of the workflow `software`.
 PROGRAMS["tickets"] = """#!/bin/sh\necho '{"tasks": [{"id": "T1", "title": "Paint the boat"}]}'\n"""
@@ -89,8 +88,6 @@ def prepared(
                 "timestamp": "2026-01-02T03:04:05Z",
             }
         ),
-        "mem0.json": (CONTRACT / "mem0.json").read_text(),
-        "mem0.yaml": (CONTRACT / "mem0.yaml").read_text(),
         "boat/Makefile": "test:\n\ttrue",
         "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),
