@@ -168,8 +168,7 @@ def _evidence_problem(placed: CheckedFact, texts: Mapping[str, str], unread: str
             return None
         quoted = fact.source_span is not None or fact.source_text is not None
         message = f"{fact.id} cites the event {fact.source_event}, which is in no ledger."
-        # History may have the event: then it is put back.
-        return placed.problem(ERROR if quoted else WARNING, "evidence", message)._replace(fixable=True)
+        return placed.problem(ERROR if quoted else WARNING, "evidence", message)
     if fact.source_span is None:
         if fact.source_text is None or fact.source_text in text:
             return None
