@@ -365,7 +365,7 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     (vault.root / "ledger/learned.json").write_text("oops\n")
     odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert odd.code == 4
-    assert {other["act"] for other in odd.data["failed"]} == {"edits", "learn"}
+    assert {other["act"] for other in odd.data["failed"]} == {"candidates", "edits", "promote"}
     (vault.root / "ledger/learned.json").write_text(cursor)
     good = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert good.code == 0
