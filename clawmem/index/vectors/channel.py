@@ -20,12 +20,16 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
+    code_size,
+    expected_cosine,
+    hamming_distances,
     note_id,
     open_vectors,
+    packed_cosine,
     page_of_note_id,
+    sign_bits,
 )
 from clawmem.model.records.layout import agent_of
-from clawmem.model.search.vector import code_size, expected_cosine, hamming_distances, packed_cosine, sign_bits
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20

@@ -15,9 +15,20 @@ from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, rend
 from clawmem.model.history.redaction import merged_records
 from clawmem.model.merging.collisions import RenamedId, collisions, with_new_names
 from clawmem.model.merging.facts import merge_facts
-from clawmem.model.merging.fields import MISSING, merged_names, more_complete, three_way
+from clawmem.model.merging.fields import (
+    EVENT,
+    FILE,
+    MISSING,
+    OURS,
+    SETTING,
+    TEXT,
+    MergeConflict,
+    MergePolicy,
+    merged_names,
+    more_complete,
+    three_way,
+)
 from clawmem.model.merging.keyed import keeping_keys, merge_task
-from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
 from clawmem.model.merging.prose import (
     ConflictRule,
     TextMergeReport,

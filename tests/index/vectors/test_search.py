@@ -22,7 +22,6 @@ DAY = "2026-11-21"
 BEHIND = {
     "clawmem.index.vectors.channel",
     "clawmem.index.vectors.store",
-    "clawmem.model.search.vector",
     "struct",
     "bisect",
     "heapq",

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from clawmem.errors import NeedsDecision
+from clawmem.model.merging.fields import MergePolicy
 from clawmem.model.merging.files import MergedFile, merge_file
-from clawmem.model.merging.policy import MergePolicy
 from clawmem.model.merging.prose import FIRST, LAST, SECOND
 from clawmem.model.pages.summary import generated_part, split_front_matter
 from clawmem.model.proposals.proposal import (

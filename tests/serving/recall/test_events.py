@@ -13,13 +13,19 @@ from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.priors import NUMBERS
 from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
-from clawmem.index.vectors.store import LOCAL, VectorPack, open_or_create_vectors
+from clawmem.index.vectors.store import (
+    LOCAL,
+    VectorPack,
+    normalize_vector,
+    open_or_create_vectors,
+    pack_vector,
+    sign_bits,
+)
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.model.search.vector import normalize_vector, pack_vector, sign_bits
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
