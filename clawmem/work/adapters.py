@@ -103,19 +103,12 @@ class AdapterReply(NamedTuple):
     outcomes: Annotated[tuple[Annotated[AdapterOutcome, Before(_stripped)], ...], _few] = ()
 
 
-def adapter_request(
-    workflow: str,
-    adapter: str,
-    record: Mapping[str, Any],
-    since: str | None = None,
-    closed: Sequence[Mapping[str, Any]] = (),
-) -> dict[str, Any]:
+def adapter_request(workflow: str, adapter: str, record: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
     """Return the JSON document that an adapter reads on stdin.
 
-    `given` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null before
-    the first. `closed` are its tasks that were closed here."""
-    about = {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since}
-    return {**about, "input": dict(record), "closed": [dict(other_record) for other_record in closed]}
+    `record` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null
+    before the first."""
+    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(record)}
 
 
 def parse_reply(value: Any) -> AdapterReply:
@@ -127,13 +120,12 @@ def parse_reply(value: Any) -> AdapterReply:
         raise InvalidInput(f"{name} {problem.problem}.", f"An answer has lists of {', '.join(LISTS)}.") from None
 
 
-# Tasks of a foreign system: what an update of it changes here, and what it is told of a task that was closed here.
+# Tasks of a foreign system: what an update of it changes here.
 #
 # The front matter of such a task keeps under `foreign` what the foreign system said last. So a value that differs from
 # that was changed here, and an update does not replace it.
 
 _SHARED = ("title", "state", "priority", "url")
-_TOLD = "told"
 
 
 class ForeignUpdate(NamedTuple):
@@ -177,26 +169,7 @@ def updated(task: Task, argument: AdapterTask, workflow: str, adapter: str, mome
     if "state" in keys:
         undone = {key: None for key in ("verdict", "decided", "decided_by", "reason") if getattr(task, key)}
         keys |= {"since": moment, **undone, **_decision(argument.state, workflow, adapter, moment)}
-    record = {**now, **({_TOLD: before[_TOLD]} if _TOLD in before else {})}
-    return ForeignUpdate({**keys, **({"foreign": _text(record)} if record != before else {})}, tuple(kept))
-
-
-def to_tell(task: Task) -> dict[str, Any] | None:
-    """Return what the foreign system is told of a task: that it was closed here, once for each time; else None."""
-    before = _said(task)
-    if task.origin is None or task.state not in CLOSED or task.state in (before.get("state"), before.get(_TOLD)):
-        return None
-    outcome = {"state": task.state, "verdict": task.ruling, "reason": task.reason, "decided_by": task.decided_by}
-    record = {"id": task.origin.partition(":")[2], "task": task.slug, "title": task.title, **outcome}
-    return {**record, "decided": task.decided}
-
-
-def told_keys(task: Task) -> dict[str, Any]:
-    """Return the keys of a task after the foreign system was told of it, or after it was opened again here."""
-    before = _said(task)
-    after = {key: value for key, value in before.items() if key != _TOLD}
-    after |= {_TOLD: task.state} if task.state in CLOSED and task.state != before.get("state") else {}
-    return {} if after == before else {"foreign": _text(after)}
+    return ForeignUpdate({**keys, **({"foreign": _text(now)} if now != before else {})}, tuple(kept))
 
 
 def _decision(state: str, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
@@ -239,7 +212,7 @@ class AdapterCheck(NamedTuple):
 
 class AdapterRun(NamedTuple):
     """What a run gave: the tasks, the new events, those that were known, the recorded outcomes, and the commits; then
-    how many tasks were added and changed here, and of how many closed ones the adapter was told."""
+    how many tasks were added and changed here."""
 
     tasks: tuple[AdapterTask, ...]
     added: int
@@ -249,7 +222,6 @@ class AdapterRun(NamedTuple):
     notices: tuple[str, ...] = ()
     new_tasks: int = 0
     changed_tasks: int = 0
-    told: int = 0
 
 
 class AllowedAdapter(NamedTuple):
@@ -276,12 +248,10 @@ def check_adapters(vault: Vault, workflow: Workflow) -> list[AdapterCheck]:
 def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AdapterRun:
     """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks to `tasks/`.
 
-    The adapter is told of its tasks that were closed here since its last run. What is known already is not stored
-    again, and a value of a task that was changed here is kept. Raise Refused if it is not allowed on this machine, or
-    fails: then nothing is stored, and it is told again."""
+    What is known already is not stored again, and a value of a task that was changed here is kept. Raise Refused if it
+    is not allowed on this machine, or fails: then nothing is stored."""
     found = find_workflow(vault, workflow)
-    closed = [tell for task in _tasks_of(vault, found.id, adapter) if (tell := to_tell(task)) is not None]
-    reply = ask_adapter(vault, found, adapter, recorded=False, closed=closed)
+    reply = ask_adapter(vault, found, adapter, recorded=False)
     # Of the begin, so that what happens there during the run comes with the next one.
     began = stamp(caller.now)
     events = [_event(vault, caller, found.id, adapter, event) for event in reply.events]
@@ -303,7 +273,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
                 for outcome in outcomes_of(find_fact(work.index, adapter_outcome.decision).fact)
             )
         ]
-        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter), closed)
+        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter))
         writes |= taken.writes
         if writes:
             items = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
@@ -323,7 +293,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
         )
     keep_run(vault, found.id, adapter, began)
     counts = (len(fresh), len(events) - len(fresh), len(new))
-    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated, len(closed))
+    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated)
 
 
 def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
@@ -331,11 +301,8 @@ def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
     return [task for task in list_tasks(vault).tasks if (task.origin or "").startswith(origin)]
 
 
-def ask_adapter(
-    vault: Vault, workflow: Workflow, adapter: str, recorded: bool, closed: Sequence[Mapping[str, Any]] = ()
-) -> AdapterReply:
-    """Run an adapter with its recorded input, or with none, and return its checked answer. `closed` are its tasks that
-    were closed here."""
+def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) -> AdapterReply:
+    """Run an adapter with its recorded input, or with none, and return its checked answer."""
     program = _program(vault, workflow, adapter)
     if program.checksum not in vault.settings.words(ALLOWED).split():
         raise Refused(
@@ -346,7 +313,7 @@ def ask_adapter(
     if recorded and tried is None:
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
     record, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
-    request = adapter_request(workflow.id, adapter, record, since, closed)
+    request = adapter_request(workflow.id, adapter, record, since)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), _SECONDS)
     try:
         return parse_reply(read_json(output))
@@ -401,22 +368,13 @@ class TakenIn(NamedTuple):
 
 
 def take_in(
-    work: WriteScope,
-    workflow: str,
-    adapter: str,
-    items: Sequence[AdapterTask],
-    known: Sequence[Task],
-    closed: Sequence[Mapping[str, Any]],
+    work: WriteScope, workflow: str, adapter: str, items: Sequence[AdapterTask], known: Sequence[Task]
 ) -> TakenIn:
-    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before, and `closed` what
-    it was told in this run."""
-    moment, group = stamp(work.caller.now), {record["task"] for record in closed}
+    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before."""
+    moment = stamp(work.caller.now)
     tasks = {other_task.origin: other_task for other_task in known}
     before = dict(tasks)
     notices: list[str] = []
-    for other_task in known:
-        if other_task.slug in group or other_task.state not in CLOSED:
-            tasks[other_task.origin] = with_values(other_task, told_keys(other_task))
     made: dict[str, Task] = {}
     for task in {other_task.id: other_task for other_task in items}.values():
         origin = origin_of(workflow, adapter, task.id)
