@@ -210,7 +210,7 @@ IMPORT = Command(
     },
     (
         "clawmem import ~/.claude/projects/-home-ada-site/memory --dry-run",
-        "clawmem import memory.jsonl",
+        "clawmem import mem0.json",
         "clawmem import ./bundle --format okf --trust agent",
     ),
     ("facts",),

@@ -95,7 +95,7 @@ def prepared(
         "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
-        "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
+        "mem0.json": '{"results": [{"id": "m1", "memory": "Jane rows.", "user_id": "jane"}]}',
         "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
@@ -319,7 +319,7 @@ CLOSED = [
 GIVEN = {
     "action": "add",
     "file": "chat.jsonl",
-    "path": "memory.jsonl",
+    "path": "mem0.json",
     "fact": "fact_1a2b",
     "target": "fact_5e6f",
     "text": "tea",
