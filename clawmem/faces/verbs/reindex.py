@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -41,12 +41,8 @@ def reindex(
         *result.notices,
         *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
     ]
-    data["vectors"] = _vectors_data(embedded)
+    data["vectors"] = {"model": embedded.model, "texts": embedded.embedded, "left": embedded.left}
     return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
-
-
-def _vectors_data(run: EmbeddingRun) -> dict[str, Any]:
-    return {"model": run.model, "texts": run.embedded, "left": run.left}
 
 
 def _line(run: EmbeddingRun) -> str:

@@ -46,14 +46,10 @@ def install_hook(vault: Vault) -> None:
 
 def install_attributes(vault: Vault) -> None:
     """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
-    path = _attributes_path(vault)
+    path = common_dir_of(vault.git_dir) / "info" / "attributes"
     if vault.disk.read(path) is None:
         install_driver(vault)
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
-
-
-def _attributes_path(vault: Vault) -> Path:
-    return common_dir_of(vault.git_dir) / "info" / "attributes"
 
 
 _CONFLICT = 1
