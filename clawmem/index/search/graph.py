@@ -4,8 +4,6 @@ The edge table finds the facts that point to something. What a fact points to is
 seal. RowDamaged is raised if the two disagree.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping
 from itertools import zip_longest

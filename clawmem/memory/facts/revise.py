@@ -9,15 +9,10 @@ from typing import Any, NamedTuple
 from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
 from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, resolve_id
 from clawmem.index.search.lookup import find_fact as find_fact
+from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.entities.places import FactMove, move_writes, resolve_entity
 from clawmem.memory.facts.remember import given_trust, with_identity, without_secrets
-from clawmem.memory.facts.rival_values import (
-    RivalValueFinder,
-    ValueConflict,
-    ask_about,
-    with_question,
-    with_questions_of_person,
-)
+from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_scope_right
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id

@@ -23,13 +23,8 @@ if TYPE_CHECKING:
 
     from clawmem.vault.git.blobs import Limit
     from clawmem.vault.git.config import ConfigEntry
-import shutil
-import tempfile
-import weakref
-from contextlib import suppress
+    from clawmem.vault.git.view import RepositoryView
 
-from clawmem.vault.disk import read_regular_file
-from clawmem.vault.git.config import CONFIG, read_config, render_config, split_plain
 
 USER_CONFIG = "GIT_CONFIG_GLOBAL"
 """It names the user's configuration file. A relative path would be a file of the vault, so it is not used."""
@@ -177,6 +172,8 @@ class Git:
 
             self._view = None
             if not is_all_plain(place):
+                from clawmem.vault.git.view import RepositoryView
+
                 self._view = RepositoryView(git_dir, self.environment)
             self._mark = mark
         return self._view
@@ -383,35 +380,3 @@ def write_snapshot(root: Path, environment: Mapping[str, str], commit: str, targ
     data = Git(root, environment).run("archive", "--format=tar", commit)
     with tarfile.open(fileobj=io.BytesIO(data)) as archive:
         archive.extractall(target, filter="data")
-
-
-_NOT_LINKED = frozenset((CONFIG, "config.worktree", "commondir", "gitdir", "hooks", "clawmem", "info"))
-# Files that git creates when it needs them.
-_MADE_LATER = ("packed-refs", "shallow")
-_ATTRIBUTES = b"* !diff -text -filter -ident -working-tree-encoding\n"
-
-
-class RepositoryView:
-    """A shared folder without the settings in `hidden`. It is deleted when this object or the process ends."""
-
-    def __init__(self, git_dir: Path, environment: Mapping[str, str]) -> None:
-        plain, hidden = split_plain(read_config(git_dir, environment))
-        self.hidden = tuple(hidden)
-        self.folder = Path(tempfile.mkdtemp(prefix="clawmem-git-"))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        common = Path(os.path.realpath(common_dir_of(git_dir)))
-        with suppress(OSError):  # a read-only vault gets no reflog either
-            (common / "logs").mkdir(exist_ok=True)
-        for name in {*os.listdir(common), *_MADE_LATER} - _NOT_LINKED:  # noqa: PTH208 - only names are needed
-            (self.folder / name).symlink_to(common / name)
-        (self.folder / CONFIG).write_text(render_config(plain), encoding="utf-8", errors="surrogateescape")
-        _make_info(self.folder / "info", common / "info")
-
-
-def _make_info(info: Path, path: Path) -> None:
-    info.mkdir()
-    (info / "attributes").write_bytes(_ATTRIBUTES)
-    for name in ("exclude", "sparse-checkout"):
-        data = read_regular_file(path / name)
-        if data is not None:
-            (info / name).write_bytes(data)

@@ -6,51 +6,12 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from clawmem.errors import ClawmemError
 from clawmem.model.language.text import visible
-from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.model.records.layout import is_owned
-from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
-
-# `info/attributes` takes precedence over every .gitattributes. Without it git would compare converted bytes with the
-# bytes that clawmem committed, and report the same files as changed forever.
-_KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
-_ATTRIBUTES = "".join(f"{kind} !diff -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
-BY_AGENTS = "by-agents"
-_ROWS = [row.partition("=") for row in AGENT_SHELLS]
-_HOOK = f"""#!/bin/sh
-# Written by clawmem: a commit in the shell of an agent is no word of the person. It changes nothing else.
-if [ -n "{"".join(f"${{{name}+x}}" for name, _, value in _ROWS if not value)}" ] ||
-    {" || ".join(f'[ "${{{name}-}}" = "{value}" ]' for name, _, value in _ROWS if value)}
-then
-    {{ git rev-parse HEAD >>"$(git rev-parse --git-dir)/clawmem/{BY_AGENTS}"; }} 2>/dev/null || :
-fi
-"""
-
-
-def install_hook(vault: Vault) -> None:
-    """Write the hook, once, in a vault of this machine. A hook of the user, and a linked folder, are not changed."""
-    path, made = common_dir_of(vault.git_dir) / "hooks" / "post-commit", vault.state / "post-commit"
-    if vault.is_foreign or os.path.lexists(path) or path.parent.is_symlink():
-        return
-    with suppress(OSError):  # a full disk, or a file in the place of the folder
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        made.write_text(_HOOK)
-        made.chmod(0o700)
-        made.rename(path)
-
-
-def install_attributes(vault: Vault) -> None:
-    """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
-    path = common_dir_of(vault.git_dir) / "info" / "attributes"
-    if vault.disk.read(path) is None:
-        install_driver(vault)
-        vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
-
 
 _CONFLICT = 1
 
