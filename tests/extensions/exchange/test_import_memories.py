@@ -78,12 +78,6 @@ def test_a_bundle_goes_out_and_comes_back(clawmem: Command, tmp_path: Path) -> N
     assert clawmem("export", str(bundle), "--json").data["written"] == 3
     assert clawmem("export", str(bundle)).code == 1
     clawmem("export", str(bundle), "--force")
-    exported = clawmem("export", "-", "--format", "jsonl")
-    assert exported.code == 0, exported
-    lines = exported.out.splitlines()
-    assert sorted(json.loads(line)["fact"] for line in lines) == [
-        "Atlas ships in May.", "Jane lives in Bergen.", "Jane lives in Oslo.",
-    ]  # fmt: skip
     other = tmp_path / "other"
     clawmem("init", str(other))
     clawmem("import", str(bundle), "--trust", "user", "--vault", str(other))
