@@ -231,7 +231,7 @@ def vectors(events: Sequence[Event]) -> Ranker:
     ids = dict(index.database.execute("SELECT n, id FROM event"))
 
     def found(question: str) -> list[str]:
-        scores = rank_by_meaning(index, question, events_by_meaning(vault, index, question, "2026-01-01")).scores
+        scores = rank_by_meaning(index, question, events_by_meaning(vault, index, question)).scores
         return [ids[n] for n in sorted(scores, key=lambda n: (-scores[n], n))]
 
     return _asking(events, found)

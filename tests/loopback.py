@@ -185,25 +185,6 @@ def refuses(status: int, message: str = "no", kind: str = "error") -> Behaviour:
     return lambda asked: Wire(status, body)
 
 
-def embeds(*topics: str, tokens: int = 5) -> Behaviour:
-    """Answer in the embeddings protocol: the vector of each text shows which topics (rows of words) it contains."""
-
-    def answer(asked: Asked) -> Wire:
-        rows = [
-            {
-                "object": "embedding",
-                "index": at,
-                "embedding": [0.1] + [float(any(word in text.lower() for word in topic.split())) for topic in topics],
-            }
-            for at, text in enumerate(asked.body["input"])
-        ]
-        usage = {"prompt_tokens": tokens * len(rows), "total_tokens": tokens * len(rows)}
-        body = {"object": "list", "model": "loopback", "data": rows, "usage": usage}
-        return Wire(200, json.dumps(body).encode())
-
-    return answer
-
-
 def raw(status: int, body: bytes) -> Behaviour:
     """Answer with exactly these bytes."""
     return lambda asked: Wire(status, body)

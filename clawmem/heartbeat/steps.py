@@ -13,7 +13,6 @@ from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
-from clawmem.learning.adapt import AdaptResult, adapt
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
@@ -28,6 +27,7 @@ from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
+from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
 from clawmem.work.sessions.notes import fold_sessions
 
@@ -48,10 +48,6 @@ def _learn(run: StepContext) -> LearnResult:
 
 def _learn_failures(result: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
     return [("model", result.extraction.problem)] if result.extraction.problem else []
-
-
-def _adapt(run: StepContext) -> AdaptResult:
-    return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
 
 
 def _ask(run: StepContext) -> QueueRun:
@@ -90,6 +86,7 @@ def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
 
 
 def _upkeep(run: StepContext) -> UpkeepResult:
+    delete_spending_before(run.vault, stamp(run.caller.now)[:10])
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # The lock is released first, because packing a large repository takes long.
@@ -131,7 +128,6 @@ STEPS = (
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
     Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
-    Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY, _adapt, reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
@@ -143,7 +139,7 @@ STEPS = (
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
     Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", WRITING,
-         lambda run: embed_missing(run.vault, day=stamp(run.caller.now)[:10], report=run.report), reports.EMBED,
+         lambda run: embed_missing(run.vault, report=run.report), reports.EMBED,
          _embed_failures),
     Step("tokens", "Count tokens and check new events for injected instructions.", WRITING,
          lambda run: count_tokens(run.vault)),

@@ -9,7 +9,7 @@ class RunLimits(NamedTuple):
     """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question. The defaults are those
     of promotion.
 
-    `tokens` limits one answer, and `daily_cents` one day. `group` is the group of settings that these limits are from.
+    `tokens` limits one answer, and `daily_cents` one day.
     `daily_calls` and `daily_tokens` limit one day of a model whose price is not known: no money can be counted there.
     `most_calls` and `most_tokens` limit any run (None: no limit).
     """
@@ -20,7 +20,6 @@ class RunLimits(NamedTuple):
     facts: int = 8
     tokens: int = 2000
     daily_cents: float = 100.0
-    group: str = "llm"
     daily_calls: int = 20
     daily_tokens: int = 100_000
     most_calls: int | None = None
@@ -85,8 +84,7 @@ class Account:
         if limits.most_tokens is not None and spent.prompt_tokens + spent.answer_tokens >= limits.most_tokens:
             return f"The run used its {limits.most_tokens:,} tokens."
         if spent.milliseconds >= limits.milliseconds:
-            setting = " (llm.max_ms)" if limits.group == "llm" else ""
-            return f"The model used the {limits.milliseconds / 1000:g} seconds of one run{setting}."
+            return f"The model used the {limits.milliseconds / 1000:g} seconds of one run (llm.max_ms)."
         return None
 
     def highest_cost(self, prompt_tokens: int) -> float | None:
@@ -117,8 +115,6 @@ class Account:
         limits, spent = self.limits, self.spent
         if limits.cents <= 0 or limits.daily_cents <= 0:
             return "Nothing may be spent, and the price of this model is not known."
-        if limits.group != "llm":
-            return None
         unknown = "The price of this model is not known, and"
         if self.earlier_today.calls + spent.calls >= limits.daily_calls:
             return f"{unknown} {limits.daily_calls} calls are the most in one day (llm.daily_calls)."
@@ -133,13 +129,13 @@ class Account:
         if spent + most > limits.cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(spent)} were spent in this run, "
-                f"and the limit for one run is {amount(limits.cents)} ({limits.group}.budget_cents)."
+                f"and the limit for one run is {amount(limits.cents)} (llm.budget_cents)."
             )
         earlier = self.earlier_today.cents
         if earlier + spent + most > limits.daily_cents:
             return (
                 f"The next call can cost {amount(most)}, {amount(earlier + spent)} were spent today, "
-                f"and the limit for one day is {amount(limits.daily_cents)} ({limits.group}.daily_cents)."
+                f"and the limit for one day is {amount(limits.daily_cents)} (llm.daily_cents)."
             )
         return None
 

@@ -22,12 +22,8 @@ from clawmem.model.settings.settings import (
 )
 from clawmem.model.settings.values import Setting
 
-# How long one heartbeat may embed.
-EMBEDDING_SECONDS = 60
 # How long a model may judge the facts of one day.
 JUDGING_MS = 12_000
-# Values of `semantic.model` that call no model.
-NOT_CALLED = ("local", "none")
 # They run on this machine or on one beside it, and nobody charges for them.
 LOCAL_PROVIDERS = ("ollama/", "ollama_chat/", "lm_studio/", "llamafile/")
 # Where litellm finds the key of a provider for which the settings name no variable.
@@ -205,9 +201,9 @@ def key_variable(model: Model) -> str | None:
 
 def needed_keys(settings: Settings) -> dict[str, str]:
     """Return the environment variables that must hold keys, by the setting that names the model."""
-    chosen = {"llm.model": _named_model(settings), "semantic.model": choose_embedder(settings, {})}
-    variables = {key: key_variable(model) for key, model in chosen.items() if model is not None}
-    return {key: variable for key, variable in variables.items() if variable}
+    model = _named_model(settings)
+    variable = key_variable(model) if model else None
+    return {"llm.model": variable} if variable else {}
 
 
 def _named_model(settings: Settings) -> Model | None:
@@ -239,8 +235,7 @@ def missing_model_part(settings: Settings, environment: Mapping[str, str]) -> st
             return f"{problem.message} {problem.hint}"
         if model and model.command and program_path(model.command) is None:
             return f"The program {model.command.words[0]}, which calls the model, was not found on the PATH."
-    hosted = choose_embedder(settings, {}) is not None or not all(map(is_command, model_names(settings)))
-    if not hosted or find_spec("litellm") is not None:
+    if all(map(is_command, model_names(settings))) or find_spec("litellm") is not None:
         return None
     return f"The package litellm, which calls the model, is not installed. Install it with `{install_command()}`."
 
@@ -261,27 +256,6 @@ def install_command() -> str:
 def missing_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:
     """Return those of `needed_keys` whose variable is not set or empty."""
     return {key: name for key, name in needed_keys(settings).items() if not environment.get(name)}
-
-
-def choose_embedder(settings: Settings, environment: Mapping[str, str]) -> Model | None:
-    """Return the embedding model from the settings, or None if it is the local one or none."""
-    name = settings.words("semantic.model")
-    if name in NOT_CALLED:
-        return None
-    key_name = settings.words("semantic.api_key_env") or None
-    return Model(
-        name=name,
-        api_base=settings.words("semantic.api_base") or None,
-        api_key=(environment.get(key_name) or None) if key_name else None,
-        key_name=key_name,
-        limits=RunLimits(
-            cents=settings.number("semantic.budget_cents"),
-            milliseconds=EMBEDDING_SECONDS * 1000,
-            tokens=0,
-            daily_cents=settings.number("semantic.daily_cents"),
-            group="semantic",
-        ),
-    )
 
 
 def _limit(key: str, settings: Settings, environment: Mapping[str, str], own: float | None = None) -> float:

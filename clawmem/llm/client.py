@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from math import isfinite
 from typing import Any, NamedTuple
 
 from clawmem.errors import ModelFailed
@@ -46,14 +45,6 @@ class Reply(NamedTuple):
     prompt_tokens: int | None
     answer_tokens: int | None
     cut: bool
-    milliseconds: int
-
-
-class EmbeddingReply(NamedTuple):
-    """The vectors of some texts, in their order, and the token count (None if not given)."""
-
-    vectors: tuple[tuple[float, ...], ...]
-    tokens: int | None
     milliseconds: int
 
 
@@ -113,7 +104,7 @@ def check_model(model: Model) -> None:
     if model.key_name and not model.api_key:
         raise ModelFailed(
             f"The environment variable {model.key_name}, which should hold the model's key, is not set.",
-            f"Set it, or name another one with `clawmem config set {model.limits.group}.api_key_env NAME`.",
+            "Set it, or name another one with `clawmem config set llm.api_key_env NAME`.",
         )
     if litellm is None:
         return
@@ -190,39 +181,6 @@ def _request(litellm: Any, function: Callable[..., Any], model: Model, request: 
     return outcome.value, took
 
 
-def embed(model: Model, texts: Sequence[str], seconds: float) -> EmbeddingReply:
-    """Return the vectors of some texts within `seconds`. Raise ModelTimeout, RequestRejected or ModelUnreachable."""
-    litellm = _litellm()
-    request: dict[str, Any] = {
-        "model": model.name,
-        "input": list(texts),
-        "api_base": model.api_base,
-        "api_key": model.api_key or (NO_KEY if model.api_base else None),
-        "timeout": seconds,
-        "encoding_format": "float",
-        "num_retries": 0,
-        "max_retries": 0,
-        "drop_params": True,
-    }
-    answer, took = _request(litellm, litellm.embedding, model, request)
-    vectors = _vectors(answer)
-    if vectors is None or len(vectors) != len(texts):
-        raise RequestRejected("its answer does not contain one vector for each text.", took)
-    used = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
-    return EmbeddingReply(vectors, used if isinstance(used, int) and used > 0 else None, took)
-
-
-def _vectors(response: Any) -> tuple[tuple[float, ...], ...] | None:
-    """Return the vectors of an answer in text order, all of one size, or None if it contains something else."""
-    try:
-        rows = sorted(response.data, key=lambda other: other["index"])
-        vectors = tuple(tuple(float(number) for number in row["embedding"]) for row in rows)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None
-    fine = all(vector and all(map(isfinite, vector)) for vector in vectors)
-    return vectors if fine and len({len(vector) for vector in vectors}) == 1 else None
-
-
 class _Outcome(NamedTuple):
     value: Any
     problem: Exception | None
@@ -275,7 +233,7 @@ def _failure(litellm: Any, model: Model, problem: Exception, took: int) -> Excep
         return RequestRejected(reason, took)
     verb = "refused to answer" if status in _HINTS else "did not answer"
     where = f" at {model.api_base}" if model.api_base else ""
-    hint = _HINTS.get(status or 0, _HINT).replace("`llm.", f"`{model.limits.group}.")
+    hint = _HINTS.get(status or 0, _HINT)
     return ModelUnreachable(f"The model {model.name}{where} {verb}: {reason}", hint, took)
 
 

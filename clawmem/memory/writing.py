@@ -82,7 +82,7 @@ def adopt_edits(vault: Vault, caller: Caller) -> tuple[str, ...]:
 
 @contextmanager
 def _dry_run(vault: Vault, caller: Caller, purpose: str) -> Iterator[Transaction]:
-    from clawmem.vault.commit.dry_run import DryRun  # only dry runs
+    from clawmem.vault.commit.transaction import DryRun  # only dry runs
 
     txn = DryRun(vault, caller.now, purpose)
     txn.begin()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.errors import NotPermitted, Refused
@@ -24,10 +24,9 @@ from clawmem.memory.proposals import (
 )
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
-from clawmem.model.facts.codec import fact_to_record, parse_items
+from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import bare
-from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, one_line
 from clawmem.model.proposals.proposal import (
@@ -43,7 +42,6 @@ from clawmem.model.proposals.proposal import (
 from clawmem.model.proposals.routes import read_routes
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
-from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import Event
 from clawmem.model.settings.acceptance import Acceptance
 from clawmem.review.approval import ApprovalPlan, plan_approval, plan_rejection
@@ -80,14 +78,6 @@ class OpenProposals(NamedTuple):
     details: tuple[ProposalDetails, ...]
     total: int
     notices: tuple[str, ...] = ()
-
-
-class DecisionPreview(NamedTuple):
-    """What an approval would change: each fact before (None: it is new) and after, and the text of each other file
-    before and after."""
-
-    facts: tuple[tuple[PlacedFact | None, PlacedFact], ...]
-    texts: Mapping[str, tuple[str, str]]
 
 
 class CitedEvent(NamedTuple):
@@ -167,33 +157,6 @@ def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
         return OpenProposals(details, len(filed.open), (*filed.unreadable, *index.notices))
 
     return run_query(vault, shown)
-
-
-def preview(vault: Vault, proposal_id: str, caller: Caller, beside: bool = False) -> DecisionPreview:
-    """Return what approving a proposal would change now. Nothing is written. Raise Refused as `approve` does."""
-    with writing(vault, caller, "review", dry_run=True) as work:
-        proposal = read_proposal(vault, proposal_id, work.read)
-        plan = plan_approval(work, proposal, None, beside)
-        before = by_ids(work.index, (placed.fact.id for placed in plan.facts))
-        facts = [(before.get(placed.fact.id), placed) for placed in plan.facts]
-        decided = proposal._replace(status=APPROVED, decided=ReviewDecision("a person", stamp(caller.now)))
-        writes = with_effects(work, decided, plan).writes
-        if facts:  # the facts say what the plan itself writes
-            writes = {path: data for path, data in writes.items() if path not in plan.writes}
-        for path in [write for write in writes if file_kind(write) is ITEMS_FILE]:
-            facts += _changed_facts(work, path, writes.pop(path))
-        texts = {path: (work.text(path), (data or b"").decode()) for path, data in writes.items()}
-        return DecisionPreview(tuple(facts), texts)
-
-
-def _changed_facts(work: WriteScope, path: str, data: bytes | None) -> Iterator[tuple[PlacedFact | None, PlacedFact]]:
-    """Yield the facts that a new content of an `items.json` adds or changes, each before and after."""
-    entity = name_of_path(path) or path
-    before = {other_fact.id: other_fact for other_fact in work.facts(entity)}
-    for fact in parse_items(data, path) if data is not None else ():
-        old = before.get(fact.id)
-        if old != fact:
-            yield PlacedFact(old, entity) if old else None, PlacedFact(fact, entity)
 
 
 def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:

@@ -79,7 +79,7 @@ def start_text(
     told what is unread."""
     # A prompt needs none of these.
     from clawmem.index.search.scoped import namesakes
-    from clawmem.memory.health.learning_state import unread_messages
+    from clawmem.memory.health.status import unread_messages
     from clawmem.serving.context.context import context
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))

@@ -1,4 +1,4 @@
-"""The graph of facts and entities: neighbours of a node, paths between nodes, and backlinks."""
+"""The graph of facts and entities: neighbours of a node, and paths between nodes."""
 
 from __future__ import annotations
 
@@ -62,17 +62,6 @@ class GraphWalk(NamedTuple):
 def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, depth: int, limit: int) -> GraphWalk:
     """Return what is within `depth` edges of a fact or an entity, nearest first."""
     return run_query(vault, lambda index: _neighbors(index, reference, caller, wanted, depth, limit))
-
-
-def backlinks(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, limit: int) -> GraphWalk:
-    """Return the facts that refer to a fact or an entity. Being stored in an entity does not count as a reference."""
-
-    def act(index: Index) -> GraphWalk:
-        start = _node(index, reference, caller)
-        found = [edge for edge in edges_at(index, start, wanted) if not edge.forward and edge.relation != "in"]
-        return _walked(index, start, [(edge, 1) for edge in found], limit)
-
-    return run_query(vault, act)
 
 
 def shortest_path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:

@@ -1,1 +1,1 @@
-"""Integration with the machine: cron and systemd. The only code that writes outside a vault."""
+"""Integration with the machine: cron. The only code that writes outside a vault."""

@@ -1,8 +1,9 @@
-"""Schedule the heartbeat in the user's crontab or systemd timers."""
+"""Schedule the heartbeat in the user's crontab; a mark at the end of a line identifies clawmem's entries."""
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,33 +12,27 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.errors import NotFound, Refused
+from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.llm.choice import model_programs
-from clawmem.model.settings.schedule import (
-    Schedule,
-    cron_line,
-    find_entry,
-    service_unit,
-    shell_command,
-    timer_unit,
-    with_entry,
-)
 from clawmem.vault.state.heartbeat_state import LOG
 from clawmem.vault.vault import Vault
 
 CRONTAB = "crontab"
-SYSTEMD = "systemd"
 MARK = "clawmem heartbeat"
 """The beginning of the comment that marks clawmem's entries."""
 _DEFAULT_PATH = "/usr/bin:/bin"
 _TIMEOUT_SECONDS = 60
+_EVERY = re.compile(r"(\d{1,4})\s*(m|min|h|d)")
+_AT = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
+_MINUTES = (1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30)
+_HOURS = (1, 2, 3, 4, 6, 8, 12)
 
 
 class ScheduleEntry(NamedTuple):
     """The schedule of a vault's heartbeat.
 
-    `by` is CRONTAB or SYSTEMD. `text` is the crontab line or the content of the units. `changed` says whether the call
-    changed the schedule, or would change it in a dry run.
+    `by` is CRONTAB. `text` is the crontab line. `changed` says whether the call changed the schedule, or would change
+    it in a dry run.
     """
 
     by: str
@@ -50,11 +45,6 @@ class ScheduleEntry(NamedTuple):
 def entry_marker(vault: Vault) -> str:
     """Return the comment that marks this vault's entry. It is derived from the path of the vault."""
     return f"{MARK} {sha256(os.fsencode(vault.root.resolve())).hexdigest()[:8]}"
-
-
-def unit_name(vault: Vault) -> str:
-    """Return the name of this vault's systemd units, without suffix."""
-    return entry_marker(vault).replace(" ", "-")
 
 
 def heartbeat_command(vault: Vault, environment: Mapping[str, str]) -> tuple[tuple[str, ...], str, str]:
@@ -88,7 +78,7 @@ def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Sche
     if not has_crontab(environment):
         raise NotFound(
             "There is no `crontab` command on this machine.",
-            f"Install cron, or use `--by systemd`, or run this line with another scheduler: {line}",
+            f"Install cron, or run this line with another scheduler: {line}",
         )
     before = read_crontab(environment)
     if find_entry(before, entry_marker(vault)) == line:
@@ -114,83 +104,9 @@ def remove_crontab(vault: Vault, environment: Mapping[str, str], dry_run: bool) 
     return ScheduleEntry(CRONTAB, entry_marker(vault), line, dry_run, True)
 
 
-def install_systemd(
-    vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule, dry_run: bool
-) -> ScheduleEntry:
-    """Write the user service and timer, and start the timer. Raise NotFound if systemd has no user session."""
-    _require_systemd(environment)
-    units = _units(vault, environment, home, schedule)
-    text = _joined(units)
-    if _installed_units(units) == text:
-        return ScheduleEntry(SYSTEMD, unit_name(vault), text, True)
-    if not dry_run:
-        check_interpreter(vault, environment)
-        for path, content in units.items():
-            vault.prepare_state()
-            vault.disk.replace(path, content.encode(), vault.state)
-        _systemctl(environment, "daemon-reload")
-        _systemctl(environment, "enable", "--now", f"{unit_name(vault)}.timer")
-    return ScheduleEntry(SYSTEMD, unit_name(vault), text, not dry_run, True)
-
-
-def scheduler_of(environment: Mapping[str, str]) -> str | None:
-    """Return what schedules commands on this machine: CRONTAB, SYSTEMD, or None."""
-    return CRONTAB if has_crontab(environment) else SYSTEMD if has_systemd(environment) else None
-
-
-def is_scheduled(vault: Vault, environment: Mapping[str, str], home: Path) -> bool:
-    """Return whether the crontab or systemd runs the vault's heartbeat."""
-    return bool(find_crontab_entry(vault, environment) or find_systemd_units(vault, environment, home))
-
-
-def install_schedule(
-    vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule, by: str, dry_run: bool = False
-) -> ScheduleEntry:
-    """Schedule the heartbeat by CRONTAB or SYSTEMD."""
-    if by == SYSTEMD:
-        return install_systemd(vault, environment, home, schedule, dry_run)
-    return install_crontab(vault, environment, schedule, dry_run)
-
-
-def remove_schedules(
-    vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool
-) -> tuple[ScheduleEntry, ...]:
-    """Remove the heartbeat of the vault from the crontab and from systemd; return what was there."""
-    found = (remove_crontab(vault, environment, dry_run), remove_systemd(vault, environment, home, dry_run))
-    return tuple(entry for entry in found if entry)
-
-
-def find_systemd_units(vault: Vault, environment: Mapping[str, str], home: Path) -> str | None:
-    """Return the text of the installed units, or None unless both exist."""
-    return _installed_units(dict.fromkeys(_unit_paths(vault, environment, home), ""))
-
-
-def remove_systemd(vault: Vault, environment: Mapping[str, str], home: Path, dry_run: bool) -> ScheduleEntry | None:
-    """Stop the timer and remove both units. Return None if there are none."""
-    text = find_systemd_units(vault, environment, home)
-    if text is None:
-        return None
-    if not dry_run:
-        if has_systemd(environment):
-            _systemctl(environment, "disable", "--now", f"{unit_name(vault)}.timer")
-        for path in _unit_paths(vault, environment, home):
-            vault.disk.remove(path)
-        if has_systemd(environment):
-            _systemctl(environment, "daemon-reload")
-    return ScheduleEntry(SYSTEMD, unit_name(vault), text, dry_run, True)
-
-
 def has_crontab(environment: Mapping[str, str]) -> bool:
     """Return whether there is a `crontab` command."""
     return shutil.which("crontab", path=environment.get("PATH")) is not None
-
-
-def has_systemd(environment: Mapping[str, str]) -> bool:
-    """Return whether systemd has a session for this user."""
-    if shutil.which("systemctl", path=environment.get("PATH")) is None:
-        return False
-    code, _, _ = run_program(environment, ["systemctl", "--user", "show-environment"])
-    return code == 0
 
 
 def check_interpreter(vault: Vault, environment: Mapping[str, str]) -> None:
@@ -223,40 +139,6 @@ def _write_crontab(environment: Mapping[str, str], text: str) -> None:
         raise Refused(f"crontab rejected the new table: {last}.", "The crontab is unchanged.")
 
 
-def _require_systemd(environment: Mapping[str, str]) -> None:
-    if not has_systemd(environment):
-        raise NotFound(
-            "systemd has no user session here, so it cannot run timers.", "Use `clawmem cron install --by crontab`."
-        )
-
-
-def _systemctl(environment: Mapping[str, str], *arguments: str) -> None:
-    code, _, errors = run_program(environment, ["systemctl", "--user", *arguments])
-    if code != 0:
-        last = (errors.strip().splitlines() or [f"exit code {code}"])[-1]
-        raise Refused(f"systemctl --user {arguments[0]} failed: {last}.", "`systemctl --user status` shows more.")
-
-
-def _unit_paths(vault: Vault, environment: Mapping[str, str], home: Path) -> tuple[Path, Path]:
-    config = Path(environment.get("XDG_CONFIG_HOME") or home / ".config") / "systemd" / "user"
-    return config / f"{unit_name(vault)}.service", config / f"{unit_name(vault)}.timer"
-
-
-def _units(vault: Vault, environment: Mapping[str, str], home: Path, schedule: Schedule) -> dict[Path, str]:
-    service, timer = _unit_paths(vault, environment, home)
-    return {service: service_unit(*heartbeat_command(vault, environment)), timer: timer_unit(schedule)}
-
-
-def _installed_units(units: Mapping[Path, str]) -> str | None:
-    if not all(path.is_file() for path in units):
-        return None
-    return _joined({path: path.read_text(encoding="utf-8") for path in units})
-
-
-def _joined(units: Mapping[Path, str]) -> str:
-    return "\n".join(f"# {path}\n{content}" for path, content in units.items())
-
-
 def run_program(environment: Mapping[str, str], command: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
     """Run a program and return its exit code, output and errors. Raise Refused if it does not end in time."""
     try:
@@ -273,3 +155,87 @@ def run_program(environment: Mapping[str, str], command: Sequence[str], stdin: s
             f"{command[0]} did not finish within {_TIMEOUT_SECONDS} seconds.", "Run it manually to see why."
         ) from None
     return process.returncode, process.stdout.decode(errors="surrogateescape"), process.stderr.decode(errors="replace")
+
+
+class Schedule(NamedTuple):
+    """A schedule in words, and as the five fields of cron."""
+
+    words: str
+    cron: str
+
+
+def interval_schedule(text: str) -> Schedule:
+    """Return a repeated schedule (`5m` to `30m`, `1h` to `12h`, `1d`), or raise InvalidInput for other intervals."""
+    found = _EVERY.fullmatch(text.strip().lower())
+    number, unit = (int(found[1]), found[2][0]) if found else (0, "")
+    if (number, unit) == (60, "m"):
+        number, unit = 1, "h"
+    if (number, unit) in ((24, "h"), (1, "d")):
+        return Schedule("every day at 00:00", "0 0 * * *")
+    if unit == "m" and number in _MINUTES:
+        return Schedule(f"every {number} minutes", f"*/{number} * * * *")
+    if unit == "h" and number in _HOURS:
+        hours = "*" if number == 1 else f"*/{number}"
+        words = "every hour" if number == 1 else f"every {number} hours"
+        return Schedule(words, f"0 {hours} * * *")
+    minutes, hours = (", ".join(map(str, row)) for row in (_MINUTES, _HOURS))
+    raise InvalidInput(
+        f"'{text}' is not an interval that cron supports.",
+        f"Use minutes ({minutes}), hours ({hours}) or 1d, such as 30m or 2h.",
+    )
+
+
+def daily_schedule(text: str) -> Schedule:
+    """Return a daily schedule at `HH:MM`, in the machine's own time zone."""
+    found = _AT.fullmatch(text.strip())
+    if not found:
+        raise InvalidInput(f"'{text}' is not a time of day.", "Use a time such as 03:30.")
+    hour, minute = int(found[1]), int(found[2])
+    return Schedule(f"every day at {hour:02}:{minute:02}", f"{minute} {hour} * * *")
+
+
+def shell_command(parts: Sequence[str], log: str, path: str) -> str:
+    """Return one line for `sh`: the quoted parts, run from `/` without input, with all output appended to `log`."""
+    for part in (*parts, log, path):
+        if any(ord(letter) < 32 for letter in part):
+            raise InvalidInput(f"{part!r} contains a line break or another control character.", "Rename that folder.")
+    words = " ".join(quoted(part) for part in parts)
+    return f"cd / && PATH={quoted(path)} {words} </dev/null >>{quoted(log)} 2>&1"
+
+
+def quoted(text: str) -> str:
+    """Return the text as one shell word."""
+    return "'" + text.replace("'", "'\"'\"'") + "'"
+
+
+def cron_line(schedule: Schedule, command: str, mark: str) -> str:
+    """Return a crontab entry.
+
+    In a crontab, a bare `%` is a line break, and `\\%` a percent sign. After a backslash, an empty pair of quotes must
+    come first, or cron would escape that backslash.
+    """
+    safe = command.replace("\\%", "\\''%").replace("%", "\\%")
+    return f"{schedule.cron} {safe} # {mark}"
+
+
+def find_entry(crontab: str, mark: str) -> str | None:
+    """Return the entry with this mark, or None."""
+    return next((line for line in crontab.split("\n") if _is_ours(line, mark)), None)
+
+
+def with_entry(crontab: str, line: str | None, mark: str) -> str:
+    """Return the crontab with the entry of this mark replaced by `line`, or removed if it is None; the rest stays."""
+    kept: list[str] = []
+    for row in crontab.removesuffix("\n").split("\n") if crontab else ():
+        if not _is_ours(row, mark):
+            kept.append(row)
+        elif line is not None:
+            kept.append(line)
+            line = None
+    if line is not None:
+        kept.append(line)
+    return "".join(f"{row}\n" for row in kept)
+
+
+def _is_ours(line: str, mark: str) -> bool:
+    return line.rstrip().endswith(f" # {mark}") and not line.lstrip().startswith("#")

@@ -5,41 +5,195 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused, key_name
 from clawmem.index.search.lookup import find_fact, known_events
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.tasks import list_tasks, with_values
 from clawmem.memory.writing import writing
-from clawmem.model.facts.gates import outcomes_of
-from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, counted
-from clawmem.model.records.adapter_reply import (
-    AdapterEvent,
-    AdapterReply,
-    AdapterTask,
-    adapter_request,
-    new_keys,
-    origin_of,
-    parse_reply,
-    to_tell,
-    told_keys,
-    updated,
-)
+from clawmem.model.facts.gates import DECISION_OUTCOMES, outcomes_of
+from clawmem.model.forms import Before, FilledText, TimeText, WrongValue, no_other_keys, read_record
+from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.text import check_statement, counted, one_line
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.records.event import EVENT_ROLES, Event, ledger_path, render_events
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.records.task import CLOSED, Task, new_page, parse_task, task_path
-from clawmem.model.records.workflow import Workflow
+from clawmem.model.records.task import (
+    CLOSED,
+    DONE,
+    FIRST,
+    LAST,
+    PASS,
+    REJECT,
+    USUAL,
+    Task,
+    new_page,
+    parse_task,
+    task_path,
+)
+from clawmem.model.records.workflow import STATES, Workflow
 from clawmem.programs import Program, read_program, run_allowed
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import record_outcome
 from clawmem.work.tasks import find_workflow, free_slug
+
+VERSION = 1
+"""The version of the request, and of the answer."""
+LISTS = ("tasks", "events", "outcomes")
+MOST = 5_000
+"""The most entries of one list."""
+
+
+class AdapterTask(NamedTuple):
+    """A task of the foreign system: its id there, its title, its state, its address, its text, its criteria, and its
+    priority, 1 (first) to 5."""
+
+    id: str
+    title: str
+    state: Annotated[str, STATES] = "open"
+    url: str | None = None
+    about: str = ""
+    acceptance: tuple[Annotated[FilledText, one_line], ...] = ()
+    priority: Annotated[int, (FIRST, LAST)] | None = None
+
+
+class AdapterEvent(NamedTuple):
+    """Something that happened there: its id, its time (ISO 8601 UTC), its text, and who said it."""
+
+    id: str
+    timestamp: Annotated[TimeText, lambda text: stamp(moment_of(text))]
+    text: str
+    role: Annotated[str, EVENT_ROLES] = "system"
+    speaker: str | None = None
+
+
+class AdapterOutcome(NamedTuple):
+    """What became of a decision of this memory."""
+
+    decision: str
+    outcome: Annotated[str, DECISION_OUTCOMES]
+    note: str | None = None
+
+
+def _stripped(entry: Any) -> Any:
+    """Return an entry without blanks around its texts, and without texts that are empty then."""
+    if not isinstance(entry, Mapping):
+        return entry
+    stripped = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
+    return {key: value for key, value in stripped.items() if value != ""}
+
+
+def _few(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+    if len(entries) > MOST:
+        raise WrongValue(f"has more than {MOST:,} entries")
+    return entries
+
+
+@no_other_keys
+class AdapterReply(NamedTuple):
+    """A checked answer."""
+
+    tasks: Annotated[tuple[Annotated[AdapterTask, Before(_stripped)], ...], _few] = ()
+    events: Annotated[tuple[Annotated[AdapterEvent, Before(_stripped)], ...], _few] = ()
+    outcomes: Annotated[tuple[Annotated[AdapterOutcome, Before(_stripped)], ...], _few] = ()
+
+
+def adapter_request(workflow: str, adapter: str, record: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
+    """Return the JSON document that an adapter reads on stdin.
+
+    `record` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null
+    before the first."""
+    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(record)}
+
+
+def parse_reply(value: Any) -> AdapterReply:
+    """Return the answer of an adapter. Raise InvalidInput with the path of the first wrong value."""
+    try:
+        return read_record(AdapterReply, value)
+    except WrongValue as problem:
+        name = key_name(problem.keys) or "the answer"
+        raise InvalidInput(f"{name} {problem.problem}.", f"An answer has lists of {', '.join(LISTS)}.") from None
+
+
+# Tasks of a foreign system: what an update of it changes here.
+#
+# The front matter of such a task keeps under `foreign` what the foreign system said last. So a value that differs from
+# that was changed here, and an update does not replace it.
+
+_SHARED = ("title", "state", "priority", "url")
+
+
+class ForeignUpdate(NamedTuple):
+    """The keys of the front matter that an update sets, and what both sides changed, in words."""
+
+    keys: Mapping[str, Any]
+    kept: tuple[str, ...] = ()
+
+
+def origin_of(workflow: str, adapter: str, foreign_id: str) -> str:
+    """Return the value of `origin` for a task that an adapter brings."""
+    return f"{workflow}/{adapter}:{foreign_id}"
+
+
+def new_keys(task: AdapterTask, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
+    """Return the keys of the front matter of a task that is new here."""
+    keys = {"workflow": workflow, "state": task.state, "priority": task.priority, "url": task.url}
+    decision = _decision(task.state, workflow, adapter, moment)
+    origin = origin_of(workflow, adapter, task.id)
+    return {
+        **{key: value for key, value in keys.items() if value is not None},
+        **decision,
+        "origin": origin,
+        "foreign": _text(_values(task)),
+    }
+
+
+def updated(task: Task, argument: AdapterTask, workflow: str, adapter: str, moment: str) -> ForeignUpdate:
+    """Return what an update of the foreign task changes: each value that only the foreign side changed."""
+    before, now = _said(task), _values(argument)
+    here = {key: getattr(task, key) for key in _SHARED}
+    keys: dict[str, Any] = {}
+    kept = []
+    for key, value in now.items():
+        if value in (before.get(key), here[key]):
+            continue
+        if here[key] == before.get(key):
+            keys[key] = value
+        else:
+            kept.append(f"{key} of {task.slug} is '{here[key]}' here and '{value}' there; yours is kept")
+    if "state" in keys:
+        undone = {key: None for key in ("verdict", "decided", "decided_by", "reason") if getattr(task, key)}
+        keys |= {"since": moment, **undone, **_decision(argument.state, workflow, adapter, moment)}
+    return ForeignUpdate({**keys, **({"foreign": _text(now)} if now != before else {})}, tuple(kept))
+
+
+def _decision(state: str, workflow: str, adapter: str, moment: str) -> dict[str, Any]:
+    if state not in CLOSED:
+        return {}
+    verdict = PASS if state == DONE else REJECT
+    return {"verdict": verdict, "decided": moment, "decided_by": f"the adapter {workflow}/{adapter}"}
+
+
+def _values(task: AdapterTask) -> dict[str, Any]:
+    return {"title": task.title, "state": task.state, "priority": task.priority or USUAL, "url": task.url}
+
+
+def _said(task: Task) -> dict[str, Any]:
+    try:
+        record = read_json(task.foreign or "{}")
+    except ValueError:
+        return {}  # a person changed the note of what was said: then every difference is one of this side
+    return record if isinstance(record, dict) else {}
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, ensure_ascii=False)
+
 
 ALLOWED = "adapters.allowed"
 # How long an adapter may run.
@@ -58,7 +212,7 @@ class AdapterCheck(NamedTuple):
 
 class AdapterRun(NamedTuple):
     """What a run gave: the tasks, the new events, those that were known, the recorded outcomes, and the commits; then
-    how many tasks were added and changed here, and of how many closed ones the adapter was told."""
+    how many tasks were added and changed here."""
 
     tasks: tuple[AdapterTask, ...]
     added: int
@@ -68,7 +222,6 @@ class AdapterRun(NamedTuple):
     notices: tuple[str, ...] = ()
     new_tasks: int = 0
     changed_tasks: int = 0
-    told: int = 0
 
 
 class AllowedAdapter(NamedTuple):
@@ -95,12 +248,10 @@ def check_adapters(vault: Vault, workflow: Workflow) -> list[AdapterCheck]:
 def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AdapterRun:
     """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks to `tasks/`.
 
-    The adapter is told of its tasks that were closed here since its last run. What is known already is not stored
-    again, and a value of a task that was changed here is kept. Raise Refused if it is not allowed on this machine, or
-    fails: then nothing is stored, and it is told again."""
+    What is known already is not stored again, and a value of a task that was changed here is kept. Raise Refused if it
+    is not allowed on this machine, or fails: then nothing is stored."""
     found = find_workflow(vault, workflow)
-    closed = [tell for task in _tasks_of(vault, found.id, adapter) if (tell := to_tell(task)) is not None]
-    reply = ask_adapter(vault, found, adapter, recorded=False, closed=closed)
+    reply = ask_adapter(vault, found, adapter, recorded=False)
     # Of the begin, so that what happens there during the run comes with the next one.
     began = stamp(caller.now)
     events = [_event(vault, caller, found.id, adapter, event) for event in reply.events]
@@ -122,7 +273,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
                 for outcome in outcomes_of(find_fact(work.index, adapter_outcome.decision).fact)
             )
         ]
-        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter), closed)
+        taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter))
         writes |= taken.writes
         if writes:
             items = trailers("adapter", agent=caller.agent, session=caller.session, sources=[_source(adapter)])
@@ -142,7 +293,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
         )
     keep_run(vault, found.id, adapter, began)
     counts = (len(fresh), len(events) - len(fresh), len(new))
-    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated, len(closed))
+    return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated)
 
 
 def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
@@ -150,11 +301,8 @@ def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
     return [task for task in list_tasks(vault).tasks if (task.origin or "").startswith(origin)]
 
 
-def ask_adapter(
-    vault: Vault, workflow: Workflow, adapter: str, recorded: bool, closed: Sequence[Mapping[str, Any]] = ()
-) -> AdapterReply:
-    """Run an adapter with its recorded input, or with none, and return its checked answer. `closed` are its tasks that
-    were closed here."""
+def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) -> AdapterReply:
+    """Run an adapter with its recorded input, or with none, and return its checked answer."""
     program = _program(vault, workflow, adapter)
     if program.checksum not in vault.settings.words(ALLOWED).split():
         raise Refused(
@@ -165,7 +313,7 @@ def ask_adapter(
     if recorded and tried is None:
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
     record, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
-    request = adapter_request(workflow.id, adapter, record, since, closed)
+    request = adapter_request(workflow.id, adapter, record, since)
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), _SECONDS)
     try:
         return parse_reply(read_json(output))
@@ -220,22 +368,13 @@ class TakenIn(NamedTuple):
 
 
 def take_in(
-    work: WriteScope,
-    workflow: str,
-    adapter: str,
-    items: Sequence[AdapterTask],
-    known: Sequence[Task],
-    closed: Sequence[Mapping[str, Any]],
+    work: WriteScope, workflow: str, adapter: str, items: Sequence[AdapterTask], known: Sequence[Task]
 ) -> TakenIn:
-    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before, and `closed` what
-    it was told in this run."""
-    moment, group = stamp(work.caller.now), {record["task"] for record in closed}
+    """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before."""
+    moment = stamp(work.caller.now)
     tasks = {other_task.origin: other_task for other_task in known}
     before = dict(tasks)
     notices: list[str] = []
-    for other_task in known:
-        if other_task.slug in group or other_task.state not in CLOSED:
-            tasks[other_task.origin] = with_values(other_task, told_keys(other_task))
     made: dict[str, Task] = {}
     for task in {other_task.id: other_task for other_task in items}.values():
         origin = origin_of(workflow, adapter, task.id)

@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import Refused
-from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, facts_in_rows, keyword_channel
-from clawmem.index.search.lookup import PlacedFact, by_ids, find_fact
-from clawmem.index.tables.store import Index
+from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.facts.revise import ReviseResult, check_reason
-from clawmem.memory.permission import may_read
 from clawmem.memory.quarantine import HandoverScreen
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
@@ -23,7 +20,7 @@ from clawmem.model.facts.gates import DECISION, DECISION_MAKERS, goes_against, w
 from clawmem.model.facts.reach import Reach, is_workflow
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import check_statement, forms_of, normal
+from clawmem.model.language.text import check_statement, forms_of
 from clawmem.model.proposals.proposal import APPROVED
 from clawmem.model.proposals.quarantine import is_approved, with_approval
 from clawmem.model.proposals.routes import RoutedItem
@@ -70,19 +67,6 @@ def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> Added
         commits = work.commit([change]) if change else ()
         notices = (*work.notices, *planner.notices, *(contradiction_notice(placed, why) for placed, why in against))
         return AddedRecord(fact, tuple(against), commits[-1] if commits else None, notices)
-
-
-def known_decision(vault: Vault, caller: Caller, reference: str, words: str) -> AddedRecord | None:
-    """Return a stored decision that the caller may read, if it says the same as `words`, else None."""
-
-    def known(index: Index) -> AddedRecord | None:
-        placed = by_ids(index, [reference]).get(reference)
-        if placed is None or placed.fact.category != DECISION or not may_read(caller, placed.entity):
-            return None
-        same = normal(placed.fact.fact) == normal(words)
-        return AddedRecord(RememberedFact(placed.fact, placed.entity, "noop"), (), None) if same else None
-
-    return run_query(vault, known)
 
 
 def record_outcome(

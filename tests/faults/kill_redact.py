@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from clawmem.memory.facts.redact import contains_text
 from clawmem.model.facts.fact import REDACTED
 from clawmem.model.history.redaction import RECORD
-from clawmem.model.safety.leftovers import contains_text
 from clawmem.vault.rewriting import redaction
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts, git

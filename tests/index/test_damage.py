@@ -26,7 +26,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.context.context import context
-from clawmem.serving.graph import backlinks, neighbors
+from clawmem.serving.graph import neighbors
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
 from clawmem.vault.vault import Vault
@@ -67,7 +67,6 @@ ACTS: dict[str, Callable[[Vault], object]] = {
     "entity show": lambda vault: show_entity(vault, JANE, _caller()),
     "agents": list_agents,
     "graph": lambda vault: neighbors(vault, JANE, _caller(), FactFilter(), 2, 50),
-    "backlinks": lambda vault: backlinks(vault, "projects/harbour", _caller(), FactFilter(), 50),
     "complete a fact": lambda vault: _completions(vault, "fact", "fact_"),
     "complete an entity": lambda vault: _completions(vault, "entity", ""),
     "complete a category": lambda vault: _completions(vault, "category", ""),

@@ -14,7 +14,7 @@ from clawmem.errors import ModelFailed
 from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, narration
 from clawmem.learning.by_model.telemetry import model_runs
-from clawmem.learning.synthesize import synthesize
+from clawmem.learning.synthesize import DayNarrative, narrative_of, still_grounded, synthesize
 from clawmem.llm.budget import RunLimits
 from clawmem.llm.choice import Model
 from clawmem.llm.loop import CitedSentence, grounded
@@ -23,7 +23,6 @@ from clawmem.memory.facts.revise import retract
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.pages.daily import daily_path
-from clawmem.model.pages.day_page import DayNarrative, narrative_of, still_grounded
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.command_server import CommandServer

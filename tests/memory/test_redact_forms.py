@@ -12,11 +12,10 @@ from urllib.parse import quote
 
 import pytest
 
-from clawmem.memory.facts.redact import RedactResult, RedactTarget, redact
+from clawmem.memory.facts.redact import RedactResult, RedactTarget, contains_text, redact
 from clawmem.memory.health.doctor import doctor
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import parse_events
-from clawmem.model.safety.leftovers import contains_text
 from clawmem.model.safety.written_forms import compile_needles, contains, replace_needles
 from clawmem.vault.vault import Vault
 from tests.conftest import Command

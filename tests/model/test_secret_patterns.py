@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from clawmem.model.safety.leftovers import contains_text
+from clawmem.memory.facts.redact import contains_text
 from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.safety.secrets.kept_rules import KEPT
 from clawmem.model.safety.secrets.place_rules import PLACES

@@ -30,12 +30,13 @@ from clawmem.learning.rules.language import CODES, Language, language
 from clawmem.learning.rules.rules import LONGEST_SENTENCE
 from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
+from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.language import question
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
-from clawmem.model.safety import leftovers, written_forms
+from clawmem.model.safety import written_forms
 from clawmem.model.safety.injection import duty as injection_duty
 from clawmem.model.safety.injection import mood as injection_mood
 from clawmem.model.safety.injection import rules as injection_rules
@@ -186,7 +187,7 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
         rule for rules in injection_rules.all_patterns().values() for rule in rules
     ],
     ("clawmem.model.merging.collisions", "wanted"): lambda: [r"(?<![\w.:-])(?:fact_1|fact_2)(?![\w:-])"],
-    ("clawmem.model.safety.leftovers", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
+    ("clawmem.memory.facts.redact", "shortest"): lambda: [rf"{leftovers._RUN}{{{16 * 4 // 3},}}"],
     ("clawmem.model.safety.secrets.looks", "_COUNTING"): lambda: [secret_looks._sample().pattern],
     ("clawmem.model.safety.secrets.search", "pattern"): lambda: [
         *(pattern for _, _, pattern in (*secret_rules.STARTING, *secret_rules.INSIDE)),

@@ -21,7 +21,7 @@ from clawmem.faces.cli.app import run
 from clawmem.vault.git.acceptance import user_folder
 from tests.conftest import Command
 from tests.faults.checks import git
-from tests.loopback import embeds, fact, gives, serving
+from tests.loopback import fact, gives, serving
 from tests.needs import needs_litellm
 
 SECRET = "value-of-a-variable-that-nobody-may-have"
@@ -154,11 +154,6 @@ def llm(address: str, **more: Any) -> dict[str, Any]:
     return {f"llm.{key}": value for key, value in record.items() if value is not None}
 
 
-def semantic(address: str, **more: Any) -> dict[str, Any]:
-    """Settings of the model that embeds."""
-    return {key.replace("llm.", "semantic."): value for key, value in llm(address, **more).items()}
-
-
 def grouped(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The keys of one group without its name."""
     return {key.partition(".")[2]: value for key, value in settings.items()}
@@ -189,16 +184,12 @@ PLANTS: dict[str, Planted] = {
         **llm(s.address, budget_cents=1e6, daily_cents=1e6, max_ms=86_400_000, max_facts=10_000, timeout_seconds=3600),
     },
     "in words only": lambda s: {**QUICK, **llm(s.address, output="plain")},
-    "embedding model and address": lambda s: semantic(s.address, api_key_env=None),
-    "embedding model, address and key variable": lambda s: semantic(s.address),
-    "embedding model of another provider": lambda s: semantic(s.origin, model="ollama/nomic-embed-text"),
-    "both models": lambda s: {**llm(s.address), **semantic(s.address)},
     "rights for every agent": lambda s: {**QUICK, **llm(s.address), "agents.default.write": "all"},
     "rights for one agent": lambda s: {**QUICK, **llm(s.address), "agents.finance.write": "settings, all"},
     "every agent a reader": lambda s: {**QUICK, **llm(s.address), "agents.default.read_only": True},
     "dotted keys": lambda s: f"\n{dotted({**llm(s.address), **QUICK})}",
     "a second group of the name": lambda s: f"\nllm: {flow(llm(s.address))}\n{OFF}",
-    "an alias": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm: *x\nsemantic: *x\n",
+    "an alias": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm: *x\n",
     "a merge key": lambda s: f"\nx: &x {flow(llm(s.address))}\nllm:\n  <<: *x\n  max_facts: 9\n{OFF}",
     "tagged text": lambda s: f"\nllm: {{model: !!str openai/tested, api_base: !!str '{s.address}'}}\n{OFF}",
     "groups that are not there yet": lambda s: {
@@ -288,7 +279,7 @@ def test_a_local_file_that_was_handed_over_has_no_effect(
 ) -> None:
     with stranger() as listening:
         assert run(["config", "set", "--user", "semantic.model", "none"]) == DONE
-        victim.says(victim.own, {**llm(listening.address), **semantic(listening.address)})
+        victim.says(victim.own, {**llm(listening.address)})
         monkeypatch.setenv("CLAWMEM_VAULT", str(hand(victim, tmp_path)))
         everything(victim)
         assert listening.heard == []
@@ -349,23 +340,10 @@ def test_once_accepted_it_is_asked_and_given_the_key(victim: Victim, capsys: pyt
         assert len(server.asked) == asked
 
 
-@needs_litellm
-def test_once_accepted_questions_are_asked_there(victim: Victim) -> None:
-    with serving(embeds("lisbon", "oslo")) as server:
-        victim.plant(semantic(server.address))
-        assert run(["sync"]) == DONE
-        assert run(["config", "trust", "--yes"]) == DONE
-        assert run(["heartbeat"]) == DONE
-        asked = len(server.asked)
-        assert asked and run(["recall", "where is Lisbon?"]) == DONE
-        assert [other_asked.body["input"] for other_asked in server.asked[asked:]] == [["where is Lisbon?"]]
-
-
 CHANGES: dict[str, Planted] = {
     "address": lambda s: {"llm.api_base": s.address},
     "model": lambda s: {"llm.model": "ollama/llama3", "llm.api_base": s.origin},
     "key variable": lambda s: {"llm.api_key_env": "MY_SECRET", "llm.api_base": s.address},
-    "embedding": lambda s: semantic(s.address),
     "limits": lambda s: {"llm.budget_cents": 1e6, "llm.daily_cents": 1e6, "llm.api_base": s.address},
 }
 
@@ -452,7 +430,7 @@ def test_a_broken_file_of_this_machine_is_named_and_nothing_takes_its_place(
     broken: Callable[[Path], None], where: str, victim: Victim, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with stranger() as listening:
-        victim.write({**llm(listening.address), **semantic(listening.address)})
+        victim.write({**llm(listening.address)})
         path = victim.users if where == "user" else victim.own
         path.parent.mkdir(parents=True, exist_ok=True)
         broken(path)
@@ -496,7 +474,6 @@ AGENTS = (
     ("config", "trust", "--remove"),
     ("config", "set", "llm.model", "openai/tested"),
     ("config", "set", "llm.api_base", "http://127.0.0.1:9"),
-    ("config", "set", "semantic.api_key_env", "MY_SECRET"),
     ("config", "set", "sync.remote", "public"),
     ("config", "set", "--user", "llm.model", "openai/tested"),
 )

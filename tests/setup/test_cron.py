@@ -1,16 +1,27 @@
-"""The crontab of a person: ours is added and taken out, the rest stays. `crontab` and `systemctl` are stand-ins
-for programs outside the project, real scripts that keep what they are given in a file."""
+"""The crontab of a person: ours is added and taken out, the rest stays. `crontab` is a stand-in for
+a program outside the project, a real script that keeps what it is given in a file."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from clawmem.errors import NotFound, Refused
-from clawmem.model.settings.schedule import daily_schedule, interval_schedule
+from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.setup import cron as schedule
+from clawmem.setup.cron import (
+    cron_line,
+    daily_schedule,
+    find_entry,
+    interval_schedule,
+    quoted,
+    shell_command,
+    with_entry,
+)
 from clawmem.vault.vault import Vault
 
 CRONTAB = """#!/bin/sh
@@ -20,9 +31,6 @@ if [ "$1" = -l ]; then
 fi
 [ -e "$HOME/refuse" ] && { cat >/dev/null; echo "bad minute" >&2; exit 1; }
 cat > "$HOME/table"
-"""
-SYSTEMCTL = """#!/bin/sh
-echo "$@" >> "$HOME/systemctl.log"
 """
 
 
@@ -80,27 +88,6 @@ def test_a_clawmem_that_needs_more_environment_than_cron_has_is_refused(
     assert not (Path(around["HOME"]) / "table").exists()
 
 
-def test_systemd_units_are_written_started_and_removed(vault: Vault, around: dict[str, str], tmp_path: Path) -> None:
-    _put(tmp_path / "bin" / "systemctl", SYSTEMCTL)
-    home = Path(around["HOME"])
-    entry = schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False)
-    name = schedule.unit_name(vault)
-    timer = home / ".config/systemd/user" / f"{name}.timer"
-    assert "OnCalendar=*-*-* 0/2:00:00" in timer.read_text()
-    assert f'"--vault" "{vault.root}"' in timer.with_suffix(".service").read_text()
-    assert entry.changed
-    assert not schedule.install_systemd(vault, around, home, interval_schedule("2h"), dry_run=False).changed
-    assert schedule.remove_systemd(vault, around, home, dry_run=False)
-    assert not timer.exists()
-    calls = (home / "systemctl.log").read_text().splitlines()
-    assert [call for call in calls if "show-environment" not in call] == [
-        "--user daemon-reload",
-        f"--user enable --now {name}.timer",
-        f"--user disable --now {name}.timer",
-        "--user daemon-reload",
-    ]
-
-
 def test_git_from_an_unusual_folder_is_found_by_cron_too(
     vault: Vault, environment: dict[str, str], tmp_path: Path
 ) -> None:
@@ -108,3 +95,85 @@ def test_git_from_an_unusual_folder_is_found_by_cron_too(
     _put(tools / "git", "#!/bin/sh\n")
     _, _, path = schedule.heartbeat_command(vault, {**environment, "PATH": f"{tools}{os.pathsep}/usr/bin"})
     assert path == f"{tools}:/usr/bin:/bin"
+
+
+PATHS = st.text(st.sampled_from("ab /%\\'\"$`#!&;|()<>*?~é"), min_size=1, max_size=12)
+MARK = "clawmem heartbeat 0123abcd"
+
+
+def through_cron(line: str) -> str:
+    """What cron gives the shell of an entry: after five fields, `\\%` is a percent sign and a bare one ends it."""
+    rest = line.split(" ", 5)[5]
+    command, escaped = "", False
+    for letter in rest:
+        if escaped and letter == "%":
+            command = command[:-1] + "%"
+        elif not escaped and letter == "%":
+            break
+        else:
+            command += letter
+        escaped = letter == "\\" and not escaped
+    return command
+
+
+@given(st.lists(PATHS, min_size=1, max_size=3), PATHS)
+def test_every_word_comes_through_cron_and_the_shell_as_it_was(parts: list[str], log: str) -> None:
+    line = cron_line(interval_schedule("30m"), shell_command(parts, log, "/usr/bin:/bin"), MARK)
+    words = shlex.split(through_cron(line), comments=True)
+    assert words == ["cd", "/", "&&", "PATH=/usr/bin:/bin", *parts, "</dev/null", f">>{log}", "2>&1"]
+
+
+@given(PATHS)
+def test_quoting_is_the_shells(text: str) -> None:
+    assert shlex.split(quoted(text)) == [text]
+
+
+def test_a_line_break_in_a_path_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="line break"):
+        shell_command(["/a\nb"], "/log", "/bin")
+
+
+def test_intervals_and_times_that_cron_can_keep() -> None:
+    assert interval_schedule("30m").cron == "*/30 * * * *"
+    assert interval_schedule("60m").cron == interval_schedule("1h").cron == "0 * * * *"
+    assert interval_schedule("2h").cron == "0 */2 * * *"
+    assert interval_schedule("1d").cron == interval_schedule("24h").cron == "0 0 * * *"
+    assert daily_schedule("3:05").cron == "5 3 * * *"
+    for wrong in ("7m", "5h", "0m", "often", "", "-5m", "1w"):
+        with pytest.raises(InvalidInput):
+            interval_schedule(wrong)
+    for wrong in ("24:00", "3", "03:60", "noon"):
+        with pytest.raises(InvalidInput):
+            daily_schedule(wrong)
+
+
+TABLES = st.lists(st.sampled_from(["# a remark", "", "MAILTO=me", "5 4 * * * other # clawmem heartbeat ffffffff"]))
+
+
+@given(TABLES)
+def test_other_lines_stay_and_installing_twice_changes_nothing(rows: list[str]) -> None:
+    table = "".join(f"{row}\n" for row in rows)
+    line = cron_line(interval_schedule("30m"), "run", MARK)
+    once = with_entry(table, line, MARK)
+    assert once.split("\n")[:-2] == rows
+    assert find_entry(once, MARK) == line
+    assert with_entry(once, line, MARK) == once
+    assert with_entry(once, None, MARK) == table
+    later = cron_line(daily_schedule("03:30"), "run", MARK)
+    assert with_entry(once, later, MARK) == once.replace(line, later)
+
+
+def test_an_entry_that_a_person_commented_out_is_none() -> None:
+    line = cron_line(interval_schedule("30m"), "run", MARK)
+    assert find_entry(f"# {line}\n", MARK) is None
+    assert with_entry("no newline at the end", line, MARK) == f"no newline at the end\n{line}\n"
+
+
+def test_how_often_in_words() -> None:
+    assert [interval_schedule(text).words for text in ("30m", "60m", "1h", "2h", "1d")] == [
+        "every 30 minutes",
+        "every hour",
+        "every hour",
+        "every 2 hours",
+        "every day at 00:00",
+    ]

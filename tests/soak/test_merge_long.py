@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from clawmem.model.merging.policy import POLICIES
+from clawmem.model.merging.fields import POLICIES
 from tests.model.merging import laws
 
 pytestmark = pytest.mark.soak

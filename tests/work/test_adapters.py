@@ -157,7 +157,6 @@ STORE = (
     HEAD
     + """from pathlib import Path
 here = Path({folder!r})
-(here / "told.jsonl").open("a").write(json.dumps(given["closed"]) + "\\n")
 print((here / "tasks.json").read_text())
 """
 )
@@ -165,7 +164,7 @@ print((here / "tasks.json").read_text())
 
 @pytest.fixture
 def foreign(vault: Vault, caller: Caller, tmp_path: Path) -> Foreign:
-    """A foreign system: a file with its tasks, and a file with what it was told."""
+    """A foreign system: a file with its tasks."""
     _workflow(vault, STORE.format(folder=str(tmp_path)))
     allow_adapter(vault, caller, "boats", "port")
     return Foreign(vault, caller, tmp_path)
@@ -181,12 +180,6 @@ class Foreign:
         """Run the adapter while the system has these tasks."""
         (self.folder / "tasks.json").write_text(json.dumps({"tasks": tasks}))
         return run_adapter(Vault(self.vault.root, self.vault.environment), self.caller, "boats", "port")
-
-    @property
-    def told(self) -> list[dict[str, str]]:
-        """What it was told in the last run."""
-        last = (self.folder / "told.jsonl").read_text().splitlines()[-1]
-        return list(json.loads(last))
 
     def task(self) -> Task:
         """The one task of the vault."""
@@ -209,7 +202,7 @@ def test_a_task_is_taken_in_once_and_follows_the_foreign_one(foreign: Foreign) -
     assert (task.slug, task.title, task.state, task.decided_by) == (
         "paint-the-boat", "Paint both boats", "done", "the adapter boats/port",
     )  # fmt: skip
-    assert foreign.run({**T1, "title": "Paint both boats", "state": "done"}).told == 0
+    assert foreign.run({**T1, "title": "Paint both boats", "state": "done"}).changed_tasks == 0
 
 
 def test_what_a_person_changed_is_kept_and_said_once(foreign: Foreign, clawmem: Command) -> None:
@@ -224,33 +217,3 @@ def test_what_a_person_changed_is_kept_and_said_once(foreign: Foreign, clawmem: 
     )
     again = foreign.run({**T1, "title": "Paint your boat", "priority": 1})
     assert (again.notices, again.commits) == ((), ())
-
-
-def test_a_task_that_is_closed_here_is_told_once_for_each_time(foreign: Foreign, clawmem: Command) -> None:
-    foreign.run(T1)
-    assert foreign.told == []
-    assert clawmem("task", "close", "paint-the-boat", "--reason", "It is blue.").code == 0
-    assert foreign.run(T1).told == 1
-    (other_record,) = foreign.told
-    assert (other_record["id"], other_record["state"], other_record["verdict"], other_record["reason"]) == (
-        "T1",
-        "done",
-        "pass",
-        "It is blue.",
-    )
-    assert foreign.run(T1).told == 0
-    assert foreign.task().state == "done"  # the foreign one is still open, and changes nothing
-    clawmem("task", "reopen", "paint-the-boat")
-    foreign.run(T1)
-    clawmem("task", "reject", "paint-the-boat", "--reason", "It is red.")
-    foreign.run(T1)
-    assert [record["verdict"] for record in foreign.told] == ["reject"]
-
-
-def test_an_adapter_that_fails_is_told_again(foreign: Foreign, clawmem: Command) -> None:
-    foreign.run(T1)
-    clawmem("task", "close", "paint-the-boat")
-    with pytest.raises(InvalidInput, match=r"tasks\[0\].priority"):
-        foreign.run({**T1, "priority": 9})
-    foreign.run(T1)
-    assert len(foreign.told) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -34,68 +33,16 @@ from clawmem.model.language.text import one_line
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.transcripts.message import Message, SkippedLine, word
 
-# Memories kept as named entities with observations and relations: server-memory, basic-memory and Obsidian.
+# Memories kept as pages with observations and relations: basic-memory and Obsidian.
 #
-# Formats: the reference MCP server `memory` writes JSON Lines of `entity` and `relation`. basic-memory writes pages
-# with `- [category] text #tag` and `- relation [[Target]]`. Obsidian writes pages with `[[links]]`.
+# Formats: basic-memory writes pages with `- [category] text #tag` and `- relation [[Target]]`. Obsidian writes pages
+# with `[[links]]`.
 
 _OBSERVATION = re.compile(r"[-*]\s+\[(?P<category>[^\]\s][^\]]*)\]\s+(?P<text>.+)", re.DOTALL)
 _RELATION = re.compile(r"[-*]\s+(?P<relation>[^\[\]]*?)\s*\[\[(?P<target>[^\]|#]+)[^\]]*\]\](?P<rest>.*)", re.DOTALL)
 _TAG = re.compile(r"(?:^|\s)#(\w[\w/-]*)")
 _WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)(?:#[^\]|]*)?(?:\|([^\]]*))?\]\]")
 _TASK = (" ", "x", "X")
-
-
-def is_server_memory(files: Files, yaml: Yaml) -> bool:
-    """Return whether a file's first line is an entity or a relation of the MCP server `memory`."""
-    return any(_graph_record(_first_line(text)) for text in files.values())
-
-
-def read_server_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
-    """Yield a statement for each observation and each relation."""
-    for path in sorted(files):
-        records = list(enumerate(files[path].splitlines(), 1))
-        kinds = {
-            str(one["name"]): str(one.get("entityType", ""))
-            for _, line in records
-            if (one := _graph_record(line)) and one["type"] == "entity" and one.get("name")
-        }
-        for number, line in records:
-            if line.strip():
-                yield from _from_record(f"{path}:{number}", _graph_record(line), kinds)
-
-
-def _first_line(text: str) -> str:
-    return next((line for line in text.splitlines() if line.strip()), "")
-
-
-def _graph_record(line: str) -> Mapping[str, Any] | None:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) and record.get("type") in ("entity", "relation") else None
-
-
-def _from_record(place: str, record: Mapping[str, Any] | None, kinds: Mapping[str, str]) -> Iterator[Found]:
-    if record is None:
-        yield SkippedMemory(place, "it is not an entity or a relation")
-        return
-    if record["type"] == "entity":
-        name, items = word(record.get("name")), words(record.get("observations") or [])
-        if name is None or not items:
-            yield SkippedMemory(place, "it has no name" if name is None else "it has no observations")
-            return
-        for text in items:
-            entity, title = entity_path(name, kinds.get(name)), _spaced(name)
-            yield ForeignMemory(place, name, naming(title, text), text, entity, title)
-        return
-    ends = [word(record.get(key)) for key in ("from", "relationType", "to")]
-    subject, relation, target = ends
-    if subject is None or relation is None or target is None:
-        yield SkippedMemory(place, "a relation needs from, to and relationType")
-        return
-    yield _relation(place, subject, relation, target, kinds.get(subject), kinds.get(target), None)
 
 
 def _relation(
@@ -252,7 +199,6 @@ class MemoryFormat(NamedTuple):
 
 # In the order in which they are tried: a format with fewer signs of its own comes later.
 MEMORY_FORMATS = {
-    "server-memory": MemoryFormat(is_server_memory, read_server_memory, "agent"),
     "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
     "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
     "okf": MemoryFormat(okf.fits, okf.read, "external"),

@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
     Text = TypeVar("Text", bound=Brief | ContextResult)
 
-# The vector of a question is the meaning by this model, whose vectors the hub has.
-_LOCAL = "local"
-
 
 class OrganisationHits(NamedTuple):
     """What the organisation has for a question, best first, without what the vault has itself.
@@ -307,9 +304,9 @@ def _remarks(org: str, found: HubFact) -> list[str]:
 def _vector(vault: Vault, question: str) -> list[float] | None:
     """Return the meaning of a question, if the local model is in use here and its vectors are there."""
     from clawmem.index.vectors.priors import question_vector
-    from clawmem.index.vectors.store import configured_model, open_vectors
+    from clawmem.index.vectors.store import LOCAL, open_vectors
 
-    vectors = open_vectors(vault) if configured_model(vault) == _LOCAL else None
+    vectors = open_vectors(vault) if vault.settings.words("semantic.model") == LOCAL else None
     if vectors is None:
         return None
     try:

@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from difflib import unified_diff
 from textwrap import wrap
 from typing import Any, NamedTuple
 
@@ -20,15 +19,14 @@ from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undiv
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
-from clawmem.index.search.lookup import PlacedFact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, visible
 from clawmem.model.proposals.proposal import ADD, APPROVED, OPEN, REJECTED, SUPERSEDE, Proposal, is_candidate
-from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_proposals, present, preview
+from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_proposals, present
 from clawmem.runtime import Runtime
 
-_BOLD, _DIM, _RED, _GREEN, _CYAN = "1", "2", "31", "32", "36"
+_BOLD, _RED, _CYAN = "1", "31", "36"
 _AROUND = 200
 # Columns of the labels of a proposal, and the narrowest terminal on which lines are wrapped.
 _LABEL, _NARROWEST = 9, 20
@@ -189,9 +187,9 @@ class Walk:
         return answer
 
     def lines(self, lines: Iterable[str]) -> None:
-        """Print lines, added and removed ones of a difference in colour."""
+        """Print lines."""
         for line in lines:
-            self.say(line, {"+": _GREEN, "-": _RED}.get(line[:1], ""))
+            self.say(line)
 
     def line(self, question: str) -> str | None:
         """Return a line of text, which may be empty, or None if the person took the question back."""
@@ -227,13 +225,9 @@ class Walk:
             self.place = self.made.pop().place
             self.shown = None
 
-    def vault_act(self, act: Callable[..., Any], *items: Any) -> Any:
+    def vault_act(self, act: Callable[..., Any]) -> Any:
         """Return what an act that only reads says about the proposal at the place."""
-        return act(self._fresh().vault(), self.ids[self.place], *items)
-
-    def caller(self) -> Any:
-        """Return the person, now."""
-        return self._fresh().caller()
+        return act(self._fresh().vault(), self.ids[self.place])
 
     def _fresh(self) -> Runtime:
         """Return the runtime with nothing opened: settings may have changed, and others write meanwhile."""
@@ -317,16 +311,6 @@ def _skip(walk: Walk) -> None:
     walk.place += 1
 
 
-def _difference(walk: Walk) -> None:
-    changes = walk.vault_act(preview, walk.caller())
-    for before, after in changes.facts:
-        walk.lines(_changed(before, after))
-    for path, (old, new) in changes.texts.items():
-        walk.lines(unified_diff(old.splitlines(), new.splitlines(), path, path, n=1, lineterm=""))
-    if not changes.facts and not changes.texts:
-        walk.say("Approving changes no fact and no page.")
-
-
 def _evidence(walk: Walk) -> None:
     found = walk.vault_act(evidence)
     for other in found:
@@ -369,7 +353,6 @@ KEYS = (
     Key("r", "reject and say why", _reject),
     Key("x", "drop the candidate", _drop, is_candidate),
     Key("s", "skip (also space or n)", _skip),
-    Key("d", "show what approving would change", _difference),
     Key("e", "show the evidence", _evidence),
     UNDO,
     Key("?", "show the keys", _help),
@@ -388,18 +371,6 @@ def _card(shown: ProposalDetails) -> Iterator[str]:
     width = max(_LABEL, *(len(label) for label, _ in pairs))
     for label, value in pairs:
         yield f"{label:<{width}} {one_line(value)}"
-
-
-def _changed(before: PlacedFact | None, after: PlacedFact) -> Iterator[str]:
-    if before is not None:
-        yield f"- {_stated(before)}"
-    yield f"+ {_stated(after)}"
-
-
-def _stated(placed: PlacedFact) -> str:
-    links = "".join(f", {link.type} {link.to}" for link in placed.fact.links)
-    by = f", superseded by {placed.fact.superseded_by}" if placed.fact.superseded_by else ""
-    return f"{fact_line(placed.fact, placed.entity)}{by}{links}"
 
 
 def _cited(event: CitedEvent) -> Iterator[str]:

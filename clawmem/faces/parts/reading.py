@@ -210,16 +210,14 @@ def unpacked(archive: ZipFile, name: str) -> Iterator[bytes]:
         raise NotUnpacked(f"it cannot be unpacked: {problem}") from None
 
 
-def write_folder(folder: Path, files: Mapping[str, str], force: bool, only: str | None = None) -> None:
+def write_folder(folder: Path, files: Mapping[str, str], force: bool) -> None:
     """Write files into a folder, each in one step. Without `force`, the folder must be new or empty.
 
-    `only` is the one file that must not exist, in place of the whole folder. Raise Refused if something is in the way,
-    StorageFailed if the folder cannot be written.
+    Raise Refused if something is in the way, StorageFailed if the folder cannot be written.
     """
     try:
-        taken = (folder / only).exists() if only else folder.exists() and any(folder.iterdir())
-        if taken and not force:
-            raise Refused(f"{folder / only if only else folder} already exists.", "Name another place, or use --force.")
+        if folder.exists() and any(folder.iterdir()) and not force:
+            raise Refused(f"{folder} already exists.", "Name another place, or use --force.")
         for name, text in files.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)

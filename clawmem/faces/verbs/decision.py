@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -37,11 +35,8 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import counted
-from clawmem.work.decisions import accept_lesson, add_record, known_decision, record_outcome
-from clawmem.work.session_end_records import LESSON, WorkScope, decision_record, lesson_record
-
-if TYPE_CHECKING:
-    from clawmem.model.pages.madr import MadrDecision
+from clawmem.work.decisions import accept_lesson, add_record, record_outcome
+from clawmem.work.session_end_records import LESSON, decision_record, lesson_record
 
 _MOST_PRECEDENTS = 5
 
@@ -63,25 +58,13 @@ def add(
     ],
     entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
     tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
-    from_madr: Annotated[
-        str | None, Parameter("A MADR page, or -.", ("--from-madr",), metavar="FILE", completes="file")
-    ],
     workflow: Annotated[str | None, WORKFLOW_OF_NEW],
     scope: Annotated[str | None, SCOPE_OF_NEW],
     project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
     """Store a decision. It is never edited: add its outcome later, or supersede it. One that goes against an earlier
-    decision in its scope is linked to it. With --from-madr, all of it is that of a MADR page; what a decision has no
-    place for is named. An exported page that says what its fact says adds nothing."""
+    decision in its scope is linked to it."""
     place = work_scope(call, workflow, scope, project)
-    if from_madr is not None:
-        if decided or why or alternatives:
-            raise InvalidInput(
-                "--from-madr cannot be combined with a decision, --why or --alternative.", "The page has all of them."
-            )
-        return _add_page(
-            call, from_madr, {"used": used, "against": against, "entity": entity, "tags": tags, "scope": scope}, place
-        )
     if not decided or not why:
         missing = "The decision" if not decided else "The reason, --why,"
         raise InvalidInput(f"{missing} is missing.", "Example: clawmem decision add 'Stream.' --why 'Memory grew.'")
@@ -100,49 +83,6 @@ def add(
     caller = call.runtime.caller()
     record = decision_record({**value, "tags": tags, "scope": scope}, place, caller.agent)
     return added(add_record(call.runtime.vault(), record, caller))
-
-
-def _add_page(call: Call, file: str, value: Mapping[str, Any], place: WorkScope) -> Answer:
-    """Store the decision of a MADR page, unless the page is the export of a decision that the vault has."""
-    page = _read_page(call, file)
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    known = known_decision(vault, caller, page.fact, page.decided) if page.fact else None
-    if known is not None:
-        return added(known)
-    options = [{"option": text, "why": why} if why else {"option": text} for text, why in page.alternatives]
-    other_record = {**value, "decided": page.decided, "why": page.why, "alternatives": options, "details": page.details}
-    record = decision_record(other_record, place, caller.agent)
-    items = [f"left out, because a decision has no place for it: {', '.join(page.left_out)}"] if page.left_out else []
-    if page.date and _is_day(page.date):
-        record["valid_from"] = page.date
-    elif page.date:
-        items.append(f"left out, because it is no day: date {page.date}")
-    answer = added(add_record(vault, record, caller))
-    return answer._replace(notices=(*answer.notices, *items))
-
-
-def _is_day(text: str) -> bool:
-    try:
-        return date.fromisoformat(text).isoformat() == text
-    except ValueError:
-        return False
-
-
-def _read_page(call: Call, file: str) -> MadrDecision:
-    """The decision of a MADR page whose decision holds."""
-    from clawmem.faces.parts.reading import file_or_stdin
-    from clawmem.model.pages.madr import read_madr
-
-    try:
-        page = read_madr(file_or_stdin(call, file))
-    except InvalidInput as problem:
-        raise InvalidInput(f"{file}: {problem.message}", problem.hint) from None
-    if page.status not in (None, "", "accepted"):
-        raise InvalidInput(
-            f"{file}: the status is '{page.status}', so the page has no decision that holds.",
-            "A page with the status accepted can be added.",
-        )
-    return page
 
 
 def export(

@@ -1,4 +1,4 @@
-"""`clawmem graph neighbors|path|backlinks`."""
+"""`clawmem graph neighbors|path`."""
 
 from __future__ import annotations
 
@@ -39,19 +39,6 @@ def path(
     wanted = filter_of(vault, caller, superseded=include_superseded)
     found = acts.shortest_path(vault, first, last, caller, wanted, longest)
     return _walked(found, "path", "Both names mean the same node.")
-
-
-def backlinks(
-    call: Call,
-    node: Annotated[str, _NODE],
-    include_superseded: Annotated[bool, _THROUGH],
-    limit: Annotated[int, _LIMIT],
-) -> Answer:
-    """Show which facts link to a fact or an entity."""
-    vault, caller = call.runtime.vault(), call.runtime.caller()
-    wanted = filter_of(vault, caller, superseded=include_superseded)
-    found = acts.backlinks(vault, node, caller, wanted, limit)
-    return _walked(found, "backlinks", "No fact links to it.")
 
 
 def _walked(found: acts.GraphWalk, name: str, nothing: str) -> Answer:
@@ -109,11 +96,5 @@ VERB = {
         {"start": _POINT, "path": [_STEP], "total": int},
         ("clawmem graph path areas/people/jane projects/website",),
         ("path",),
-    ),
-    "backlinks": Command(
-        backlinks,
-        {"start": _POINT, "backlinks": [_STEP], "total": int},
-        ("clawmem graph backlinks projects/website",),
-        ("backlinks",),
     ),
 }

@@ -61,7 +61,7 @@ def heartbeat(
         raise
     notices = [
         *result.notices,
-        *suggestion_message(vault.settings, "llm", "semantic"),
+        *suggestion_message(vault.settings, "llm"),
         *(f"{name} failed: {problem.message} {problem.hint}" for name, problem in result.failed),
     ]
     reports = step_reports(result, explain)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from clawmem.errors import DONE
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -10,9 +10,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.memory.health.reindex import check_embedding, rebuild_vectors
 from clawmem.memory.health.reindex import reindex as act
-from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
-from clawmem.model.settings.local import suggestion_message
 
 
 def reindex(
@@ -20,7 +18,7 @@ def reindex(
     vectors: Annotated[bool, Parameter("Also compute all vectors again; this can take long.", ("--vectors",))],
 ) -> Answer:
     """The index is derived from the vault and can be deleted; commands update it automatically. With --vectors, exit
-    code 13 means that a limit on money or time was reached, and 14 that the model could not be used. Texts without a
+    code 14 means that the model could not be used. Texts without a
     vector wait for the next heartbeat."""
     vault = call.runtime.vault()
     if vectors:
@@ -37,25 +35,19 @@ def reindex(
     if not vectors:
         return Answer(data, lines, result.notices)
     with call.progress() as report:
-        embedded = rebuild_vectors(vault, stamp(call.runtime.now())[:10], report)
+        embedded = rebuild_vectors(vault, report)
     problem = embedded.problem
     notices = [
         *result.notices,
-        *suggestion_message(vault.settings, "semantic"),
         *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
     ]
-    data["vectors"] = _vectors_data(embedded)
+    data["vectors"] = {"model": embedded.model, "texts": embedded.embedded, "left": embedded.left}
     return Answer(data, [*lines, _line(embedded)], notices, problem.exit_code if problem else DONE)
 
 
-def _vectors_data(run: EmbeddingRun) -> dict[str, Any]:
-    return {"model": run.model, "texts": run.embedded, "left": run.left, "cents": round(run.cents, 6)}
-
-
 def _line(run: EmbeddingRun) -> str:
-    cost = f" for {run.cents:.4g} cents" if run.cents else ""
     rest = f"; {run.left:,} wait for the next heartbeat" if run.left else ""
-    return f"embedded {counted(run.embedded, 'text')} with {run.model}{cost}{rest}"
+    return f"embedded {counted(run.embedded, 'text')} with {run.model}{rest}"
 
 
 VERB = Command(
@@ -67,7 +59,7 @@ VERB = Command(
         "engine": str,
         "seconds": float,
         "size": int,
-        "vectors?": {"model": str, "texts": int, "left": int, "cents": float},
+        "vectors?": {"model": str, "texts": int, "left": int},
     },
     ("clawmem reindex", "clawmem reindex --vectors"),
 )

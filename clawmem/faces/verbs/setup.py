@@ -11,8 +11,14 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
-from clawmem.model.settings.schedule import interval_schedule
-from clawmem.setup.cron import CRONTAB, install_schedule, is_scheduled, remove_schedules, scheduler_of
+from clawmem.setup.cron import (
+    CRONTAB,
+    find_crontab_entry,
+    has_crontab,
+    install_crontab,
+    interval_schedule,
+    remove_crontab,
+)
 from clawmem.setup.harnesses import HARNESSES, SHELL, own_command, wiring
 from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 from clawmem.vault.exchange.create import create_vault
@@ -59,7 +65,7 @@ def setup(
         if former and not dry_run:
             restore_reader(runtime.vault(), former)
         if scheduled:
-            remove_schedules(runtime.vault(), runtime.environment, runtime.home(), dry_run)
+            remove_crontab(runtime.vault(), runtime.environment, dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
     made = () if dry_run else _vault_made(call)
     wanted = _wiring(call, harness)
@@ -88,17 +94,16 @@ def _vault_made(call: Call) -> tuple[str, ...]:
 def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Schedule the heartbeat if a person wants it; return lines and notices that say when it runs."""
     runtime = call.runtime
-    vault, environment, home = runtime.vault(), runtime.environment, runtime.home()
-    by = scheduler_of(environment)
-    if is_scheduled(vault, environment, home) and not receipt.scheduled:
+    vault, environment = runtime.vault(), runtime.environment
+    if find_crontab_entry(vault, environment) and not receipt.scheduled:
         return (), ()
     wanted = wanted or receipt.scheduled
     without = "the heartbeat runs when you call `clawmem heartbeat`" if harness == SHELL else _AT_THE_END
-    if by is None and not wanted:
+    if not wanted and not has_crontab(environment):
         return (), (without,)
-    if not wanted and not call.answered([without], f"Run it every 15 minutes as well, by {by}?"):
+    if not wanted and not call.answered([without], f"Run it every 15 minutes as well, by {CRONTAB}?"):
         return (), (f"{without}; `clawmem setup {harness} --schedule` runs it every 15 minutes as well",)
-    entry = install_schedule(vault, environment, home, interval_schedule(_EVERY), by or CRONTAB)
+    entry = install_crontab(vault, environment, interval_schedule(_EVERY), dry_run=False)
     receipt.scheduled = True
     receipt.write(receipt.at or stamp(runtime.now()))
     return (f"the heartbeat runs every 15 minutes by {entry.by}",), ()

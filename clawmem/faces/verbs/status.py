@@ -10,8 +10,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.llm.presets import PRESETS
-from clawmem.memory.health.learning_state import LearningState, failure_sentences, missing_key_sentence
-from clawmem.memory.health.status import Status
+from clawmem.memory.health.status import LearningState, Status, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import status as act
 from clawmem.model.language.dates import minute, stamp
 from clawmem.model.language.text import counted

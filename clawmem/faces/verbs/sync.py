@@ -11,7 +11,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.sync.sync import ReceivedCommits, SyncOptions, SyncResult
 from clawmem.memory.sync.sync import sync as act
 from clawmem.model.language.text import counted, visible
-from clawmem.model.merging.policy import POLICIES
+from clawmem.model.merging.fields import POLICIES
 
 if TYPE_CHECKING:
     from clawmem.memory.sync.removed_facts import RemoteRemoval

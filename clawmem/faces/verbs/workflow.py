@@ -75,8 +75,8 @@ def allow(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, 
 
 
 def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
-    """Run an adapter: store its new events, its tasks and the outcomes of decisions, and tell it of its tasks that were
-    closed here. A value of a task that was changed here is kept, and named where the other side changed it, too."""
+    """Run an adapter: store its new events, its tasks and the outcomes of decisions. A value of a task that was changed
+    here is kept, and named where the other side changed it, too."""
     from clawmem.work.adapters import run_adapter
 
     result = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
@@ -84,9 +84,7 @@ def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _A
     data.pop("notices")
     rows = [(task.id, task.state, task.title, task.url or "") for task in result.tasks]
     events = f"{counted(result.added, 'new event')}, {result.known} known"
-    tasks_said = (
-        f"{counted(result.new_tasks, 'new task')}, {result.changed_tasks} changed, {result.told} closed ones told"
-    )
+    tasks_said = f"{counted(result.new_tasks, 'new task')}, {result.changed_tasks} changed"
     talk = (f"{events}, {counted(result.outcomes, 'outcome')} recorded", tasks_said)
     return Answer(data, Table(("task", "state", "title", "url"), rows), result.notices, talk=talk)
 
@@ -148,7 +146,6 @@ VERB = {
             "commits": [str],
             "new_tasks": int,
             "changed_tasks": int,
-            "told": int,
         },
         ("clawmem workflow run software tickets",),
         ("tasks",),

@@ -20,13 +20,16 @@ from clawmem.index.vectors.store import (
     NOTES,
     VectorPack,
     Vectors,
-    configured_model,
+    code_size,
+    expected_cosine,
+    hamming_distances,
     note_id,
     open_vectors,
+    packed_cosine,
     page_of_note_id,
+    sign_bits,
 )
 from clawmem.model.records.layout import agent_of
-from clawmem.model.search.vector import code_size, expected_cosine, hamming_distances, packed_cosine, sign_bits
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
@@ -51,58 +54,51 @@ class VectorsUnavailable(Exception):
 
 
 def vector_channel(
-    vault: Vault, index: Index, question: str, wanted: FactFilter, day: str, limit: int = CANDIDATES
+    vault: Vault, index: Index, question: str, wanted: FactFilter, limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Return facts close to the question. The score is the closeness above the average of all facts.
-
-    `day` (UTC) is the day whose budget pays for a remote model.
-    """
+    """Return facts close to the question. The score is the closeness above the average of all facts."""
     try:
-        with _query(vault, question, day) as query:
+        with _query(vault, question) as query:
             return _facts(query, index, wanted, limit)
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
-def event_vector_channel(vault: Vault, index: Index, question: str, day: str, limit: int = CANDIDATES) -> ChannelHits:
+def event_vector_channel(vault: Vault, index: Index, question: str, limit: int = CANDIDATES) -> ChannelHits:
     """Return events close to the question. The score is the closeness above the average of all events."""
     try:
-        with _query(vault, question, day) as query:
+        with _query(vault, question) as query:
             return ChannelHits(_event_rows(index, _nearest(query, EVENTS, limit)))
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
 def note_vector_channel(
-    vault: Vault, index: Index, question: str, owners: Collection[str], day: str, limit: int = CANDIDATES
+    vault: Vault, index: Index, question: str, owners: Collection[str], limit: int = CANDIDATES
 ) -> ChannelHits:
     """Return note lines close to the question. The score is the closeness above the average of all notes.
 
     Of agents' notes, only those of the `owners` count.
     """
     try:
-        with _query(vault, question, day) as query:
+        with _query(vault, question) as query:
             return ChannelHits(_note_rows(index, _nearest(query, NOTES, limit, owners)))
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
 @contextmanager
-def _query(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
-    name = vault.settings.words("semantic.model")
-    if name == NONE:
+def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
+    if vault.settings.words("semantic.model") == NONE:
         raise VectorsUnavailable("semantic.model is none", unable=False)
     vectors = None
     try:
         vectors = open_vectors(vault)
         if vectors is None:
-            raise _no_vectors(name)
-        # Before the snapshot: a call takes long, and an open snapshot blocks the heartbeat's writes.
-        remote = None if name == LOCAL else _remote_vector(vault, vectors, question, day)
+            raise _no_vectors()
         with vectors.snapshot():
-            model = _model_of(vault, vectors, name)
-            by_model = vector_by_model(question) if name == LOCAL else None
-            vector = remote or by_model or question_vector(vectors, question)
+            model = _model_of(vectors)
+            vector = vector_by_model(question) or question_vector(vectors, question)
             if vector is None:
                 raise VectorsUnavailable("the model knows no word of the question", unable=False)
             yield VectorQuery(vectors, model, vector)
@@ -113,34 +109,22 @@ def _query(vault: Vault, question: str, day: str) -> Iterator[VectorQuery]:
             vectors.close()
 
 
-def _no_vectors(name: str) -> VectorsUnavailable:
-    if name == LOCAL:
-        from clawmem.index.vectors.local_model import INSTALL, missing_packages
+def _no_vectors() -> VectorsUnavailable:
+    from clawmem.index.vectors.local_model import INSTALL, missing_packages
 
-        if missing_packages():
-            return VectorsUnavailable(f"the local model is not installed: {INSTALL}")
+    if missing_packages():
+        return VectorsUnavailable(f"the local model is not installed: {INSTALL}")
     return VectorsUnavailable("nothing is embedded yet: run `clawmem heartbeat`")
 
 
-def _model_of(vault: Vault, vectors: Vectors, name: str) -> str:
-    """Return the model of the stored vectors. Raise VectorsUnavailable if the settings name another one."""
+def _model_of(vectors: Vectors) -> str:
+    """Return the model of the stored vectors. Raise VectorsUnavailable if it is another one than this version's."""
     model = vectors.meta("model")
     if model is None:
-        raise _no_vectors(name)
-    if vectors.meta("named") != configured_model(vault):
+        raise _no_vectors()
+    if vectors.meta("named") != LOCAL:
         raise VectorsUnavailable("the vectors are from another model: `clawmem heartbeat` computes new ones")
     return model
-
-
-def _remote_vector(vault: Vault, vectors: Vectors, question: str, day: str) -> Sequence[float]:
-    _model_of(vault, vectors, vault.settings.words("semantic.model"))
-    from clawmem.errors import ClawmemError
-    from clawmem.index.vectors.remote_model import embed_question  # imports the model client
-
-    try:
-        return embed_question(vault, vectors, question, day)
-    except ClawmemError as problem:
-        raise VectorsUnavailable(problem.message) from None
 
 
 def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> ChannelHits:

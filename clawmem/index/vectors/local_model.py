@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ModelFailed
-from clawmem.model.search.vector import normalize_vector
+from clawmem.index.vectors.store import normalize_vector
 
 if TYPE_CHECKING:
     from threading import Thread

@@ -16,9 +16,8 @@ from operator import mul
 from typing import Any
 
 from clawmem.index.vectors.local_model import VOCABULARY, cut, words
-from clawmem.index.vectors.store import Vectors
+from clawmem.index.vectors.store import Vectors, normalize_vector, unpack_vector
 from clawmem.model.language.question import search_words
-from clawmem.model.search.vector import normalize_vector, unpack_vector
 
 FILE = VOCABULARY.with_name("priors.bin")
 AVERAGE = VOCABULARY.with_name("average.bin")

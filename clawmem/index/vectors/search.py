@@ -13,30 +13,27 @@ _OFF = "semantic.model is none"
 _NOTHING = "nothing is embedded yet: run `clawmem heartbeat` where clawmem-vault[semantic] is installed"
 
 
-def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilter, day: str) -> ChannelHits:
-    """Return facts with a meaning close to the question, or why there was no search.
-
-    `day` (UTC) is the day whose budget pays for a remote model.
-    """
+def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilter) -> ChannelHits:
+    """Return facts with a meaning close to the question, or why there was no search."""
     missing = _missing(vault)
     if missing:
         return missing
     from clawmem.index.vectors.channel import vector_channel
 
-    return vector_channel(vault, index, question, wanted, day)
+    return vector_channel(vault, index, question, wanted)
 
 
-def events_by_meaning(vault: Vault, index: Index, question: str, day: str) -> ChannelHits:
+def events_by_meaning(vault: Vault, index: Index, question: str) -> ChannelHits:
     """Return events with a meaning close to the question, or why there was no search."""
     missing = _missing(vault)
     if missing:
         return missing
     from clawmem.index.vectors.channel import event_vector_channel
 
-    return event_vector_channel(vault, index, question, day)
+    return event_vector_channel(vault, index, question)
 
 
-def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str], day: str) -> ChannelHits:
+def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str]) -> ChannelHits:
     """Return note lines with a meaning close to the question, or why there was no search.
 
     Of agents' notes, only those of the `owners` count.
@@ -46,7 +43,7 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
         return missing
     from clawmem.index.vectors.channel import note_vector_channel
 
-    return note_vector_channel(vault, index, question, owners, day)
+    return note_vector_channel(vault, index, question, owners)
 
 
 def has_vectors(vault: Vault) -> bool:
@@ -54,20 +51,8 @@ def has_vectors(vault: Vault) -> bool:
     return _missing(vault) is None
 
 
-def suggestion_notices(vault: Vault) -> tuple[str, ...]:
-    """Return notices if the vault suggests a model that is not in effect here."""
-    if not vault.settings.suggested:
-        return ()
-    from clawmem.model.settings.local import suggestion_message  # few vaults suggest settings
-
-    return suggestion_message(vault.settings, "semantic")
-
-
 def _missing(vault: Vault) -> ChannelHits | None:
-    settings = vault.settings
-    if any(key.startswith("semantic.") for key in settings.wrong):
-        return ChannelHits({}, False, "this machine's settings for it cannot be read", unable=True)
-    if settings.words("semantic.model") == "none":
+    if vault.settings.words("semantic.model") == "none":
         return ChannelHits({}, False, _OFF)
     present = vault.present or vault
     return None if (present.state / VECTORS_FILE).exists() else ChannelHits({}, False, _NOTHING, unable=True)

@@ -22,7 +22,6 @@ from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.proven import IndexedFiles
 from clawmem.index.tables.store import UNREADABLE, index_path, open_store
 from clawmem.memory.health.checks.derived import expected_at_head, index_problems
-from clawmem.memory.health.checks.facts import withdrawn_problems
 from clawmem.memory.health.checks.ledger import learning_problems
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.checks.reading import (
@@ -255,7 +254,6 @@ def _git_problems(
         problems += clock_problems(vault) if head and full else ()
         problems += merging_problems(vault)
         problems += redaction_problems(vault, head) if head else ()
-        problems += withdrawn_problems(vault, reading.facts) if head else ()
         if committed is None and head:
             committed = committed_files(vault, head)
         _, in_head, waiting, altered = committed or CommittedFiles("", {}, finish_scan(vault, start_scan(vault)), ())

@@ -48,24 +48,22 @@ def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
         index.close()
 
 
-def rebuild_vectors(vault: Vault, day: str, report: OnProgress | None = None) -> EmbeddingRun:
+def rebuild_vectors(vault: Vault, report: OnProgress | None = None) -> EmbeddingRun:
     """Compute the vectors of all facts and events again, without a time limit.
 
-    `day` (UTC) is the day of the cost budget. `report` gets how far it is. Raise like
-    check_embedding, and Locked."""
+    `report` gets how far it is. Raise like check_embedding, and Locked."""
     check_embedding(vault)
-    return embed_missing(vault, inf, day, anew=True, report=report)
+    return embed_missing(vault, inf, anew=True, report=report)
 
 
 def check_embedding(vault: Vault) -> None:
     """Raise Refused if vectors are disabled, ModelFailed if the local model is not installed."""
-    name = vault.settings.words("semantic.model")
-    if name == NONE:
+    if vault.settings.words("semantic.model") == NONE:
         raise Refused(
             "Vectors are disabled: semantic.model is none.",
-            f"Enable them with `clawmem config set semantic.model {LOCAL}`, or with a litellm model name.",
+            f"Enable them with `clawmem config set semantic.model {LOCAL}`.",
         )
-    lacking = missing_packages() if name == LOCAL else []
+    lacking = missing_packages()
     if lacking:
         raise ModelFailed(
             f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",

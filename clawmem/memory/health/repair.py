@@ -3,7 +3,6 @@ are restored, and what was in them is kept."""
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
@@ -12,9 +11,8 @@ from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.index.refresh.refresh import rebuild, run_query
-from clawmem.index.search.lookup import all_facts, event_day, unreadable_fact_files
+from clawmem.index.search.lookup import all_facts, unreadable_fact_files
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.health.checks.facts import CHECK as WITHDRAWN
 from clawmem.memory.health.checks.facts import is_rewritable
 from clawmem.memory.health.checks.problem import HealthProblem
 from clawmem.memory.health.checks.repository import remove_partial_files
@@ -29,7 +27,6 @@ from clawmem.memory.health.checks.tree import (
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
-from clawmem.memory.history.why import find_reactivated
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.unite import merge_duplicate_ids
@@ -40,9 +37,6 @@ from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.merging.collisions import Facts, FiledFact, close_replaced
-from clawmem.model.merging.fields import merge_fact
-from clawmem.model.merging.policy import OURS
-from clawmem.model.merging.records import merge_ledger
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
@@ -106,11 +100,7 @@ def _repair_git(vault: Vault, problems: Sequence[HealthProblem]) -> None:
 def _repair_facts(work: WriteScope, problems: Sequence[HealthProblem]) -> tuple[str, ...]:
     checks = {problem.check for problem in problems}
     commits = merge_duplicate_ids(work) if "id-unique" in checks else ()
-    if checks.isdisjoint(("chain", "evidence", WITHDRAWN)):
-        return commits
-    commits += retract_reactivated(work) if WITHDRAWN in checks else ()
-    commits += close_replaced_facts(work) if "chain" in checks else ()
-    return commits + (restore_events(work) if "evidence" in checks else ())
+    return commits + close_replaced_facts(work) if "chain" in checks else commits
 
 
 def _changes(work: WriteScope, problems: Iterable[HealthProblem]) -> Iterator[Change]:
@@ -183,8 +173,7 @@ def _change(work: WriteScope, place: str, what: str, path: str, content: bytes, 
     )
 
 
-# Repair damage: files of facts that cannot be read; and by merges of older versions, withdrawn or replaced facts that
-# are active, and lost events that facts cite.
+# Repair damage: files of facts that cannot be read, and replaced facts that are still active.
 
 _LEFT_ALONE = timedelta(hours=1)
 
@@ -240,18 +229,6 @@ def _is_damaged(path: str, problem: ClawmemError) -> bool:
     return isinstance(problem, Unreadable) and file_kind(path) is ITEMS_FILE
 
 
-def retract_reactivated(work: WriteScope) -> tuple[str, ...]:
-    """Withdraw facts that are active although a commit withdrew them."""
-    places = {placed.fact.id: placed for placed in all_facts(work.index)}
-    standing = {key for key, placed in places.items() if placed.fact.is_current}
-    changed: dict[str, list[Fact]] = defaultdict(list)
-    for reactivated_fact in find_reactivated(work.vault, standing):
-        now = places[reactivated_fact.fact.id]
-        ended = merge_fact(None, now.fact, reactivated_fact.fact, lambda key: ("", key), OURS).fact
-        changed[now.entity].append(ended)
-    return _commit(work, changed, "withdrawn before, and active again since a merge")
-
-
 def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     """Supersede facts that are active although another fact replaced them."""
     facts: Facts = {placed.fact.id: FiledFact(placed.fact, placed.entity) for placed in all_facts(work.index)}
@@ -262,42 +239,6 @@ def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
         if filed_fact != before[key]:
             changed[filed_fact.path].append(filed_fact.fact)
     return _commit(work, changed, "replaced before, and still active")
-
-
-def restore_events(work: WriteScope) -> tuple[str, ...]:
-    """Restore cited events that no ledger contains, from the history."""
-    writes: dict[str, bytes | None] = {}
-    found = []
-    cited = dict.fromkeys(placed.fact.source_event for placed in all_facts(work.index) if placed.fact.source_event)
-    for event in (text for text in cited if event_day(work.index, text) is None):
-        for path, line in _lost_lines(work, event).items():
-            now = writes.get(path) or work.read(path) or b""
-            writes[path] = merge_ledger(now, now, now + line + b"\n")
-            found.append(event)
-    if not writes:
-        return ()
-    rows = trailers("fix", agent=work.caller.agent, session=work.caller.session, events=found)
-    words = f"{counted(len(found), 'event')} restored, because facts cite them"
-    return work.commit([Change(subject_line("fix", "ledger", words), writes, rows, author=_author(work))])
-
-
-def _lost_lines(work: WriteScope, event: str) -> Mapping[str, bytes]:
-    """Return the last ledger that contained an event, and its line; empty if the history has no such event."""
-    vault = work.vault
-    asked = ("log", f'-S"id": "{event}"', "--format=%H %P", "HEAD", "--", "ledger/")
-    for line in vault.git.run(*asked).decode().splitlines():
-        for commit in line.split():
-            for path in vault.files_at(commit, "ledger"):
-                data = _line_of(vault.contents_at(commit, [path])[path] or b"", event)
-                if data is not None:
-                    return {path: data}
-    return {}
-
-
-def _line_of(data: bytes, event: str) -> bytes | None:
-    marked = f'"id": "{event}"'.encode()
-    found = (line for line in data.split(b"\n") if marked in line and json.loads(line).get("id") == event)
-    return next(found, None)
 
 
 def _commit(work: WriteScope, changed: Mapping[str, list[Fact]], what: str) -> tuple[str, ...]:

@@ -3,29 +3,188 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from clawmem.errors import StorageFailed
+from clawmem.errors import StorageFailed, Unreadable
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import broken_files, fact_counts, unreadable_notices
-from clawmem.index.tables.contents import event_rows, summary_names
+from clawmem.index.tables.contents import (
+    DayEvents,
+    event_rows,
+    events_after,
+    events_by_day,
+    run_lines,
+    summary_names,
+    taught_events,
+)
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
+from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
 from clawmem.memory.health.checks.repository import unfinished_git
-from clawmem.memory.health.learning_state import LearningState, learning_state
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import STATUSES
 from clawmem.model.language.text import counted
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.proposal import is_candidate
+from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, parse_cursor
+from clawmem.model.records.event import (
+    ledger_path,
+    model_run,
+    parse_events,
+    runs_in,
+    total_cents,
+    total_tokens,
+    unpriced_tokens,
+)
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
+from clawmem.model.settings.settings import is_command, model_names
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
+from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.hook_marks import HookMark, read_marks
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
 from clawmem.vault.state.reading_state import read_reading_state
+from clawmem.vault.state.spending import UseMeter, spent_on
 from clawmem.vault.vault import Vault
+
+
+class ReaderTotal(NamedTuple):
+    """What a reader did so far: the messages it read, the facts it found, its tokens, its cost in cents, and when it
+    read last."""
+
+    messages: int = 0
+    facts: int = 0
+    tokens: int = 0
+    cents: float = 0.0
+    last: str = ""
+
+
+class Reading(NamedTuple):
+    """How many messages are kept, on how many of them a fact rests, how many no model has read, the day of the oldest
+    of these, what each reader did, the one that read last at the end, and the calls and tokens of this machine today
+    whose price is not known, with their limits."""
+
+    kept: int = 0
+    taught: int = 0
+    unread: int = 0
+    oldest: str = ""
+    readers: Mapping[str, ReaderTotal] = {}
+    calls_today: int = 0
+    tokens_today: int = 0
+    limits: tuple[int, int] = (0, 0)
+
+
+class LearningState(NamedTuple):
+    """The number of events that no heartbeat read yet; the last heartbeat of this machine, if any; the environment
+    variables that must hold a model's key and do not, by the setting that names the model; why the events could not be
+    counted, or None; the programs and models; what they still need on this machine, or None; what they cost today
+    (UTC), in cents, with the tokens of runs whose price is not known; and what is read of what was said."""
+
+    waiting: int = 0
+    last: HeartbeatRun | None = None
+    missing_keys: Mapping[str, str] = {}
+    uncounted: str | None = None
+    models: tuple[str, ...] = ()
+    missing_part: str | None = None
+    cents_today: float = 0.0
+    unpriced_tokens_today: int = 0
+    reading: Reading = Reading()
+
+
+def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
+    """Return the state of learning. If the learning cursor is damaged, every event counts as one that waits. `today` is
+    the day whose costs are counted; none if it is empty."""
+    try:
+        reached, problem = parse_cursor(vault.read(CURSOR_PATH)).days, None
+    except Unreadable as damage:
+        reached, problem = {}, damage.message
+    settings = vault.settings
+    runs, days = _runs_of(vault, today), events_by_day(index)
+    return LearningState(
+        _waiting_events(index, reached, days),
+        read_last_run(vault),
+        missing_keys(settings, vault.environment),
+        problem,
+        (*model_programs(settings), *(name for name in model_names(settings) if not is_command(name))),
+        missing_model_part(settings, vault.environment),
+        total_cents(runs) + _embedding_cents(vault, today),
+        unpriced_tokens(runs),
+        _reading(vault, index, today, days),
+    )
+
+
+def unread_messages(vault: Vault, index: Index, days: Mapping[str, DayEvents] | None = None) -> tuple[int, str]:
+    """Return how many messages no model or agent has read, and the day of the oldest of them. `days` are the events of
+    each day, if the caller has them."""
+    try:
+        reached = parse_cursor(vault.read(CURSOR_PATH)).by_model
+    except Unreadable:
+        reached = {}  # reported with the file
+    state = read_reading_state(vault)
+    last = {day: progress.last for day, progress in reached.items()}
+    left = events_after(index, last, events_by_day(index) if days is None else days, spoken=True)
+    passed = sum(event.done for event in state.events.values()) + len(state.set_aside)
+    unread = max(0, sum(left.values()) - passed)
+    return unread, next((day for day, count in left.items() if count and unread), "")
+
+
+def _reading(vault: Vault, index: Index, today: str, days: Mapping[str, DayEvents]) -> Reading:
+    readers: dict[str, ReaderTotal] = {}
+    for event in parse_events(run_lines(index), ""):
+        run = model_run(event)
+        if run is not None and isinstance(run.get("events"), int):
+            before = readers.pop(name := str(run.get("model")), ReaderTotal())
+            readers[name] = ReaderTotal(
+                before.messages + run["events"],
+                before.facts + int(run.get("facts", 0)),
+                before.tokens + total_tokens([run]),
+                before.cents + total_cents([run]),
+                event.timestamp,
+            )
+    calls, tokens = UseMeter(vault, today).used() if today else (0, 0)
+    limits = vault.settings.whole("llm.daily_calls"), vault.settings.whole("llm.daily_tokens")
+    kept, unread = sum(day.spoken for day in days.values()), unread_messages(vault, index, days)
+    return Reading(kept, taught_events(index), *unread, readers, calls, tokens, limits)
+
+
+def _runs_of(vault: Vault, day: str) -> Sequence[Mapping[str, Any]]:
+    if not day:
+        return ()
+    path = ledger_path(day)
+    try:
+        return runs_in(vault.read(path) or b"", path)
+    except Unreadable:
+        return ()  # reported with the file
+
+
+def _embedding_cents(vault: Vault, day: str) -> float:
+    try:
+        return spent_on(vault, day) if day else 0.0
+    except StorageFailed:
+        return 0.0  # the next call says so and is not made
+
+
+def failure_sentences(run: HeartbeatRun) -> tuple[str, ...]:
+    """Return one sentence for each failure of a heartbeat, with its step."""
+    return tuple(
+        f"{f'{failure.step}: ' if failure.step else ''}{failure.message} {failure.hint}".rstrip()
+        for failure in dict.fromkeys(run.failed)
+    )
+
+
+def missing_key_sentence(setting: str, variable: str) -> str:
+    """Return the sentence about a key that is not there."""
+    return f"The environment variable {variable}, which should hold the key of {setting}, is not set."
+
+
+def _waiting_events(index: Index, reached: Mapping[str, DayProgress], days: Mapping[str, DayEvents]) -> int:
+    read = {day: progress for day, progress in reached.items() if day in days}
+    behind = {day: numbers for day, numbers in days.items() if day not in read or read[day].events != numbers.events}
+    last = {day: progress.last for day, progress in read.items()}
+    return sum(events_after(index, last, behind, spoken=False).values())
+
 
 FRESH, STALE, MISSING = "fresh", "stale", "missing"
 

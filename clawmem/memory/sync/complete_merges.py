@@ -8,8 +8,8 @@ from typing import NamedTuple
 from clawmem.errors import ClawmemError, Locked, NotPermitted, Refused, StorageFailed
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.merge_plan import FullMerge, merge_commits, policy_for, regenerate_pages
+from clawmem.model.merging.fields import FAIL, REVIEW, MergePolicy
 from clawmem.model.merging.files import merge_file
-from clawmem.model.merging.policy import FAIL, REVIEW, MergePolicy
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees, unify_moved_entities
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.layout import is_owned

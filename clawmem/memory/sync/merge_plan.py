@@ -14,8 +14,8 @@ from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, is_single
 from clawmem.model.facts.stated_value import single_phrases
 from clawmem.model.kinds import PAGE, YAML, handling
 from clawmem.model.language.text import counted
+from clawmem.model.merging.fields import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
 from clawmem.model.merging.files import merge_file
-from clawmem.model.merging.policy import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import subject_line

@@ -12,8 +12,7 @@ from clawmem.model.facts.validity import ended_at
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.chain import CONDENSED, REPLACING_LINKS, end_of_chain
-from clawmem.model.merging.fields import merge_fact, merge_links
-from clawmem.model.merging.policy import CIRCLE, OURS, THEIRS, MergeConflict
+from clawmem.model.merging.fields import CIRCLE, OURS, THEIRS, MergeConflict, merge_fact, merge_links
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import name_of_path
 

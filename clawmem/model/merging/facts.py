@@ -27,8 +27,20 @@ from clawmem.model.merging.collisions import (
     facts_by_path,
     replace_fact,
 )
-from clawmem.model.merging.fields import MISSING, SuccessorOrder, merge_fact, merge_links, three_way
-from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
+from clawmem.model.merging.fields import (
+    MISSING,
+    NEWEST,
+    OURS,
+    SUCCESSORS,
+    VALUES,
+    WORDING,
+    MergeConflict,
+    MergePolicy,
+    SuccessorOrder,
+    merge_fact,
+    merge_links,
+    three_way,
+)
 from clawmem.model.merging.rivals import (
     SuccessorContest,
     conflict_proposal,

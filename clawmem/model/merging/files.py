@@ -15,9 +15,20 @@ from clawmem.model.facts.codec import parse_items, refuse_conflict_markers, rend
 from clawmem.model.history.redaction import merged_records
 from clawmem.model.merging.collisions import RenamedId, collisions, with_new_names
 from clawmem.model.merging.facts import merge_facts
-from clawmem.model.merging.fields import MISSING, merged_names, more_complete, three_way
+from clawmem.model.merging.fields import (
+    EVENT,
+    FILE,
+    MISSING,
+    OURS,
+    SETTING,
+    TEXT,
+    MergeConflict,
+    MergePolicy,
+    merged_names,
+    more_complete,
+    three_way,
+)
 from clawmem.model.merging.keyed import keeping_keys, merge_task
-from clawmem.model.merging.policy import EVENT, FILE, OURS, SETTING, TEXT, MergeConflict, MergePolicy
 from clawmem.model.merging.prose import (
     ConflictRule,
     TextMergeReport,
@@ -29,7 +40,6 @@ from clawmem.model.merging.prose import (
 from clawmem.model.merging.records import (
     MergeRecords,
     kept_for_facts,
-    latest_adaptation,
     merge_ledger,
     merge_records,
     merged_cursor,
@@ -215,7 +225,6 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.RECORD: _object(merged_object),
     kinds.PROPOSAL: _object(merged_proposal),
     kinds.CURSOR: _object(merged_cursor),
-    kinds.ADAPTATION: _object(latest_adaptation),
     kinds.ACCESSES: _object(summed_accesses),
     kinds.SESSION: _object(merged_session),
     kinds.DIGESTION: _object(merged_digestion),

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from clawmem.model.merging.fields import merged_names
-from clawmem.model.merging.policy import OURS
+from clawmem.model.merging.fields import OURS, merged_names
 from clawmem.model.merging.prose import ConflictRule, Lines, TextMergeReport, merge_lines, prose_rule
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.task import WORKING, key_lines, with_lines

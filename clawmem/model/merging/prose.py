@@ -9,8 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from difflib import SequenceMatcher
 
-from clawmem.model.merging.fields import interleave
-from clawmem.model.merging.policy import OURS
+from clawmem.model.merging.fields import OURS, interleave
 
 FIRST = "<!-- clawmem: changed on two machines; both versions stand. The first: -->"
 SECOND = "<!-- clawmem: the second: -->"

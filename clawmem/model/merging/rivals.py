@@ -10,8 +10,16 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink, is_low_trust, t
 from clawmem.model.language.text import all_of
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.merging.collisions import Facts, FiledFact, known_end_of_chain, replace_fact, superseded
-from clawmem.model.merging.fields import merge_links
-from clawmem.model.merging.policy import NEWEST, OURS, SUCCESSORS, VALUES, WORDING, MergeConflict, MergePolicy
+from clawmem.model.merging.fields import (
+    NEWEST,
+    OURS,
+    SUCCESSORS,
+    VALUES,
+    WORDING,
+    MergeConflict,
+    MergePolicy,
+    merge_links,
+)
 from clawmem.model.proposals.proposal import PREFIX, SUPERSEDE, Proposal, ProposalTarget
 from clawmem.model.records.entity import name_of_path
 

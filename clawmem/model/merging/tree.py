@@ -20,9 +20,8 @@ from clawmem.model.merging.collisions import (
     with_new_names,
 )
 from clawmem.model.merging.facts import DuplicateFact, MergedFacts, merge_facts
-from clawmem.model.merging.fields import three_way
+from clawmem.model.merging.fields import OURS, VALUES, MergeConflict, MergePolicy, three_way
 from clawmem.model.merging.files import merge_file
-from clawmem.model.merging.policy import OURS, VALUES, MergeConflict, MergePolicy
 from clawmem.model.merging.rivals import proposal_id
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.proposals.proposal import OPEN, SUPERSEDE, Proposal, parse_proposal, proposal_path, render_proposal

@@ -132,10 +132,7 @@ def suggestion_message(settings: Settings, *groups: str) -> tuple[str, ...]:
 
 def data_flows(settings: Settings) -> tuple[str, ...]:
     """Return what leaves this machine with some settings, and where it goes, as sentences."""
-    sentences = [_model_flow(settings, "llm", name) for name in model_names(settings)]
-    embedder = str(settings.values.get("semantic.model", ""))
-    if embedder and embedder not in BY_KEY["semantic.model"].offline:
-        sentences.append(_model_flow(settings, "semantic", embedder))
+    sentences = [_model_flow(settings, name) for name in model_names(settings)]
     if organisation := settings.values.get("org.url"):
         sentences.append(f"Questions with --org, and facts with `clawmem org promote`, are sent to {organisation}.")
     remote, branch = settings.values.get("sync.remote"), settings.values.get("sync.branch")
@@ -145,17 +142,14 @@ def data_flows(settings: Settings) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-_SENT = {"llm": "Events, daily notes and facts", "semantic": "Facts, events, notes and questions"}
-
-
-def _model_flow(settings: Settings, group: str, model: str) -> str:
-    variable = settings.values.get(f"{group}.api_key_env")
+def _model_flow(settings: Settings, model: str) -> str:
+    sent, variable = "Events, daily notes and facts", settings.values.get("llm.api_key_env")
     secret = f", with the value of the environment variable {variable}" if variable else ""
-    if group == "llm" and is_command(model):
+    if is_command(model):
         program = settings.values.get("llm.command") or settings.values.get("llm.preset")
-        return f"{_SENT[group]} are given to the program `{program}`{secret}, which may send them on."
-    place = settings.values.get(f"{group}.api_base") or "the address of its provider"
-    return f"{_SENT[group]} are sent to the model {model} at {place}{secret}."
+        return f"{sent} are given to the program `{program}`{secret}, which may send them on."
+    place = settings.values.get("llm.api_base") or "the address of its provider"
+    return f"{sent} are sent to the model {model} at {place}{secret}."
 
 
 def with_suggestions(settings: Settings) -> Settings:
@@ -202,10 +196,11 @@ def invalid_messages(settings: Settings) -> Iterator[str]:
         yield f"{settings.unread.message} Until it is repaired, nothing can be changed."
     own: dict[str, list[str]] = {}
     for key, problem in settings.wrong.items():
-        if key in settings.origins:
+        if key in HARMLESS:
+            place = "" if key in settings.origins else f"{FILE}: "
+            yield f"{place}{problem.message} Until it is repaired, {key} has its default, {BY_KEY[key].default}."
+        elif key in settings.origins:
             own.setdefault(problem.message, []).append(key)
-        elif key in HARMLESS:
-            yield f"{FILE}: {problem.message} Until it is repaired, {key} has its default, {BY_KEY[key].default}."
         else:
             yield f"{FILE}: {problem.message} Until it is repaired, everything that needs {key} is refused."
     for message, keys in own.items():

@@ -36,18 +36,12 @@ SETTINGS = (
     Setting("index.keyword", "choice", "fts5", "the engine behind keyword search", choices=("fts5", "whoosh")),
     Setting(
         "semantic.model",
-        "text",
+        "choice",
         "local",
-        "what finds by meaning: local (the model of the extra `semantic`, where it is installed), none, or an embedding"
-        " model as litellm names it",
+        "what finds by meaning: local (the model of the extra `semantic`, where it is installed), or none",
+        choices=("local", "none"),
         offline=("local", "none"),
     ),
-    Setting("semantic.api_base", "optional", "", "where that model is served; empty: where its provider serves it"),
-    Setting(
-        "semantic.api_key_env", "variable", "", "the environment variable that holds its key, never the key itself"
-    ),
-    Setting("semantic.budget_cents", "float", 12.0, "the most one heartbeat's embedding may cost, in cents", 0, 1e6),
-    Setting("semantic.daily_cents", "float", 100.0, "the most one day's (UTC) embedding may cost, in cents", 0, 1e6),
     Setting("decay.archive_days", "int", 90, "days without access before a fact may be archived", 1, 36_500),
     Setting(
         "session.abandoned_hours",
@@ -204,8 +198,12 @@ SETTINGS = (
 )
 # Former settings with the values that are constants now, None if nothing uses it. A file that has such a key is read.
 REMOVED: Mapping[str, Value | None] = {
-    "semantic.timeout_seconds": 10.0,
-    "semantic.max_seconds": 60.0,
+    "semantic.api_base": None,
+    "semantic.api_key_env": None,
+    "semantic.budget_cents": None,
+    "semantic.daily_cents": None,
+    "semantic.timeout_seconds": None,
+    "semantic.max_seconds": None,
     "decay.archive_score": 0.2,
     "session.rotate_minutes": 60.0,
     "heartbeat.mentions_for_entity": 3,
@@ -313,7 +311,8 @@ GROUPS = frozenset(key.split(".")[0] for key in (*BY_KEY, *REMOVED) if "." in ke
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # If one of these is invalid, its default is used: it affects nothing that is stored.
 HARMLESS = frozenset(
-    "vault.name defaults.limit context.budget context.prompt_budget index.keyword lock.wait_seconds".split()
+    "vault.name defaults.limit context.budget context.prompt_budget index.keyword semantic.model"
+    " lock.wait_seconds".split()
 )
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")

@@ -9,13 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, names_in, predicate_channel
-from clawmem.index.search.connected import number_of_facts, rows_about_thing, things_named
+from clawmem.index.search.graph import number_of_facts, rows_about_thing, things_named
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact, importance_of
 from clawmem.model.facts.reach import scope_of
-from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import STOPWORDS, search_words
 from clawmem.model.language.text import forms_of, normal
 from clawmem.model.named_tuple import NamedTuple
@@ -125,7 +124,7 @@ def connected_facts(
     covers = _words_in(index, asked, [n for n, _, _ in found])
     close: Mapping[int, float] = {}
     if has_vectors(vault):
-        close = facts_by_meaning(vault, index, asked.text, wish.wanted, stamp(wish.caller.now)[:10]).scores
+        close = facts_by_meaning(vault, index, asked.text, wish.wanted).scores
     facts = {n: placed.fact for n, placed in facts_in_rows(index, [n for n, _, _ in found]).items()}
     rare = _rarities(index, facts, [thing for _, _, thing in found])
     scored = []

@@ -10,7 +10,6 @@ from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channe
 from clawmem.index.search.lookup import unreadable_notices
 from clawmem.index.search.scoped import all_guardrails, guardrail_rows
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import suggestion_notices
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import day_of, stamp
@@ -144,10 +143,7 @@ def context_in(vault: Vault, index: Index, wish: ContextRequest) -> tuple[Contex
     packed = pack(heading, sections, wish.budget, _omitted_hint(wish, asked), aside)
     omitted = [aside.text.strip("()\n")] if aside and aside not in packed.remarks else []
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=False)
-    suggested = suggestion_notices(vault) if wish.question else ()
-    notices = dict.fromkeys(
-        (*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted, *suggested)
-    )
+    notices = dict.fromkeys((*index.notices, *unread, *vault.catalog_notice(), *_quarantined(index, reader), *omitted))
     result, answering = context_result(on, packed, tuple(notices))
     if asked and asked.further:
         from clawmem.serving.context.connected import pass_reasons

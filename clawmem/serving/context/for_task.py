@@ -19,7 +19,7 @@ from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, project_name, scope_of
-from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import search_words
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
@@ -129,7 +129,7 @@ def _matching(vault: Vault, on: TierCounts, wish: ContextRequest, words: Sequenc
     hits = keyword_channel(on.source, [form for word in weighed for form in word.forms], wish.wanted, _MOST).scores
     shares = {n: share_of(weighed, had) for n, had in words_had(on.source, weighed, hits.keys()).items()}
     if has_vectors(vault):
-        close = facts_by_meaning(vault, on.source, wish.question or "", wish.wanted, stamp(wish.caller.now)[:10])
+        close = facts_by_meaning(vault, on.source, wish.question or "", wish.wanted)
         for n, score in close.scores.items():
             shares[n] = max(shares.get(n, 0.0), meaning_share(score))
     among = scoped_among(on.source, wish.wanted, shares.keys())

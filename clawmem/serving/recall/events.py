@@ -112,8 +112,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
     hits: list[Mapping[str, ChannelHits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, pieces), pieces)
-        day = stamp(asked.caller.now)[:10]
-        close = events_by_meaning(vault, index, question, day) if asked.by_meaning else WORDS_ONLY
+        close = events_by_meaning(vault, index, question) if asked.by_meaning else WORDS_ONLY
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
@@ -123,7 +122,7 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, value, normal(question), close)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, pieces, owners), pieces)
-        close = notes_by_meaning(vault, index, question, owners, stamp(asked.caller.now)[:10])
+        close = notes_by_meaning(vault, index, question, owners)
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.search import facts_by_meaning, has_vectors, suggestion_notices
+from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of, is_revoked
 from clawmem.model.facts.fact_words import because
@@ -283,7 +283,7 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     # What is said twice appears once, so more is looked for than is shown.
     wide = asked._replace(limit=2 * asked.limit) if group else asked
     unread = unreadable_notices(index, wanted.entity, wanted.owners, facts=not group)
-    result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice(), *suggestion_notices(vault)))
+    result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice()))
     with_talk = bool(group) and has_passages(index)
     words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
     if asked.mends and (slips := slips_mended(index, asked.words, words)) is not None:
@@ -582,7 +582,7 @@ def _facts(
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
         "keyword": keyword_channel(index, forms, wanted, sketched=sketched),
-        "vector": facts_by_meaning(vault, index, question, wanted, now[:10]) if asked.by_meaning else WORDS_ONLY,
+        "vector": facts_by_meaning(vault, index, question, wanted) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for hit in hits.values() for n in hit.scores}
     span = time_asked(question, asked.caller.now)

@@ -22,6 +22,7 @@ from clawmem.errors import (
     SecretFound,
     Unreadable,
 )
+from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, beyond_limit
@@ -391,3 +392,35 @@ def _refuse_large(changes: Sequence[Change]) -> None:
 
 def _consumed(changes: Sequence[Change]) -> tuple[str, ...]:
     return tuple(name for change in changes for name in change.consumes)
+
+
+_SHOWN = 3
+
+
+class DryRun(Transaction):
+    """What a transaction would see, as of HEAD. Files edited by hand are named and not read."""
+
+    def begin(self, eager: bool = False) -> None:
+        """Find the files that differ from HEAD."""
+        refuse_interrupted(self.vault)
+        edited = finish_scan(self.vault, start_scan(self.vault))
+        head = self.vault.head().commit
+        self._committed = self.vault.contents_at(head, edited) if head and edited else {}
+        if edited:
+            names = ", ".join(edited[:_SHOWN]) + (f" and {len(edited) - _SHOWN} more" if len(edited) > _SHOWN else "")
+            self.notices.append(
+                f"{counted(len(edited), 'file')} edited by hand would be committed first,"
+                f" which a dry run does not do: {names}"
+            )
+
+    def read(self, path: str) -> bytes | None:
+        """Return a file as of HEAD."""
+        return self._committed[path] if path in self._committed else self.read_set.read(path)
+
+    def adopt(self) -> HandEdits:
+        """Return no edits: a dry run does not commit edits made by hand."""
+        return HandEdits({}, ())
+
+    def commit(self, changes: object, purpose: str | None = None) -> tuple[str, ...]:
+        """Raise Refused, always."""
+        raise Refused("A dry run writes nothing.", "Run the command without --dry-run.")

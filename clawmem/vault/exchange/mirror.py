@@ -127,7 +127,7 @@ class Mirror:
         printed = self._git.run("log", "-z", "--topo-order", "--reverse", f"--format={_FORMAT}", new, *since, "--")
         fields = printed.decode(errors="replace").removesuffix("\0").split("\0")
         return tuple(
-            CommitInfo(commit, tuple(parents.split()), _author(name, mail), int(at), subject)
+            CommitInfo(commit, tuple(parents.split()), f"{name} <{mail}>", int(at), subject)
             for commit, parents, name, mail, at, subject in zip(*(iter(fields),) * 6, strict=True)
         )
 
@@ -259,10 +259,6 @@ def _file_change(about: str, path: str) -> FileChange:
 def _blob(mode: str, name: str) -> str | None:
     """Return the name of a regular file's blob; links and submodules count as nothing."""
     return name if mode.startswith("100") else None
-
-
-def _author(name: str, mail: str) -> str:
-    return f"{name} <{mail}>"
 
 
 def _fetch_error(address: str, complaint: str) -> RemoteFailed:

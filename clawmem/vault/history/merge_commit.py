@@ -312,17 +312,13 @@ def _stopped(vault: Vault) -> StoppedMerge | None:
         )
         for path in paths
     }
-    return StoppedMerge(ours, theirs, {path: vault.read(path) for path in paths if _is_whole(vault, path)}, known)
+    return StoppedMerge(ours, theirs, {path: vault.read(path) for path in paths if vault.obstacle(path) is None}, known)
 
 
 def _staged(vault: Vault, ours: str) -> list[str]:
     """Return the files that differ from our side in git's index or the work tree."""
     printed = vault.git.run("diff-index", "-z", "--name-only", ours).decode(errors="surrogateescape")
     return [path for path in printed.split("\0") if path]
-
-
-def _is_whole(vault: Vault, path: str) -> bool:
-    return vault.obstacle(path) is None
 
 
 def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:

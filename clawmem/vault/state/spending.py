@@ -7,7 +7,6 @@ Calls and tokens whose price is not known are counted in the same way.
 
 from __future__ import annotations
 
-import os
 from math import fsum
 from pathlib import Path
 
@@ -53,14 +52,6 @@ def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
             f"Delete {_file(vault, day, agent)} to start from zero.",
         )
     return max(0.0, fsum(known))
-
-
-def last_spending_day(vault: Vault) -> str:
-    """Return the last day on which anything was spent, or an empty string."""
-    try:
-        return max(os.listdir(vault.state / FOLDER), default="")  # noqa: PTH208 - only names are needed
-    except FileNotFoundError:
-        return ""
 
 
 def delete_spending_before(vault: Vault, before: str) -> None:

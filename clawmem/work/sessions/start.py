@@ -81,7 +81,7 @@ def start_session(
         if stage is not None:
             declared.stage(stage)
     wanted = check_session_id(session) if session else None
-    if wanted is not None and _exists(vault, wanted):
+    if wanted is not None and any((vault.root / "agents").glob(f"*/sessions/{wanted}.json")):
         return resume_session(vault, caller, wanted)
     agent = caller.agent or DEFAULT_AGENT
     named = check_statement(task, "task") if task is not None else None
@@ -168,10 +168,6 @@ def _is_restricted(vault: Vault) -> bool:
 def session_reach(record: SessionRecord) -> Reach | None:
     """Return the scope of a session's queries, or None if it has neither workflow nor project."""
     return Reach(record.workflow, record.project) if record.workflow or record.project else None
-
-
-def _exists(vault: Vault, session: str) -> bool:
-    return any((vault.root / "agents").glob(f"*/sessions/{session}.json"))
 
 
 def _scratchpad(work: WriteScope, record: SessionRecord, task: Task | None) -> tuple[str, str] | None:

@@ -12,20 +12,6 @@ from clawmem.extensions.exchange.foreign_memory import Files, ForeignMemory, Ski
 from clawmem.extensions.exchange.formats import MEMORY_FORMATS, format_of
 from clawmem.vault.strict_yaml import parse_yaml
 
-GRAPH = "\n".join(
-    json.dumps(record)
-    for record in (
-        {
-            "type": "entity",
-            "name": "Mara Voss",
-            "entityType": "person",
-            "observations": ["Prefers tea", "Mara Voss rows"],
-        },
-        {"type": "entity", "name": "Pier", "entityType": "project", "observations": []},
-        {"type": "relation", "from": "Mara Voss", "to": "Pier", "relationType": "works_on"},
-        {"type": "relation", "from": "Mara Voss", "to": "Pier"},
-    )
-)
 MEM0 = json.dumps(
     {
         "results": [
@@ -93,7 +79,6 @@ Coffee with [[Milk|oat milk]] is fine.
 """
 
 SAMPLES: dict[str, Files] = {
-    "server-memory": {"memory.jsonl": GRAPH},
     "mem0": {"export.json": MEM0},
     "claude-memory": {"port.md": AUTO, "MEMORY.md": "- [port](port.md)\n"},
     "okf": {"playbooks/stale.md": OKF, "tables/orders.md": ORDERS, "index.md": "# Index\n"},
@@ -116,23 +101,9 @@ def test_a_format_is_recognised_by_its_files(name: str) -> None:
 def test_other_files_are_refused_with_the_list_of_formats() -> None:
     with pytest.raises(InvalidInput, match="was recognised") as refused:
         format_of({"a.json": "{}", "b.md": "Some text.\n"}, parse_yaml, "sample")
-    assert "server-memory" in (refused.value.hint or "")
+    assert "mem0" in (refused.value.hint or "")
     with pytest.raises(InvalidInput, match="is not a format"):
         format_of({}, parse_yaml, "sample", "zotero")
-
-
-def test_observations_and_relations_of_a_graph() -> None:
-    kept, skipped = read("server-memory")
-    assert [(memory.statement, memory.entity) for memory in kept] == [
-        ("Mara Voss: Prefers tea", "areas/people/mara-voss"),
-        ("Mara Voss rows", "areas/people/mara-voss"),
-        ("Mara Voss works on Pier.", "areas/people/mara-voss"),
-    ]
-    assert kept[2].record["predicate"] == "works_on" and kept[2].record["related_entities"] == ["projects/pier"]
-    assert [(memory.place, memory.reason) for memory in skipped] == [
-        ("memory.jsonl:2", "it has no observations"),
-        ("memory.jsonl:4", "a relation needs from, to and relationType"),
-    ]
 
 
 def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
@@ -294,12 +265,3 @@ def test_addresses_names_of_lists_and_quote_marks_are_no_statements() -> None:
         "> [!note]\n> The pier is oak.\n\n**Right order:**\n"
     )
     assert statements("okf", {"pier.md": page, "index.md": "# I\n"}) == ["Citations: The pier is oak."]
-
-
-def test_names_that_models_write_with_underscores_get_spaces() -> None:
-    lines = [
-        {"type": "entity", "name": "John_Smith", "entityType": "person", "observations": ["Speaks Spanish"]},
-        {"type": "relation", "from": "John_Smith", "to": "Acme_Corp", "relationType": "works_at"},
-    ]
-    files = {"memory.jsonl": "\n".join(map(json.dumps, lines))}
-    assert statements("server-memory", files) == ["John Smith: Speaks Spanish", "John Smith works at Acme Corp."]

@@ -109,7 +109,7 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["tier"], "Missing argument", "Example: `clawmem tier fact_1a2b"),
         (["retract"], "Neither a fact nor an origin is given.", "Name a fact, or --source"),
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
-        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path, backlinks."),
+        (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path."),
         (
             ["remember", "Jane", "likes", "tea"],
             "Got unexpected extra",

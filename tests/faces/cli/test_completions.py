@@ -111,7 +111,6 @@ def test_verbs_come_with_their_help_and_without_their_modules(clawmem: Command) 
         ("clawmem link fact_1 fact_2 -t ", ["contradicts", "supports", "depends_on", "derived_from", "relates_to"]),
         ("clawmem sync --conflict ", ["newest", "ours", "theirs", "review", "fail"]),
         ("clawmem recall tea --in ", ["facts", "events", "notes", "summaries", "all"]),
-        ("clawmem cron install --by ", ["auto", "crontab", "systemd"]),
         ("clawmem graph neighbors areas", ["areas/people/jane"]),
         ("clawmem graph path areas/people/jane @f", ["@finance/projects/budget"]),
         ("clawmem backup ", [":files"]),

@@ -13,8 +13,7 @@ from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from clawmem.vault.vault import Vault
 from tests.conftest import NOW, Command
-from tests.model.settings.test_schedule import through_cron
-from tests.setup.test_cron import CRONTAB
+from tests.setup.test_cron import CRONTAB, through_cron
 
 ODD = 'it\'s 100% "mine" & $HOME `x` \\%'
 
@@ -98,7 +97,6 @@ def test_install_show_and_remove(clawmem: Command, environment: dict[str, str], 
 def test_what_cannot_be_is_refused(clawmem: Command) -> None:
     assert clawmem("cron", "install", "--every", "7m").code == 2
     assert clawmem("cron", "install", "--every", "30m", "--at", "03:30").code == 2
-    assert clawmem("cron", "install", "--by", "magic").code == 2
-    missing = clawmem("cron", "install", "--by", "crontab", env={"PATH": "/nowhere"})
+    missing = clawmem("cron", "install", env={"PATH": "/nowhere"})
     assert missing.code == 1
     assert "*/15 * * * * cd / && " in missing.err

@@ -28,13 +28,12 @@ from tests.conftest import PINNED_NOW
 from tests.extensions.hub.postgres.hubs import add, make_worker, member, work
 from tests.extensions.hub.postgres.server import OWNER, Database, database, server
 from tests.manual import commands
-from tests.setup.test_cron import CRONTAB, SYSTEMCTL
+from tests.setup.test_cron import CRONTAB
 from tests.transcripts.transcript import tools
 from tests.trees import Tree
 
 __all__ = ["database", "server"]
 COMMANDS = commands()
-CONTRACT = Path(__file__).parents[3] / "examples" / "contract"
 # Where an example ends otherwise here: this vault wants no vectors and has no model, bytes on stdout leave no room for
 # JSON, and there is no client on stdin.
 OTHERWISE = {
@@ -58,7 +57,7 @@ LINE_BY_LINE = {"session watch", "publish"}
 # What asks a person at a terminal, and is refused here.
 AT_A_TERMINAL = {"review decide"}
 # What stands before the pipe of an example, and behind it.
-PROGRAMS = {"crontab": CRONTAB, "systemctl": SYSTEMCTL, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
+PROGRAMS = {"crontab": CRONTAB, "pbpaste": "#!/bin/sh\necho 'We chose Postgres.'\n"}
 PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
 # An adapter of the workflow `software`.
 PROGRAMS["tickets"] = """#!/bin/sh\necho '{"tasks": [{"id": "T1", "title": "Paint the boat"}]}'\n"""
@@ -89,8 +88,6 @@ def prepared(
                 "timestamp": "2026-01-02T03:04:05Z",
             }
         ),
-        "mem0.json": (CONTRACT / "mem0.json").read_text(),
-        "mem0.yaml": (CONTRACT / "mem0.yaml").read_text(),
         "boat/Makefile": "test:\n\ttrue",
         "todo.md": "- [ ] Buy paint.\n  - [ ] It is blue.\n- [x] Buy a brush.",
         "end.json": json.dumps(EXAMPLE),
@@ -98,7 +95,7 @@ def prepared(
         "requests.jsonl": '{"jsonrpc": "2.0", "method": "notifications/initialized"}',
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
-        "memory.jsonl": '{"type": "entity", "name": "Jane", "entityType": "person", "observations": ["Rows"]}',
+        "mem0.json": '{"results": [{"id": "m1", "memory": "Jane rows.", "user_id": "jane"}]}',
         "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",
@@ -322,7 +319,7 @@ CLOSED = [
 GIVEN = {
     "action": "add",
     "file": "chat.jsonl",
-    "path": "memory.jsonl",
+    "path": "mem0.json",
     "fact": "fact_1a2b",
     "target": "fact_5e6f",
     "text": "tea",

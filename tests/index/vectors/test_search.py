@@ -22,7 +22,6 @@ DAY = "2026-11-21"
 BEHIND = {
     "clawmem.index.vectors.channel",
     "clawmem.index.vectors.store",
-    "clawmem.model.search.vector",
     "struct",
     "bisect",
     "heapq",
@@ -35,8 +34,8 @@ def asked(vault: Vault) -> tuple[ChannelHits, ChannelHits]:
     index = open_index(vault)
     try:
         return (
-            facts_by_meaning(vault, index, "who has a dog", FactFilter(), DAY),
-            events_by_meaning(vault, index, "who has a dog", DAY),
+            facts_by_meaning(vault, index, "who has a dog", FactFilter()),
+            events_by_meaning(vault, index, "who has a dog"),
         )
     finally:
         index.close()

@@ -20,12 +20,10 @@ from clawmem.index.vectors import local_model
 from clawmem.index.vectors.channel import event_vector_channel, note_vector_channel, vector_channel
 from clawmem.index.vectors.embed import embed_missing, needs_embedding
 from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
-from clawmem.llm.client import check_model
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
-from tests.loopback import embeds, refuses, serving
-from tests.needs import needs_litellm, needs_local_model
+from tests.needs import needs_local_model
 from tests.waiting import wait_until
 
 DAY = "2026-11-21"
@@ -46,7 +44,7 @@ def told(clawmem: Command) -> None:
 def best(vault: Vault, question: str, wanted: FactFilter = FactFilter()) -> str:  # noqa: B008 - a value
     index = open_index(vault)
     try:
-        hits = vector_channel(vault, index, question, wanted, DAY)
+        hits = vector_channel(vault, index, question, wanted)
         assert hits.ran, hits.why_not
         first = max(hits.scores, key=lambda n: hits.scores[n])
         found = index.database.execute("SELECT json_extract(line, '$.fact') FROM fact WHERE n = ?", (first,)).fetchone()
@@ -58,10 +56,10 @@ def best(vault: Vault, question: str, wanted: FactFilter = FactFilter()) -> str:
 def why_not(vault: Vault) -> str:
     index = open_index(vault)
     try:
-        facts = vector_channel(vault, index, "who has a pet", FactFilter(), DAY)
+        facts = vector_channel(vault, index, "who has a pet", FactFilter())
         assert not facts.ran and facts.scores == {}
-        assert event_vector_channel(vault, index, "who has a pet", DAY) == facts
-        assert note_vector_channel(vault, index, "who has a pet", ("",), DAY) == facts
+        assert event_vector_channel(vault, index, "who has a pet") == facts
+        assert note_vector_channel(vault, index, "who has a pet", ("",)) == facts
         return facts.why_not
     finally:
         index.close()
@@ -132,7 +130,7 @@ def test_events_are_found_by_meaning_and_by_the_turns_beside_them(vault: Vault, 
     embed_missing(vault, seconds=120)
     index = open_index(vault)
     try:
-        alone = event_vector_channel(vault, index, "Who has a dog?", DAY)
+        alone = event_vector_channel(vault, index, "Who has a dog?")
         hits = rank_by_meaning(index, "Who has a dog?", alone)
         rows = dict(index.database.execute("SELECT n, json_extract(line, '$.text') FROM event"))
         order = [rows[n] for n in sorted(hits.scores, key=lambda n: -hits.scores[n])]
@@ -156,7 +154,7 @@ def test_notes_are_found_by_meaning_wherever_they_stand_now(vault: Vault, clawme
     def found(question: str, *owners: str) -> list[str]:
         index = open_index(vault)
         try:
-            scores = note_vector_channel(vault, index, question, ("", *owners), DAY).scores
+            scores = note_vector_channel(vault, index, question, ("", *owners)).scores
             texts = dict(index.database.execute("SELECT n, text FROM note"))
             return [texts[n] for n in sorted(scores, key=lambda n: -scores[n])]
         finally:
@@ -217,7 +215,7 @@ def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: 
     else:
         path.write_bytes(b"not a database" * 99 if damage == "text" else path.read_bytes()[:5000])
     index = open_index(vault)
-    hits = vector_channel(vault, index, "Who has a dog?", FactFilter(), DAY)
+    hits = vector_channel(vault, index, "Who has a dog?", FactFilter())
     index.close()
     assert not hits.ran and "the next heartbeat rebuilds them" in hits.why_not
     assert embed_missing(vault, seconds=120).left == 0
@@ -266,7 +264,7 @@ def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
         mine = Vault(vault.root, vault.git.environment)
         while not stop.is_set():
             index = open_index(mine)
-            hits = vector_channel(mine, index, "Who has a dog?", FactFilter(), DAY)
+            hits = vector_channel(mine, index, "Who has a dog?", FactFilter())
             index.close()
             if not hits.ran or not hits.scores:
                 problems.append(hits.why_not or "nothing found")
@@ -298,74 +296,11 @@ def test_a_search_by_meaning_imports_no_model(vault: Vault) -> None:
         "from clawmem.index.search.channels import FactFilter; from clawmem.index.refresh.refresh import open_index\n"
         "from clawmem.index.vectors.channel import vector_channel\n"
         "vault = Vault(Path(sys.argv[1]), {}); index = open_index(vault)\n"
-        "assert vector_channel(vault, index, 'Who has a dog?', FactFilter(), '2026-11-21').scores\n"
+        "assert vector_channel(vault, index, 'Who has a dog?', FactFilter()).scores\n"
         "print([name for name in ('numpy', 'onnxruntime', 'hashlib', 'litellm') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code, str(vault.root)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-@needs_litellm
-@pytest.mark.usefixtures("told")
-def test_a_called_model_embeds_in_the_heartbeat_and_one_question_in_a_search(vault: Vault, clawmem: Command) -> None:
-    with serving(embeds("dog puppy", "car volvo", "bread")) as server:
-        clawmem("config", "set", "semantic.model", "openai/tested")
-        clawmem("config", "set", "semantic.api_base", server.address)
-        called = Vault(vault.root, vault.git.environment)
-        done = embed_missing(called)
-        assert (done.embedded, done.left, done.problem) == (len(SAID), 0, None)
-        assert len(server.asked) == 1
-        assert best(called, "a dog") == SAID[1][0] and best(called, "a car") == SAID[0][0]
-        assert [asked.body["input"] for asked in server.asked[1:]] == [["a dog"], ["a car"]]
-        clawmem("config", "set", "semantic.model", "openai/another")
-        other = Vault(vault.root, vault.git.environment)
-        assert why_not(other) == "the vectors are from another model: `clawmem heartbeat` computes new ones"
-        assert len(server.asked) == 3
-        assert embed_missing(other).embedded == len(SAID)
-        assert best(other, "a dog") == SAID[1][0]
-
-
-@needs_litellm
-@pytest.mark.usefixtures("told")
-def test_a_called_model_that_fails_is_reported_and_waits(vault: Vault, clawmem: Command) -> None:
-    with serving(refuses(401, "bad key")) as server:
-        clawmem("config", "set", "semantic.model", "openai/tested")
-        clawmem("config", "set", "semantic.api_base", server.address)
-        called = Vault(vault.root, vault.git.environment)
-        done = embed_missing(called)
-        assert done.embedded == 0 and done.left == len(SAID)
-        assert isinstance(done.problem, ModelFailed) and "semantic.api_key_env" in done.problem.hint
-        assert needs_embedding(called)
-        assert "refused to answer" in why_not(called)
-
-
-@needs_litellm
-@pytest.mark.usefixtures("told")
-def test_a_model_with_a_price_is_not_called_beyond_its_budget(vault: Vault, clawmem: Command) -> None:
-    with serving(embeds("dog")) as server:
-        clawmem("config", "set", "semantic.model", "openai/text-embedding-3-small")
-        clawmem("config", "set", "semantic.api_base", server.address)
-        clawmem("config", "set", "semantic.budget_cents", "0")
-        done = embed_missing(Vault(vault.root, vault.git.environment), day="2026-11-21")
-        assert done.left == len(SAID) and done.problem is not None
-        assert "semantic.budget_cents" in done.problem.message and server.asked == []
-        clawmem("config", "set", "semantic.budget_cents", "1")
-        done = embed_missing(Vault(vault.root, vault.git.environment), day="2026-11-21")
-        assert done.left == 0 and 0 < done.cents < 0.01
-
-
-def test_a_key_that_is_not_there_is_named_by_its_setting() -> None:
-    pytest.importorskip("litellm")
-    from clawmem.llm.choice import choose_embedder
-    from clawmem.model.settings.local import in_force, read_local_settings
-    from clawmem.model.settings.settings import DEFAULTS
-
-    own = read_local_settings({"semantic": {"model": "openai/x", "api_key_env": "NO_SUCH_KEY"}}, "local", "local.yaml")
-    model = choose_embedder(in_force(DEFAULTS, [own]), {})
-    assert model is not None
-    with pytest.raises(ModelFailed) as failed:
-        check_model(model)
-    assert "semantic.api_key_env" in failed.value.hint
 
 
 def test_the_file_is_where_the_manual_says(vault: Vault) -> None:

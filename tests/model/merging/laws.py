@@ -8,7 +8,7 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
 from clawmem.model.lifecycle import chain
-from clawmem.model.merging.policy import MergePolicy
+from clawmem.model.merging.fields import MergePolicy
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.proposals.proposal import parse_proposal
 from clawmem.model.records.event import parse_events

@@ -9,7 +9,7 @@ import pytest
 from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts import DUPLICATE_REASON, MergedFacts, merge_facts
-from clawmem.model.merging.policy import MergePolicy
+from clawmem.model.merging.fields import MergePolicy
 
 PATH = "life/areas/people/jane/items.json"
 BASE = Fact("fact_00000001", "Jane sails.", "fact", "2026-11-21T09:00:00Z", "user")

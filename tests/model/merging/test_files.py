@@ -7,8 +7,8 @@ import json
 import pytest
 
 from clawmem.errors import NeedsDecision
+from clawmem.model.merging.fields import MergePolicy
 from clawmem.model.merging.files import MergedFile, merge_file
-from clawmem.model.merging.policy import MergePolicy
 from clawmem.model.merging.prose import FIRST, LAST, SECOND
 from clawmem.model.pages.summary import generated_part, split_front_matter
 from clawmem.model.proposals.proposal import (
@@ -235,13 +235,6 @@ def test_how_far_learning_has_come() -> None:
         json.dumps({"days": {}, "mentions": {}, "by_model": {"2026-11-19": items}}) for items in ([5, "b"], [9, "c"])
     )
     assert json.loads(text(both("ledger/learned.json", base, *read)))["by_model"] == {"2026-11-19": [9, "c"]}
-
-
-def test_how_strict_promotion_is_comes_from_the_later_night() -> None:
-    ours, theirs = (
-        json.dumps({"changed": day, "score": score}) for day, score in (("2026-11-20", 0.9), ("2026-11-21", 0.5))
-    )
-    assert text(both("ledger/adaptation.json", None, ours, theirs)) == theirs
 
 
 def test_what_cannot_be_merged_stands_beside() -> None:

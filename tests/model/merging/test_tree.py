@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import PROPOSAL_FILE, file_kind
-from clawmem.model.merging.policy import POLICIES, MergePolicy
+from clawmem.model.merging.fields import POLICIES, MergePolicy
 from clawmem.model.merging.tree import Files
 from clawmem.model.proposals.proposal import ReviewDecision, parse_proposal, proposal_path, render_proposal
 from tests.conftest import examples

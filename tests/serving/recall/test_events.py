@@ -13,13 +13,19 @@ from clawmem.index.search import events as index_said
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.vectors.priors import NUMBERS
 from clawmem.index.vectors.store import EVENTS as EVENT_VECTORS
-from clawmem.index.vectors.store import VectorPack, configured_model, open_or_create_vectors
+from clawmem.index.vectors.store import (
+    LOCAL,
+    VectorPack,
+    normalize_vector,
+    open_or_create_vectors,
+    pack_vector,
+    sign_bits,
+)
 from clawmem.learning.ingest import ingest, ingest_notes
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.model.search.vector import normalize_vector, pack_vector, sign_bits
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import recall
@@ -137,7 +143,7 @@ def embedded(vault: Vault, words: dict[str, list[float]], texts: dict[str, list[
     )
     codes = b"".join(sign_bits(vector) for vector in texts.values())
     with vectors.writing():
-        vectors.set_meta("named", configured_model(vault))
+        vectors.set_meta("named", LOCAL)
         vectors.set_meta("model", "made")
         vectors.set_meta("unseen", "0.0")  # other words of a question say nothing here
         vectors.set_pack(

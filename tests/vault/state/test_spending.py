@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.errors import StorageFailed
-from clawmem.vault.state.spending import FOLDER, delete_spending_before, last_spending_day, record_spending, spent_on
+from clawmem.vault.state.spending import FOLDER, delete_spending_before, record_spending, spent_on
 from clawmem.vault.vault import Vault
 
 TODAY, BEFORE = "2026-11-21", "2026-11-20"
@@ -18,7 +18,6 @@ TODAY, BEFORE = "2026-11-21", "2026-11-20"
 
 def test_nothing_was_spent_before_anything_is(vault: Vault) -> None:
     assert spent_on(vault, TODAY) == 0.0
-    assert last_spending_day(vault) == ""
     record_spending(vault, TODAY, 0.0)
     delete_spending_before(vault, TODAY)
     assert not (vault.state / FOLDER).exists()
@@ -30,7 +29,6 @@ def test_each_day_is_counted_by_itself_and_old_ones_are_dropped(vault: Vault) ->
     record_spending(vault, TODAY, 1.25)
     record_spending(vault, TODAY, -0.5)
     assert (spent_on(vault, BEFORE), spent_on(vault, TODAY)) == (3.0, 1.25)
-    assert last_spending_day(vault) == TODAY
     delete_spending_before(vault, TODAY)
     assert (spent_on(vault, BEFORE), spent_on(vault, TODAY)) == (0.0, 1.25)
 

@@ -6,26 +6,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Annotated, Any
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput, Unreadable, UnreadableKey
+from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extensions.hub.contract import Line, numbered_lines, read_line
 from clawmem.extensions.hub.contract_export import Published, RefusedLine
 from clawmem.extensions.hub.contract_export import publish as act
 from clawmem.extensions.hub.contract_plan import OUTCOMES, REFUSED, STORED
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.reading import file_or_stdin, opened
+from clawmem.faces.parts.reading import opened
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.language.text import counted
-from clawmem.vault.strict_yaml import parse_yaml, with_line
 
 
 def publish(
     call: Call,
     file: Annotated[str, Parameter("Lines of the contract, or - for stdin.", completes="file")],
-    mapping: Annotated[
-        str | None,
-        Parameter("A YAML file that says which of their keys is which of ours.", ("--mapping",), completes="file"),
-    ],
     trust: Annotated[
         str, Parameter("The highest trust of the claims: {choices}.", ("--trust",), default="external", choices=TRUSTS)
     ],
@@ -36,13 +31,12 @@ def publish(
     if trust not in TRUSTS:
         raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    read = _lines if mapping is None else _mapped(call, mapping)
     count: Counter[str] = Counter()
     last: list[Published] = []
 
     def records() -> Iterator[dict[str, Any]]:
         with opened(call, file) as o:
-            for published in act(vault, read(o), caller, trust):
+            for published in act(vault, _lines(o), caller, trust):
                 count.update(answer.outcome for answer in published.answers)
                 last[:] = [published._replace(commit=published.commit or (last[0].commit if last else None))]
                 yield from ({key: value for key, value in answer._asdict().items() if value is not None}
@@ -69,20 +63,6 @@ def _lines(o: IO[bytes]) -> Iterator[Line | RefusedLine]:
             yield RefusedLine(number, problem.message)
 
 
-def _mapped(call: Call, mapping: str) -> Any:
-    from clawmem.extensions.hub.contract_mapping import mapped_lines, read_mapping  # few calls map another format
-
-    text = file_or_stdin(call, mapping)
-    hint = "Correct the mapping; docs/contract.md describes its keys."
-    try:
-        wish = read_mapping(parse_yaml(text, mapping), mapping)
-    except UnreadableKey as problem:
-        raise InvalidInput(with_line(problem, text.encode()).message, hint) from None
-    except Unreadable as problem:
-        raise InvalidInput(problem.message, hint) from None
-    return lambda other: mapped_lines(other, wish)
-
-
 def _words(record: Mapping[str, Any]) -> str:
     parts: Iterable[Any] = (record["line"], record["outcome"], record.get("id", "-"), record.get("entity", "-"))
     reason = record.get("reason")
@@ -92,9 +72,5 @@ def _words(record: Mapping[str, Any]) -> str:
 VERB = Command(
     publish,
     {"line": int, "outcome": set(OUTCOMES), "id?": str, "entity?": str, "reason?": str},
-    (
-        "clawmem publish claims.jsonl",
-        "clawmem publish - < claims.jsonl",
-        "clawmem publish mem0.json --mapping mem0.yaml",
-    ),
-)  # fmt: skip
+    ("clawmem publish claims.jsonl", "clawmem publish - < claims.jsonl"),
+)

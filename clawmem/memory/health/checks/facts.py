@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NeedsDecision, Unreadable
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.history.why import find_reactivated
 from clawmem.model.facts.codec import OTHER_NAMES, fact_from_record, fact_to_line, parse_items_with_lines, render_items
 from clawmem.model.facts.fact import LINK_TYPES, TRUSTS, Fact, check_reference
 from clawmem.model.language.dates import moment_of, sortable
@@ -17,7 +15,6 @@ from clawmem.model.language.text import check_statement, normal
 from clawmem.model.lifecycle import chain
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.safety.secrets.find import find_secret
-from clawmem.vault.vault import Vault
 
 _CLAWMEM_ID = re.compile(r"fact_[0-9a-f]{8,64}")
 _WRITTEN_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?Z)?")
@@ -140,23 +137,6 @@ def _chain_problems(first: Mapping[str, CheckedFact], unread: str) -> Iterator[H
         if hidden.isdisjoint(word.rstrip(".:") for word in _WORD.findall(problem.sentence)):
             found = first[problem.fact_id].problem(ERROR, "chain", problem.sentence)
             yield found._replace(fixable=problem.closable)
-
-
-CHECK = "withdrawn"
-
-
-def withdrawn_problems(vault: Vault, facts: Sequence[CheckedFact]) -> Iterator[HealthProblem]:
-    """Yield facts that are active although a commit withdrew them. Duplicate ids are reported elsewhere."""
-    places: dict[str, list[CheckedFact]] = defaultdict(list)
-    for checked_fact in facts:
-        places[checked_fact.fact.id].append(checked_fact)
-    standing = {key: place[0] for key, place in places.items() if len(place) == 1 and place[0].fact.is_current}
-    for back in find_reactivated(vault, standing):
-        message = (
-            f"{back.fact.id} was withdrawn by {back.commit[:12]} and is active again, but no commit restored it:"
-            " a merge by an older version may be the cause."
-        )
-        yield standing[back.fact.id].problem(ERROR, CHECK, message)._replace(fixable=True)
 
 
 # What rewriting a record would have to invent.

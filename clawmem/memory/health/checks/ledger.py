@@ -14,7 +14,7 @@ from clawmem.errors import ClawmemError, InvalidInput, Unreadable
 from clawmem.llm.choice import missing_keys, missing_model_part
 from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
-from clawmem.memory.health.learning_state import failure_sentences, missing_key_sentence
+from clawmem.memory.health.status import failure_sentences, missing_key_sentence
 from clawmem.model.language.dates import day_of, moment_of
 from clawmem.model.language.text import counted
 from clawmem.model.records.cursor import CURSOR_PATH, DayProgress, number_after, parse_cursor
@@ -168,8 +168,7 @@ def _evidence_problem(placed: CheckedFact, texts: Mapping[str, str], unread: str
             return None
         quoted = fact.source_span is not None or fact.source_text is not None
         message = f"{fact.id} cites the event {fact.source_event}, which is in no ledger."
-        # History may have the event: then it is put back.
-        return placed.problem(ERROR if quoted else WARNING, "evidence", message)._replace(fixable=True)
+        return placed.problem(ERROR if quoted else WARNING, "evidence", message)
     if fact.source_span is None:
         if fact.source_text is None or fact.source_text in text:
             return None

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.faces.mcp.prompts import beside_hooks
+from clawmem.faces.mcp.server import beside_hooks
 from clawmem.faces.prompt_hook import ENDING, EVENTS, PREFIX, READY, all_of
 from clawmem.model.harness import DELEGATED, HARNESSES, PLAIN, PROMPT, events_of
 from clawmem.vault.git.acceptance import accept

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from clawmem.extensions.wiki.values.memory_graph import MemoryEdge, MemoryGraph, memory_graph, middles
 from clawmem.extensions.wiki.values.page import EntityPage, FactPlace, Premise, WikiClaim, WikiConflict
+from clawmem.extensions.wiki.web.site_data import MemoryEdge, MemoryGraph, memory_graph, middles
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.records.entity import Entity
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.model.search.vector import (
+from clawmem.index.vectors.store import (
     code_size,
     expected_cosine,
     hamming_distances,

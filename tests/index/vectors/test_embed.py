@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.vectors.embedded_texts import EmbeddedText, event_texts, fact_texts, note_texts, sentences
+from clawmem.index.vectors.embed import EmbeddedText, event_texts, fact_texts, note_texts, sentences
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.learning.synthesize import MENTIONS, DayFact, day_block, mentions_of, with_day_block
 from clawmem.model.facts.fact import RETRACTED, Fact, FactLink
-from clawmem.model.pages.day_page import MENTIONS, DayFact, day_block, mentions_of, with_day_block
 from clawmem.model.pages.summary import BEGIN, END, with_generated
 from clawmem.model.records.event import Event
 
