@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
-from clawmem.memory.pages.summaries import daily_pages_without, pages_after
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, facts_containing
+from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
+from clawmem.model.pages.daily import with_notes_back
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
-from clawmem.model.search.meant import ASPECT, SPECIAL, is_name, means, places_of, same_word, telling_words, tokens_of
+from clawmem.model.search.meant import (
+    ASPECT,
+    SPECIAL,
+    Statement,
+    is_code,
+    is_name,
+    means,
+    places_of,
+    repeats,
+    same_word,
+    statement_of,
+    telling_words,
+    tokens_of,
+)
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
@@ -43,7 +57,7 @@ Named = tuple[str, ...]
 """The words that may name a target, best first: those that name something known are meant."""
 JUST_SAID: Named = ()
 """The target that is the last message before the request."""
-_DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{4}")
+_MOST_STATED, _LONGEST_STATED = 20, 2000
 # A message with a value that was to be forgotten only repeats it: it is a question, or says that the value goes.
 _REPEATS = re.compile(
     r"\?|\b(?:delet|forg|remov|eras|dropp|retir|former|no longer|obsolete|unavailable|gelösch|lösch|verg[ae]ss|"
@@ -54,12 +68,13 @@ _REPEATS = re.compile(
 
 class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
-    (None: a person asked for it here), and the change."""
+    (None: a person asked for it here), the change, and the lines of daily notes."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
     proposal: Proposal | None
     change: Change
+    notes: tuple[str, ...] = ()
 
 
 def plan_forgetting(
@@ -116,9 +131,20 @@ def plan_forgetting(
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
+    going = (_going(event, mark) for many in hidden.values() for event in many.values())
+    taught = [event.text for event in going if not request or event.id != request.id]
+    stated = _stated((*(placed.fact.fact for placed in meant), *taught))
+    hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
     if not meant and not certain and not [message for message in messages if not request or message.id != request.id]:
         return None
+    notes: list[str] = []
+
+    def is_gone(agent: str | None, day: str, text: str) -> bool:
+        gone = not own and (text in taught or bool(_spans(text, [*_wordings_of(meant), *wordings], (), stated)))
+        notes.extend([text] * gone)
+        return gone
+
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     gone = tuple(
@@ -132,7 +158,7 @@ def plan_forgetting(
         **_items(work, gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
         **pages_after(work, gone),
-        **daily_pages_without(work, {placed.fact.id for placed in gone}, lambda agent, day, text: False),
+        **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
     other_text = f"{counted(len(gone), 'fact')} and {counted(len(messages), 'message')}"
@@ -141,7 +167,8 @@ def plan_forgetting(
     )
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
-    return Forgetting(gone, messages, proposal, Change(subject, writes, rows, author=agent_author(work.caller.agent)))
+    change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
+    return Forgetting(gone, messages, proposal, change, tuple(dict.fromkeys(notes)))
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
@@ -155,7 +182,7 @@ def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
 
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
     """Return the change that hides new messages which repeat what somebody asked to forget: those that ask for a number
-    or a name of a request, or confirm that it goes. None if there are none."""
+    or a name of a request, or confirm that it goes, and what an assistant repeats of it. None if there are none."""
     requests = {
         proposal.source_event: proposal
         for proposal in read_proposals(work.vault).proposals
@@ -167,23 +194,70 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
         ((token,), requests[event.id].id)
         for event in events_by_id(work.index, requests).values()
         for token in tokens_of(event.text)
-        if len(token) > 3 and any(letter.isdigit() for letter in token) and not _DAY.fullmatch(token)
+        if is_code(token)
     ]
+    stated: dict[str, list[Statement]] = {}
     for proposal in requests.values():
         named = [telling_words(text) for text in (proposal.details or {}).get("words", ())]
         values += [(words, proposal.id) for words in named if len(words) > 1]
-    hidden: dict[str, dict[str, Event]] = {}
-    for event in events:
+        stated[proposal.id] = _stated_of(work, proposal)
+    every = [statement for many in stated.values() for statement in many]
+    new = {event.id for event in events if any(means(words, event.text) for words, _ in values)}
+    new |= {event.id for event in events if any(means(statement.value, event.text) for statement in every)}
+    days = {ledger_path(day_of(event.timestamp)) for event in events if event.id in new.difference(requests)}
+    ledgers = {path: parse_events(work.read(path) or b"", path) for path in sorted(days)}
+    answered, hidden = _answered(ledgers), dict[str, dict[str, Event]]()
+    for path, event in ((path, event) for path, many in ledgers.items() for event in many):
+        if event.id not in new or event.id in requests or event.recalled:
+            continue
         mark = next((mark for words, mark in values if means(words, event.text)), None)
-        if mark is not None and event.id not in requests and _REPEATS.search(event.text):
-            path = ledger_path(day_of(event.timestamp))
+        if mark is not None and _REPEATS.search(event.text):
             hidden.setdefault(path, {})[event.id] = _without(event, (), mark)
+            continue
+        for mark, statements in stated.items() if event.role == "assistant" else ():
+            spans = _spans(event.text, (), (), statements, answered[event.id])
+            if spans:
+                hidden.setdefault(path, {})[event.id] = _without(event, spans, mark)
+                break
     if not hidden:
         return None
     count = counted(sum(map(len, hidden.values())), "message")
     writes: dict[str, bytes | None] = {path: _with_events(path, work.read, changed) for path, changed in hidden.items()}
     subject = subject_line(KIND, "vault", f"{count} that repeat what is to be forgotten hidden")
     return Change(subject, writes, trailers(KIND, agent=work.caller.agent), author=agent_author(work.caller.agent))
+
+
+def _stated_of(work: WriteScope, proposal: Proposal) -> list[Statement]:
+    """Return what a request has hidden, without what is known anew."""
+    events = events_by_id(work.index, (proposal.details or {}).get("events", ())).values()
+    going = [_going(event, proposal.id).text for event in events if event.id != proposal.source_event]
+    return [
+        statement
+        for statement in _stated((*(target.fact or "" for target in proposal.targets), *going))
+        if not any(
+            placed.fact.is_current and means(statement.value, placed.fact.fact)
+            for placed in facts_containing(work.index, statement.value[0])
+        )
+    ]
+
+
+def _stated(texts: Iterable[str]) -> list[Statement]:
+    """Return what the sentences of some texts state. A document states nothing: what is to be forgotten is short."""
+    short = (text for text in texts if len(text) <= _LONGEST_STATED)
+    found = (statement_of(match[0]) for text in short for match in _SENTENCE.finditer(text))
+    return list(dict.fromkeys(statement for statement in found if statement))[:_MOST_STATED]
+
+
+def _answered(ledgers: Mapping[str, Sequence[Event]]) -> dict[str, str]:
+    """Return which message of a user each message of an assistant answers, by its id."""
+    last: dict[str | None, str] = {}
+    found = {}
+    for event in chain.from_iterable(ledgers.values()):
+        if event.role == "user":
+            last[event.session] = event.text
+        elif event.role == "assistant":
+            found[event.id] = last.get(event.session, "")
+    return found
 
 
 def _telling(
@@ -270,6 +344,7 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         **_items(work, back),
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
         **pages_after(work, back),
+        **daily_pages_after(work, lambda path, page: with_notes_back(page, f"hidden by {proposal.id}")),
     }
 
 
@@ -317,15 +392,16 @@ def _hidden(
     wordings: Sequence[tuple[str, ...]],
     ids: Collection[str],
     mark: str,
+    stated: Sequence[Statement] = (),
 ) -> dict[str, dict[str, Event]]:
     """Return the messages without what is to be forgotten, by ledger path and id: the request as a whole, those with
     these ids without the words that are named, or as a whole if they have none, and of the others what taught the facts
-    and what says the same."""
+    and what says the same, or repeats what is `stated`."""
     whole = set(ids) | ({request.id} if request else set())
     taught: dict[str | None, list[Fact]] = {}
     for placed in meant:
         taught.setdefault(placed.fact.source_event, []).append(placed.fact)
-    items = [words for words in (telling_words(placed.fact.fact) for placed in meant) if len(words) > 1]
+    items, answered = _wordings_of(meant), _answered(ledgers) if stated else {}
     able = {other_event.id for other_event in events}
     found: dict[str, dict[str, Event]] = {}
     for path, many in ledgers.items():
@@ -334,13 +410,25 @@ def _hidden(
                 continue
             is_request = request is not None and event.id == request.id
             named = wordings if event.id in whole else [*items, *wordings]
-            spans = [] if is_request else _spans(event.text, named, taught.get(event.id, ()))
+            again = () if event.id in whole else stated
+            spans = _spans(event.text, named, taught.get(event.id, ()), again, answered.get(event.id, ""))
+            spans = [] if is_request else spans
             if event.id in whole or event.id in taught or spans:
                 found.setdefault(path, {})[event.id] = _without(event, spans, mark)
     return found
 
 
-def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) -> list[tuple[int, int]]:
+def _wordings_of(meant: Iterable[PlacedFact]) -> list[tuple[str, ...]]:
+    return [words for words in (telling_words(placed.fact.fact) for placed in meant) if len(words) > 1]
+
+
+def _spans(
+    text: str,
+    wordings: Iterable[Sequence[str]],
+    facts: Iterable[Fact],
+    stated: Iterable[Statement] = (),
+    answered: str = "",
+) -> list[tuple[int, int]]:
     """Return the sentences of a message that say what is to be forgotten; of a number or an address, the clauses."""
     ranges, exact = [], []
     for words in (words for words in wordings if means(words, text)):
@@ -353,6 +441,12 @@ def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) 
         start = text.find(fact.source_text) if fact.source_text else -1
         ranges += [(start, start + len(fact.source_text or ""))] if start >= 0 else []
     sentences = [match.span() for match in _SENTENCE.finditer(text)]
+    for statement in (each for each in stated if means(each.value, text)):
+        for start, end in sentences:
+            if repeats(statement, text[start:end], answered):
+                value = statement.value
+                starts = (start + place for word in value for place in places_of(word, text[start:end], value))
+                (exact if statement.exact else ranges).extend((place, place + 1) for place in starts)
     clauses = [match.span() for match in _CLAUSE.finditer(text)]
     found = {*_touched(sentences, ranges), *_touched(clauses, exact)}
     inner = {(a, b) for a, b in found for start, end in found if start <= a and b <= end and (a, b) != (start, end)}
