@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, takewhile
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
@@ -20,6 +21,7 @@ from clawmem.model.pages.daily import with_notes_back
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
 from clawmem.model.search.meant import (
     ASPECT,
@@ -57,6 +59,8 @@ Named = tuple[str, ...]
 """The words that may name a target, best first: those that name something known are meant."""
 JUST_SAID: Named = ()
 """The target that is the last message before the request."""
+ITSELF: Named = ("",)
+"""The target that is what the request itself says."""
 _MOST_STATED, _LONGEST_STATED = 20, 2000
 # A message with a value that was to be forgotten only repeats it: it is a question, or says that the value goes.
 _REPEATS = re.compile(
@@ -123,6 +127,7 @@ def plan_forgetting(
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
         words = _telling(target, known, events, request, by_name)
+        words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
         wordings += [words] if words else []
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
@@ -132,10 +137,11 @@ def plan_forgetting(
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
     going = (_going(event, mark) for many in hidden.values() for event in many.values())
-    taught = [event.text for event in going if not request or event.id != request.id]
-    stated = _stated((*(placed.fact.fact for placed in meant), *taught))
+    taught = [event.text for event in going if not request or event.id != request.id or ITSELF in targets]
+    stated = _stated((*(placed.fact.fact for placed in meant), *taught, *map(" ".join, wordings)))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
+    certain = certain or ITSELF in targets
     if not meant and not certain and not [message for message in messages if not request or message.id != request.id]:
         return None
     notes: list[str] = []
@@ -194,7 +200,7 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
         ((token,), requests[event.id].id)
         for event in events_by_id(work.index, requests).values()
         for token in tokens_of(event.text)
-        if is_code(token)
+        if is_code(token) and not re.fullmatch(r"\d{4}", token)
     ]
     stated: dict[str, list[Statement]] = {}
     for proposal in requests.values():
@@ -229,8 +235,10 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
 
 def _stated_of(work: WriteScope, proposal: Proposal) -> list[Statement]:
     """Return what a request has hidden, without what is known anew."""
-    events = events_by_id(work.index, (proposal.details or {}).get("events", ())).values()
+    details = proposal.details or {}
+    events = events_by_id(work.index, details.get("events", ())).values()
     going = [_going(event, proposal.id).text for event in events if event.id != proposal.source_event]
+    going += details.get("words", ())
     return [
         statement
         for statement in _stated((*(target.fact or "" for target in proposal.targets), *going))
@@ -343,9 +351,24 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     return {
         **_items(work, back),
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
+        **_read_again(work, events),
         **pages_after(work, back),
         **daily_pages_after(work, lambda path, page: with_notes_back(page, f"hidden by {proposal.id}")),
     }
+
+
+def _read_again(work: WriteScope, shown: Mapping[str, Mapping[str, Event]]) -> dict[str, bytes | None]:
+    """Return the progress of learning up to the messages that are shown again and that nothing was learned from: they
+    may have been passed over while they were hidden."""
+    before = cursor = parse_cursor(work.read(CURSOR_PATH))
+    learned = {placed.fact.source_event for placed in all_facts(work.index)}
+    for path, events in shown.items():
+        every = parse_events(work.read(path) or b"", path)
+        fresh = (number for number, event in enumerate(every) if event.id in events and event.id not in learned)
+        first = next(fresh, None)
+        if first is not None:
+            cursor = read_up_to(cursor, PurePosixPath(path).stem, every[:first])
+    return {CURSOR_PATH: render_cursor(cursor)} if cursor != before else {}
 
 
 def _shown(fact: Fact) -> Fact:

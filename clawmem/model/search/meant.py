@@ -14,7 +14,7 @@ _NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@]
 _TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
 SPECIAL = re.compile(r"[\d@./_+-]")
 _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
-_DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{4}"), 4
+_DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
 # Words that say nothing of what is meant, in the languages in which a request is understood.

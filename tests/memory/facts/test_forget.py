@@ -491,3 +491,16 @@ def test_what_is_known_anew_is_not_taken_for_a_copy(clawmem: Command) -> None:
     clawmem("remember", "The harbour buoy has id B-17.")
     _ingest(clawmem, {"role": "assistant", "content": "The buoy is B-17 again.", "session": "s7"})
     assert "B-17 again" in served(clawmem, "buoy B-17")
+
+
+def test_a_message_that_is_shown_again_is_learned_from(clawmem: Command) -> None:
+    texts = ["I had soup.", "From now on use tabs, not spaces.", "Forget what I just told you."]
+    for text in texts:
+        say(clawmem, text, session="s1")
+    clawmem("heartbeat")
+    assert "tabs" not in clawmem("list").out
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    clawmem("heartbeat")
+    assert "tabs" in clawmem("list").out
+    assert clawmem("review", "list", "--json").data["proposals"] == []
