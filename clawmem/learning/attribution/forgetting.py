@@ -98,8 +98,8 @@ _AFTER = re.compile(
 )
 # What follows is meant, and nothing that was said before: "Don't remember this: my salary is 5000".
 _THIS = (
-    r"(?:this|these|the following|what follows|dies(?:es)?|das(?: folgende)?|folgendes|esto|lo siguiente|ceci|cela|[cç]a|"
-    r"ce qui suit)"
+    r"(?:this|these|the following|what follows|dies(?:es)?|das(?: folgende)?|folgendes|esto|lo siguiente|"
+    r"ceci|cela|[cç]a|ce qui suit)"
 )
 _FOLLOWS = re.compile(
     rf"{_LEAD}(?:(?:{_FORGET}|{_LEARN_NOT}|{_KEEP_NOT}(?=.*?\b(?:i|i'm|we|{_OUR}|ich|wir|je)\b)),? {_THIS}"

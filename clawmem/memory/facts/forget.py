@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, facts_containing
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entities_known_as, facts_containing, facts_of
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
@@ -72,13 +72,16 @@ _REPEATS = re.compile(
 
 class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
-    (None: a person asked for it here), the change, and the lines of daily notes."""
+    (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, and how many facts
+    and messages stay that have the words, as parts of longer names or of what was hidden in part."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
     proposal: Proposal | None
     change: Change
     notes: tuple[str, ...] = ()
+    before: tuple[PlacedFact, ...] = ()
+    stay: int = 0
 
 
 def plan_forgetting(
@@ -91,13 +94,15 @@ def plan_forgetting(
     taken: Collection[str] = (),
     everywhere: bool = False,
     certain: bool = False,
+    entity: str | None = None,
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before. A
     `certain` request is hidden also if nothing else is known.
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
-    `read` reads a file of the vault. With `everywhere`, what is no longer current or was hidden before is meant, too.
+    `read` reads a file of the vault. All facts of an `entity` are meant. With `everywhere`, what is no longer current
+    or was hidden before is meant, too.
     """
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
@@ -132,6 +137,7 @@ def plan_forgetting(
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
+    meant += facts_of(work.index, entity) if entity else ()
     meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
@@ -174,7 +180,12 @@ def plan_forgetting(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
-    return Forgetting(gone, messages, proposal, change, tuple(dict.fromkeys(notes)))
+    left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
+    changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
+    shown = (changed.get(event.id, event) for event in events)
+    left += [event.text for event in shown if not event.recalled]
+    stay = sum(any(_names(words, text) for words in wordings) for text in left) if not request else 0
+    return Forgetting(gone, messages, proposal, change, tuple(dict.fromkeys(notes)), tuple(meant), stay)
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
@@ -327,7 +338,7 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
     """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
-        found = plan_forgetting(work, [(says,)])
+        found = plan_forgetting(work, [(says,)], entity=_named_entity(work, says))
         commit = work.commit([found.change])[-1] if found and not dry_run else None
         return found, commit
 
@@ -335,7 +346,19 @@ def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tu
 def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting | None:
     """Return what a person's words name, also what is not current or hidden already. Nothing is written."""
     with writing(vault, caller, KIND, dry_run=True) as work:
-        return plan_forgetting(work, [(says,)], everywhere=True)
+        return plan_forgetting(work, [(says,)], everywhere=True, entity=_named_entity(work, says))
+
+
+def _named_entity(work: WriteScope, says: str) -> str | None:
+    """Return the entity whose name these words are, but not the one for what belongs to none."""
+    named = set(entities_known_as(work.index, says)) - {work.vault.settings.words("defaults.entity")}
+    return next(iter(named)) if len(named) == 1 and telling_words(says) else None
+
+
+def _names(words: Sequence[str], text: str) -> bool:
+    """Return whether a text has all of some words, also in a longer name."""
+    tokens = tokens_of(text)
+    return all(any(same_word(word, token) for token in tokens) for word in words)
 
 
 def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:

@@ -504,3 +504,32 @@ def test_a_message_that_is_shown_again_is_learned_from(clawmem: Command) -> None
     clawmem("heartbeat")
     assert "tabs" in clawmem("list").out
     assert clawmem("review", "list", "--json").data["proposals"] == []
+
+
+def test_what_is_filed_under_a_name_goes_and_what_stays_is_counted(clawmem: Command) -> None:
+    clawmem("entity", "create", "areas/people/bob", "--title", "Bob")
+    clawmem("remember", "Bob likes tea.", "-e", "areas/people/bob")
+    clawmem("remember", "Bob Meyer was born in 1980.", "-e", "areas/people/bob")
+    clawmem("remember", "Ann met Bob Meyer in Bergen.", "-e", "areas/people/ann")
+    clawmem("remember", "Bob Dylan plays on Friday.", "-e", "projects/gig")
+    clawmem("note", "lunch with Bob, he is ill")
+    preview = clawmem("forget", "Bob")
+    assert preview.code == 0, preview.err
+    assert "born in 1980" in preview.out and "he is ill" in preview.out and "retracted" not in preview.out
+    assert "2 more name it and stay: `clawmem recall Bob`" in preview.err
+    result = clawmem("forget", "Bob", "--yes", "--json")
+    assert (len(result.data["facts"]), result.data["notes"], result.data["stay"]) == (
+        2,
+        ["lunch with Bob, he is ill"],
+        2,
+    )
+    found = served(clawmem, "Bob")
+    assert not any(gone in found for gone in ("likes tea", "1980", "ill"))
+    assert "Ann met Bob Meyer" in found and "Bob Dylan" in found
+    assert "more name" not in clawmem("forget", "born Bergen").err
+
+
+def test_the_name_of_what_belongs_to_nothing_takes_nothing_with_it(clawmem: Command) -> None:
+    clawmem("remember", "The general store opens at nine.")
+    clawmem("remember", "The printer is old.")
+    assert len(clawmem("forget", "general", "--json").data["facts"]) == 1
