@@ -250,20 +250,18 @@ class Runtime:
         return check_workflow(_not_empty(text, rule, "the workflow's id"))
 
     def project(self, named: str | None = None) -> str | None:
-        """Return the project: the named one, else CLAWMEM_PROJECT, else what the working folder belongs to."""
+        """Return the project: the named one, else CLAWMEM_PROJECT, else that of the working folder's repository."""
         text = named if named is not None else self.environment.get("CLAWMEM_PROJECT") or None
         if text is not None:
             check_visible(_not_empty(text, "--project", "the project"), "project")
             return canonical_project(text)
-        from clawmem.vault.git.folder import project_of
-
-        return project_of(self.working_folder, self.vault().root, self.home())
+        return self.repository_project()
 
     def repository_project(self) -> str | None:
         """Return the project of the repository that the working folder belongs to, or None."""
-        from clawmem.vault.git.folder import repository_project_of
+        from clawmem.vault.git.folder import project_of
 
-        return repository_project_of(self.working_folder, self.vault().root, self.home())
+        return project_of(self.working_folder, self.vault().root, self.home())
 
     def joined_projects(self, project: str | None) -> tuple[str, ...]:
         """Return the other names of a project, by the setting `projects.joined`."""

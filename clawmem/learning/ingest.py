@@ -95,6 +95,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
         lines = ", ".join(map(str, redacted[:_LINES_SHOWN])) + (", ..." if len(redacted) > _LINES_SHOWN else "")
         says = f"{counted(len(redacted), 'message')} (line {lines}) had a credential or a code, which was not stored"
         result = result._replace(notices=(*result.notices, says))
+    notices = _hide_what_is_to_be_forgotten(vault, caller, run.requests)
     if run.short:
         from clawmem.memory.facts.forget import hide_repeated  # only where something waits for a person
 
@@ -102,7 +103,7 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
             change = hide_repeated(work, run.short)
             if change is not None:
                 work.commit([change])
-    return result._replace(notices=(*result.notices, *_hide_what_is_to_be_forgotten(vault, caller, run.requests)))
+    return result._replace(notices=(*result.notices, *notices))
 
 
 def _hide_what_is_to_be_forgotten(vault: Vault, caller: Caller, requests: Sequence[Event]) -> list[str]:
@@ -171,8 +172,9 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
-            self.short += [event for event in fresh if len(event.text) < _SHORT] if self._hides else []
             self.requests += [event for event in fresh if _ASKS.search(event.text) and is_of_person(event)]
+            hides = self._hides or self.requests
+            self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self._days.update(day_of(event.timestamp) for event in fresh)
 
     def result(self, skipped: Sequence[SkippedLine]) -> IngestResult:

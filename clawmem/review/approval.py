@@ -172,12 +172,12 @@ def _addition(
     place: ApprovalPlace,
     reason: str | None,
 ) -> ApprovalPlan:
-    at, why = stamp(work.caller.now), reason or proposal.why
+    at = stamp(work.caller.now)
     if targets and proposal.does == SUPERSEDE and _is_fixed(work.vault.catalog, fact.predicate):
-        succession = correct(fact, (placed.fact for placed in targets), why, at)
+        succession = correct(fact, (placed.fact for placed in targets), reason, at)
     elif targets:
         link = "merges" if proposal.does == MERGE else "supersedes"
-        succession = succeed(fact, (placed.fact for placed in targets), link, why, at, _said_day(fact))
+        succession = succeed(fact, (placed.fact for placed in targets), link, reason, at, _said_day(fact))
     else:
         succession = Succession(fact, ())
     homes = {placed.fact.id: placed.entity for placed in targets}
@@ -206,13 +206,13 @@ def _beside(
 ) -> ApprovalPlan:
     """Return the decision to keep a fact and those that it contradicts: a link from each to those before it settles
     the conflict."""
-    at, why = stamp(work.caller.now), reason or proposal.why
+    at = stamp(work.caller.now)
     everyone = [*targets, PlacedFact(fact, place.entity)]
     ids = [placed.fact.id for placed in everyone]
     changed = []
     for number, placed in enumerate(everyone):
         kept = (link for link in placed.fact.links if link.type != "contradicts" or link.to not in ids)
-        links = (*kept, *(FactLink(BESIDE, other, why, at) for other in ids[:number]))
+        links = (*kept, *(FactLink(BESIDE, other, reason, at) for other in ids[:number]))
         if links != placed.fact.links:
             changed.append(PlacedFact(placed.fact._replace(links=merge_links((), links, ())), placed.entity))
     changed.reverse()  # the fact of the proposal comes first
@@ -237,7 +237,7 @@ def _keeping(
     others = [placed for placed in targets if placed is not kept]
     if not others:
         raise Refused(f"Nothing that is stored stands against {kept.fact.id}.", "Reject the proposal to keep it.")
-    succession = correct(kept.fact, (placed.fact for placed in others), reason or proposal.why, stamp(work.caller.now))
+    succession = correct(kept.fact, (placed.fact for placed in others), reason, stamp(work.caller.now))
     homes = {placed.fact.id: placed.entity for placed in targets}
     facts = [PlacedFact(succession.new, kept.entity), *(PlacedFact(fact, homes[fact.id]) for fact in succession.closed)]
     gone = tuple(fact.id for fact in succession.closed)
@@ -352,7 +352,8 @@ def _place(work: WriteScope, fact: Fact, proposal: Proposal) -> ApprovalPlace:
 def _retraction(
     work: WriteScope, proposal: Proposal, targets: Sequence[PlacedFact], reason: str | None
 ) -> ApprovalPlan:
-    remark: dict[str, Any] = {"at": stamp(work.caller.now), "reason": reason or proposal.why}
+    why = reason or (proposal.why if proposal.kind != "conflict" else "")
+    remark: dict[str, Any] = {"at": stamp(work.caller.now), **({"reason": why} if why else {})}
     gone = [
         PlacedFact(
             placed.fact._replace(status=RETRACTED, metadata={**(placed.fact.metadata or {}), "retracted": remark}),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotFound
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows
@@ -52,12 +53,18 @@ class FactDetails(NamedTuple):
 class FactList(NamedTuple):
     """Facts in ranking order, each with its tier, and their total number.
 
-    `conflicts` are the ids of the facts that some of them are in conflict with, by id."""
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id. `hidden` is how many more pass
+    all of the filter but its scope."""
 
     facts: tuple[tuple[PlacedFact, str], ...]
     total: int
     notices: tuple[str, ...] = ()
     conflicts: Mapping[str, tuple[str, ...]] = {}
+    hidden: int = 0
+
+    def scope_talk(self) -> list[str]:
+        """Return a line about the hidden facts, if there are any."""
+        return [f"{self.hidden:,} more of another project or scope: --scope all"] if self.hidden else []
 
 
 def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = None) -> FactDetails:
@@ -130,7 +137,11 @@ def list_facts(
         ids = [other_placed.fact.id for other_placed, _ in facts]
         conflicts = conflicts_of_facts(vault, index, caller, ids, wanted.as_of)
         notices = (*index.notices, *unreadable_notices(index, wanted.entity, wanted.owners))
-        return FactList(facts, total, notices, conflicts)
+        hidden = 0
+        if wanted.reach is not None and not is_all_in_reach(index, wanted.reach):
+            anywhere, here = (listed_rows(index, each, order, 0)[1] for each in (wanted._replace(reach=None), wanted))
+            hidden = anywhere - here
+        return FactList(facts, total, notices, conflicts, hidden)
 
     return run_query(vault, act)
 

@@ -127,7 +127,7 @@ SCOPE = Parameter(
     choices=(*SCOPES, EVERY_SCOPE),
 )
 PROJECT = Parameter(
-    "The project (CLAWMEM_PROJECT); the default is the remote of this folder's repository, or the folder.",
+    "The project (CLAWMEM_PROJECT); the default is that of this folder's repository.",
     ("--project",),
 )
 AS_OF = Parameter("Facts that were true then, as known now; a month or year means its end.", ("--as-of",))

@@ -24,7 +24,9 @@ WORKFLOW_OF_NEW = WORKFLOW._replace(help="The workflow that it is for (CLAWMEM_W
 SCOPE_OF_NEW = SCOPE._replace(
     choices=SCOPES, help="Who sees it: {choices}; the default is the narrowest that is known."
 )
-PROJECT_OF_NEW = PROJECT._replace(help="The project that it is for (CLAWMEM_PROJECT); the default is this folder's.")
+PROJECT_OF_NEW = PROJECT._replace(
+    help="The project that it is for (CLAWMEM_PROJECT); the default is that of this folder's repository."
+)
 ADDED = {
     "facts": ["fact"], "outcome": [{"added", "noop", "updated", "proposed"}], "commit": (str, None),
     "against": [{"id": str, "fact": str, "why": str}],
@@ -86,7 +88,8 @@ def list_command(category: str, plural: str) -> Command:
         reach = reach_of(call, workflow, scope, project)
         listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
         facts = [placed for placed, _ in listed.facts]
-        talk = () if facts else (f"There are no {plural}.",)
+        nothing = f"There are no {plural}{' here' if listed.hidden else ''}."
+        talk = [*([] if facts else [nothing]), *listed.scope_talk()]
         data = {"facts": [record_data(placed.fact, placed.entity) for placed in facts], "total": listed.total}
         return Answer(data, [fact_line(placed.fact, placed.entity) for placed in facts], listed.notices, talk=talk)
 

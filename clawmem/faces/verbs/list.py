@@ -83,7 +83,7 @@ def list_(
         f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
         for hit, heat in listed.facts
     ]
-    talk = _talk(listed.total, len(lines), "No fact matches.")
+    talk = [*_talk(listed.total, len(lines), "No fact matches."), *listed.scope_talk()]
     return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Annotated
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound, Refused
@@ -97,8 +98,9 @@ def forget(
     yes: Annotated[bool, Parameter("Hide what is shown, or remove it with --everywhere.", ("--yes",))],
     everywhere: Annotated[bool, Parameter("Name what the history has, too, and remove it there.", ("--everywhere",))],
 ) -> Answer:
-    """Facts and messages that have all of the words are shown, with what goes of each. With --yes they are hidden from
-    recall, context and pages; a longer name is not taken with a shorter one. `clawmem undo` brings them back.
+    """Facts, messages and notes that have all of the words are shown, and what is filed under an entity of that name.
+    With --yes they are hidden from answers and pages; a longer name is not taken with a shorter one. `clawmem undo`
+    brings them back.
     --everywhere removes the same words from the whole history, as `clawmem redact` does: that cannot be undone.
     `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
     for a secret."""
@@ -111,16 +113,24 @@ def forget(
         raise NotFound(
             f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."
         )
-    lines = [fact_line(placed.fact, placed.entity) for placed in found.facts]
+    shown = found.facts if commit else found.before
+    lines = [fact_line(placed.fact, placed.entity) for placed in shown]
     lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]
+    texts = {event.text for event in found.events}
+    lines += [f"daily note: {note}" for note in found.notes if note not in texts]
     data = {
         "facts": [placed.fact.id for placed in found.facts],
         "events": [event.id for event in found.events],
+        "notes": list(found.notes),
+        "stay": found.stay,
         "commit": commit,
     }
     if everywhere:
         return _everywhere(call, found, data, lines, dry_run=not yes)
     talk = [] if yes else ["Nothing is hidden yet: `clawmem forget ... --yes` hides exactly this."]
+    if found.stay:
+        name = "name it and stay" if found.stay > 1 else "names it and stays"
+        talk.append(f"{found.stay} more {name}: `clawmem recall {quote(words)}`")
     return Answer(data, [*lines, *commits_made([commit] if commit else [])], talk=talk)
 
 
@@ -159,7 +169,7 @@ VERBS = {
     ),
     "forget": Command(
         forget,
-        {"facts": [str], "events": [str], "commit": (str, None)},
+        {"facts": [str], "events": [str], "notes": [str], "stay": int, "commit": (str, None)},
         ("clawmem forget 'has a boat'", "clawmem forget 'cost 100 euros' --yes"),
         person="hides facts and messages",
     ),

@@ -65,10 +65,7 @@ def remember(
     ],
     project: Annotated[
         str | None,
-        OF_PROJECT._replace(
-            help="The project that it is for; with --scope project, the one of this folder,"
-            " which is not the home folder."
-        ),
+        OF_PROJECT._replace(help="The project that it is for; with --scope project, that of this folder's repository."),
     ],
     jsonl: Annotated[
         str | None, Parameter("Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file")

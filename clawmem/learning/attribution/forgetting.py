@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from clawmem.learning.attribution.quoted import own_sentences
-from clawmem.memory.facts.forget import JUST_SAID, Named
+from clawmem.memory.facts.forget import ITSELF, JUST_SAID, Named
 from clawmem.model.search.meant import telling_words
 
 _STOPS = " .,;:!?"
@@ -86,6 +86,7 @@ _TELLING = re.compile(
 _I_TOLD = re.compile(
     rf"^.*?\b(?:i|we)(?:'ve| have)? (?:just )?{_TOLD}(?: (?:to )?you)?(?: that| about| of)?\b", re.IGNORECASE
 )
+_OUR = r"(?:my|our|mein\w*|unser\w*|mi|mis|nuestr\w+|mon|ma|mes|notre|nos)"
 _IT = (
     r"(?:it|that|this|those|them|das|den|die|es|ihn|sie|lo|la|eso|esto|[cç]a|cela)"
     r"(?: (?:rule|one|thing|part|bit|line|fact|again|wieder))?"
@@ -93,6 +94,16 @@ _IT = (
 # A request after that which it means: "The interview I told you about, forget that".
 _AFTER = re.compile(
     rf"{_LEAD}(?P<words>.{{3,120}}?),? (?:please |bitte |por favor )?(?:{_FORGET}|{_KEEP_NOT}),? {_IT}{_PLEASE}",
+    re.IGNORECASE,
+)
+# What follows is meant, and nothing that was said before: "Don't remember this: my salary is 5000".
+_THIS = (
+    r"(?:this|these|the following|what follows|dies(?:es)?|das(?: folgende)?|folgendes|esto|lo siguiente|"
+    r"ceci|cela|[cç]a|ce qui suit)"
+)
+_FOLLOWS = re.compile(
+    rf"{_LEAD}(?:(?:{_FORGET}|{_LEARN_NOT}|{_KEEP_NOT}(?=.*?\b(?:i|i'm|we|{_OUR}|ich|wir|je)\b)),? {_THIS}"
+    rf"|merke? dir {_THIS} (?:bitte )?nicht){_PLEASE}(?::|\s[-–—])(?:\s+(?P<words>.+))?",
     re.IGNORECASE,
 )
 _NAMED_THING = re.compile(r"^the (?:thing|bit|part|stuff|business|rule|story)\b|^(?:das|die sache) mit\b|^lo de", re.I)
@@ -115,7 +126,6 @@ _JUST = re.compile(
     rf"{_PLEASE}",
     re.IGNORECASE,
 )
-_OUR = r"(?:my|our|mein\w*|unser\w*|mi|mis|nuestr\w+|mon|ma|mes|notre|nos)"
 _FORMS = tuple(
     re.compile(f"{_LEAD}{form}{_PLEASE}", re.IGNORECASE)
     for form in (
@@ -148,8 +158,8 @@ _VERB = re.compile(rf"{_LEAD}{_ANY},? ", re.IGNORECASE)
 
 
 def asked_to_forget(text: str) -> tuple[Named, ...]:
-    """Return what the sentences of a speaker ask to forget: for each target the words that may name it, best first, or
-    JUST_SAID. What is asked in a joke, a quotation or of a program's files is nothing."""
+    """Return what the sentences of a speaker ask to forget: for each target the words that may name it, best first,
+    JUST_SAID or ITSELF. What is asked in a joke, a quotation or of a program's files is nothing."""
     if _JOKE.search(text):
         return ()
     found: list[Named] = []
@@ -166,6 +176,11 @@ def asked_to_forget(text: str) -> tuple[Named, ...]:
 
 def _targets(asks: str, before: str) -> Iterator[Named]:
     """Yield what a sentence asks to forget; `before` is the sentence before it."""
+    follows = _FOLLOWS.fullmatch(asks)
+    if follows:
+        yield ITSELF
+        yield from ((follows["words"],),) if len(telling_words(follows["words"] or "")) > 1 else ()
+        return
     asks = re.sub(r"^.{0,20}?: (?=\S)", "", asks) if _VERB.match(re.sub(r"^.{0,20}?: ", "", asks)) else asks
     verb = _VERB.match(asks)
     parts = _NEXT.split(asks[verb.end() :]) if verb else []

@@ -4,23 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids
-from clawmem.memory.pages.summaries import daily_pages_without, pages_after
+from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entities_known_as, facts_containing, facts_of
+from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
+from clawmem.model.pages.daily import with_notes_back
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
+from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
-from clawmem.model.search.meant import ASPECT, SPECIAL, is_name, means, places_of, same_word, telling_words, tokens_of
+from clawmem.model.search.meant import (
+    ASPECT,
+    SPECIAL,
+    Statement,
+    is_code,
+    is_name,
+    means,
+    places_of,
+    repeats,
+    same_word,
+    statement_of,
+    telling_words,
+    tokens_of,
+)
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
@@ -43,7 +59,9 @@ Named = tuple[str, ...]
 """The words that may name a target, best first: those that name something known are meant."""
 JUST_SAID: Named = ()
 """The target that is the last message before the request."""
-_DAY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d{4}")
+ITSELF: Named = ("",)
+"""The target that is what the request itself says."""
+_MOST_STATED, _LONGEST_STATED = 20, 2000
 # A message with a value that was to be forgotten only repeats it: it is a question, or says that the value goes.
 _REPEATS = re.compile(
     r"\?|\b(?:delet|forg|remov|eras|dropp|retir|former|no longer|obsolete|unavailable|gelösch|lösch|verg[ae]ss|"
@@ -54,12 +72,16 @@ _REPEATS = re.compile(
 
 class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
-    (None: a person asked for it here), and the change."""
+    (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, and how many facts
+    and messages stay that have the words, as parts of longer names or of what was hidden in part."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
     proposal: Proposal | None
     change: Change
+    notes: tuple[str, ...] = ()
+    before: tuple[PlacedFact, ...] = ()
+    stay: int = 0
 
 
 def plan_forgetting(
@@ -72,13 +94,15 @@ def plan_forgetting(
     taken: Collection[str] = (),
     everywhere: bool = False,
     certain: bool = False,
+    entity: str | None = None,
 ) -> Forgetting | None:
     """Return what a request to forget hides, or None if nothing that is known is meant, or it was asked before. A
     `certain` request is hidden also if nothing else is known.
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
-    `read` reads a file of the vault. With `everywhere`, what is no longer current or was hidden before is meant, too.
+    `read` reads a file of the vault. All facts of an `entity` are meant. With `everywhere`, what is no longer current
+    or was hidden before is meant, too.
     """
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
@@ -108,17 +132,31 @@ def plan_forgetting(
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
         words = _telling(target, known, events, request, by_name)
+        words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
         wordings += [words] if words else []
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
+    meant += facts_of(work.index, entity) if entity else ()
     meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
+    going = (_going(event, mark) for many in hidden.values() for event in many.values())
+    taught = [event.text for event in going if not request or event.id != request.id or ITSELF in targets]
+    stated = _stated((*(placed.fact.fact for placed in meant), *taught, *map(" ".join, wordings)))
+    hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
+    certain = certain or ITSELF in targets
     if not meant and not certain and not [message for message in messages if not request or message.id != request.id]:
         return None
+    notes: list[str] = []
+
+    def is_gone(agent: str | None, day: str, text: str) -> bool:
+        gone = not own and (text in taught or bool(_spans(text, [*_wordings_of(meant), *wordings], (), stated)))
+        notes.extend([text] * gone)
+        return gone
+
     why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     gone = tuple(
@@ -132,7 +170,7 @@ def plan_forgetting(
         **_items(work, gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
         **pages_after(work, gone),
-        **daily_pages_without(work, {placed.fact.id for placed in gone}, lambda agent, day, text: False),
+        **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
         **(proposal_writes([proposal]) if proposal else {}),
     }
     other_text = f"{counted(len(gone), 'fact')} and {counted(len(messages), 'message')}"
@@ -141,7 +179,13 @@ def plan_forgetting(
     )
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
-    return Forgetting(gone, messages, proposal, Change(subject, writes, rows, author=agent_author(work.caller.agent)))
+    change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
+    left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
+    changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
+    shown = (changed.get(event.id, event) for event in events)
+    left += [event.text for event in shown if not event.recalled]
+    stay = sum(any(_names(words, text) for words in wordings) for text in left) if not request else 0
+    return Forgetting(gone, messages, proposal, change, tuple(dict.fromkeys(notes)), tuple(meant), stay)
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
@@ -155,7 +199,7 @@ def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
 
 def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
     """Return the change that hides new messages which repeat what somebody asked to forget: those that ask for a number
-    or a name of a request, or confirm that it goes. None if there are none."""
+    or a name of a request, or confirm that it goes, and what an assistant repeats of it. None if there are none."""
     requests = {
         proposal.source_event: proposal
         for proposal in read_proposals(work.vault).proposals
@@ -167,23 +211,72 @@ def hide_repeated(work: WriteScope, events: Sequence[Event]) -> Change | None:
         ((token,), requests[event.id].id)
         for event in events_by_id(work.index, requests).values()
         for token in tokens_of(event.text)
-        if len(token) > 3 and any(letter.isdigit() for letter in token) and not _DAY.fullmatch(token)
+        if is_code(token) and not re.fullmatch(r"\d{4}", token)
     ]
+    stated: dict[str, list[Statement]] = {}
     for proposal in requests.values():
         named = [telling_words(text) for text in (proposal.details or {}).get("words", ())]
         values += [(words, proposal.id) for words in named if len(words) > 1]
-    hidden: dict[str, dict[str, Event]] = {}
-    for event in events:
+        stated[proposal.id] = _stated_of(work, proposal)
+    every = [statement for many in stated.values() for statement in many]
+    new = {event.id for event in events if any(means(words, event.text) for words, _ in values)}
+    new |= {event.id for event in events if any(means(statement.value, event.text) for statement in every)}
+    days = {ledger_path(day_of(event.timestamp)) for event in events if event.id in new.difference(requests)}
+    ledgers = {path: parse_events(work.read(path) or b"", path) for path in sorted(days)}
+    answered, hidden = _answered(ledgers), dict[str, dict[str, Event]]()
+    for path, event in ((path, event) for path, many in ledgers.items() for event in many):
+        if event.id not in new or event.id in requests or event.recalled:
+            continue
         mark = next((mark for words, mark in values if means(words, event.text)), None)
-        if mark is not None and event.id not in requests and _REPEATS.search(event.text):
-            path = ledger_path(day_of(event.timestamp))
+        if mark is not None and _REPEATS.search(event.text):
             hidden.setdefault(path, {})[event.id] = _without(event, (), mark)
+            continue
+        for mark, statements in stated.items() if event.role == "assistant" else ():
+            spans = _spans(event.text, (), (), statements, answered[event.id])
+            if spans:
+                hidden.setdefault(path, {})[event.id] = _without(event, spans, mark)
+                break
     if not hidden:
         return None
     count = counted(sum(map(len, hidden.values())), "message")
     writes: dict[str, bytes | None] = {path: _with_events(path, work.read, changed) for path, changed in hidden.items()}
     subject = subject_line(KIND, "vault", f"{count} that repeat what is to be forgotten hidden")
     return Change(subject, writes, trailers(KIND, agent=work.caller.agent), author=agent_author(work.caller.agent))
+
+
+def _stated_of(work: WriteScope, proposal: Proposal) -> list[Statement]:
+    """Return what a request has hidden, without what is known anew."""
+    details = proposal.details or {}
+    events = events_by_id(work.index, details.get("events", ())).values()
+    going = [_going(event, proposal.id).text for event in events if event.id != proposal.source_event]
+    going += details.get("words", ())
+    return [
+        statement
+        for statement in _stated((*(target.fact or "" for target in proposal.targets), *going))
+        if not any(
+            placed.fact.is_current and means(statement.value, placed.fact.fact)
+            for placed in facts_containing(work.index, statement.value[0])
+        )
+    ]
+
+
+def _stated(texts: Iterable[str]) -> list[Statement]:
+    """Return what the sentences of some texts state. A document states nothing: what is to be forgotten is short."""
+    short = (text for text in texts if len(text) <= _LONGEST_STATED)
+    found = (statement_of(match[0]) for text in short for match in _SENTENCE.finditer(text))
+    return list(dict.fromkeys(statement for statement in found if statement))[:_MOST_STATED]
+
+
+def _answered(ledgers: Mapping[str, Sequence[Event]]) -> dict[str, str]:
+    """Return which message of a user each message of an assistant answers, by its id."""
+    last: dict[str | None, str] = {}
+    found = {}
+    for event in chain.from_iterable(ledgers.values()):
+        if event.role == "user":
+            last[event.session] = event.text
+        elif event.role == "assistant":
+            found[event.id] = last.get(event.session, "")
+    return found
 
 
 def _telling(
@@ -245,7 +338,7 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
     """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
-        found = plan_forgetting(work, [(says,)])
+        found = plan_forgetting(work, [(says,)], entity=_named_entity(work, says))
         commit = work.commit([found.change])[-1] if found and not dry_run else None
         return found, commit
 
@@ -253,7 +346,19 @@ def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tu
 def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting | None:
     """Return what a person's words name, also what is not current or hidden already. Nothing is written."""
     with writing(vault, caller, KIND, dry_run=True) as work:
-        return plan_forgetting(work, [(says,)], everywhere=True)
+        return plan_forgetting(work, [(says,)], everywhere=True, entity=_named_entity(work, says))
+
+
+def _named_entity(work: WriteScope, says: str) -> str | None:
+    """Return the entity whose name these words are, but not the one for what belongs to none."""
+    named = set(entities_known_as(work.index, says)) - {work.vault.settings.words("defaults.entity")}
+    return next(iter(named)) if len(named) == 1 and telling_words(says) else None
+
+
+def _names(words: Sequence[str], text: str) -> bool:
+    """Return whether a text has all of some words, also in a longer name."""
+    tokens = tokens_of(text)
+    return all(any(same_word(word, token) for token in tokens) for word in words)
 
 
 def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
@@ -269,8 +374,24 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
     return {
         **_items(work, back),
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
+        **_read_again(work, events),
         **pages_after(work, back),
+        **daily_pages_after(work, lambda path, page: with_notes_back(page, f"hidden by {proposal.id}")),
     }
+
+
+def _read_again(work: WriteScope, shown: Mapping[str, Mapping[str, Event]]) -> dict[str, bytes | None]:
+    """Return the progress of learning up to the messages that are shown again and that nothing was learned from: they
+    may have been passed over while they were hidden."""
+    before = cursor = parse_cursor(work.read(CURSOR_PATH))
+    learned = {placed.fact.source_event for placed in all_facts(work.index)}
+    for path, events in shown.items():
+        every = parse_events(work.read(path) or b"", path)
+        fresh = (number for number, event in enumerate(every) if event.id in events and event.id not in learned)
+        first = next(fresh, None)
+        if first is not None:
+            cursor = read_up_to(cursor, PurePosixPath(path).stem, every[:first])
+    return {CURSOR_PATH: render_cursor(cursor)} if cursor != before else {}
 
 
 def _shown(fact: Fact) -> Fact:
@@ -317,15 +438,16 @@ def _hidden(
     wordings: Sequence[tuple[str, ...]],
     ids: Collection[str],
     mark: str,
+    stated: Sequence[Statement] = (),
 ) -> dict[str, dict[str, Event]]:
     """Return the messages without what is to be forgotten, by ledger path and id: the request as a whole, those with
     these ids without the words that are named, or as a whole if they have none, and of the others what taught the facts
-    and what says the same."""
+    and what says the same, or repeats what is `stated`."""
     whole = set(ids) | ({request.id} if request else set())
     taught: dict[str | None, list[Fact]] = {}
     for placed in meant:
         taught.setdefault(placed.fact.source_event, []).append(placed.fact)
-    items = [words for words in (telling_words(placed.fact.fact) for placed in meant) if len(words) > 1]
+    items, answered = _wordings_of(meant), _answered(ledgers) if stated else {}
     able = {other_event.id for other_event in events}
     found: dict[str, dict[str, Event]] = {}
     for path, many in ledgers.items():
@@ -334,13 +456,25 @@ def _hidden(
                 continue
             is_request = request is not None and event.id == request.id
             named = wordings if event.id in whole else [*items, *wordings]
-            spans = [] if is_request else _spans(event.text, named, taught.get(event.id, ()))
+            again = () if event.id in whole else stated
+            spans = _spans(event.text, named, taught.get(event.id, ()), again, answered.get(event.id, ""))
+            spans = [] if is_request else spans
             if event.id in whole or event.id in taught or spans:
                 found.setdefault(path, {})[event.id] = _without(event, spans, mark)
     return found
 
 
-def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) -> list[tuple[int, int]]:
+def _wordings_of(meant: Iterable[PlacedFact]) -> list[tuple[str, ...]]:
+    return [words for words in (telling_words(placed.fact.fact) for placed in meant) if len(words) > 1]
+
+
+def _spans(
+    text: str,
+    wordings: Iterable[Sequence[str]],
+    facts: Iterable[Fact],
+    stated: Iterable[Statement] = (),
+    answered: str = "",
+) -> list[tuple[int, int]]:
     """Return the sentences of a message that say what is to be forgotten; of a number or an address, the clauses."""
     ranges, exact = [], []
     for words in (words for words in wordings if means(words, text)):
@@ -353,6 +487,12 @@ def _spans(text: str, wordings: Iterable[Sequence[str]], facts: Iterable[Fact]) 
         start = text.find(fact.source_text) if fact.source_text else -1
         ranges += [(start, start + len(fact.source_text or ""))] if start >= 0 else []
     sentences = [match.span() for match in _SENTENCE.finditer(text)]
+    for statement in (each for each in stated if means(each.value, text)):
+        for start, end in sentences:
+            if repeats(statement, text[start:end], answered):
+                value = statement.value
+                starts = (start + place for word in value for place in places_of(word, text[start:end], value))
+                (exact if statement.exact else ranges).extend((place, place + 1) for place in starts)
     clauses = [match.span() for match in _CLAUSE.finditer(text)]
     found = {*_touched(sentences, ranges), *_touched(clauses, exact)}
     inner = {(a, b) for a, b in found for start, end in found if start <= a and b <= end and (a, b) != (start, end)}

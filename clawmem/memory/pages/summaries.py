@@ -147,24 +147,32 @@ def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, by
 
 
 def daily_pages_without(
-    work: WriteScope, ids: Set[str], is_gone: Callable[[str | None, str, str], bool]
+    work: WriteScope, ids: Set[str], is_gone: Callable[[str | None, str, str], bool], why: str = ""
 ) -> dict[str, bytes | None]:
-    """Return the daily notes without the generated lines that name one of some facts, and with the notes in comments
-    for which `is_gone(agent, day, text)` holds. The heartbeat writes the rest."""
-    today = day_of(stamp(work.caller.now))
-    writes: dict[str, bytes | None] = {}
-    for pattern in ("daily/*.md", "agents/*/daily/*.md"):
-        for path in sorted(work.vault.root.glob(pattern)):
-            name = path.relative_to(work.vault.root).as_posix()
-            page = work.text(name)
-            block = generated_part(page)
-            lines = [line for line in (block or "").splitlines() if not ids & set(_FACT_ID.findall(line))]
-            new = with_generated(page, "\n".join(lines)) if block and lines != block.splitlines() else page
-            day, agent = day_and_agent(name) or ("", None)
-            new = without_notes(new, today, partial(is_gone, agent, day)) if day else new
-            if new != page and _may_write(work, name):
-                writes[name] = new.encode()
-    return writes
+    """Return the daily notes without the generated lines that name one of some facts, and without the lines for which
+    `is_gone(agent, day, text)` holds: notes go into comments, which say why. The heartbeat writes the rest."""
+
+    def without(name: str, page: str) -> str:
+        day, agent = day_and_agent(name) or ("", None)
+        gone = partial(is_gone, agent, day)
+        block = generated_part(page) or ""
+        lines = [
+            line for line in block.splitlines()
+            if not ids & set(_FACT_ID.findall(line)) and not (line.startswith("- ") and gone(line[2:]))
+        ]  # fmt: skip
+        new = with_generated(page, "\n".join(lines)) if lines != block.splitlines() else page
+        return without_notes(new, why or f"revoked on {day_of(stamp(work.caller.now))}", gone) if day else new
+
+    return daily_pages_after(work, without)
+
+
+def daily_pages_after(work: WriteScope, change: Callable[[str, str], str]) -> dict[str, bytes | None]:
+    """Return the daily notes that `change(path, page)` changes, and that the calling agent may write."""
+    root = work.vault.root
+    paths = sorted([*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md")])
+    names = [path.relative_to(root).as_posix() for path in paths]
+    pages = {name: (work.text(name), change(name, work.text(name))) for name in names}
+    return {name: new.encode() for name, (page, new) in pages.items() if new != page and _may_write(work, name)}
 
 
 def _may_write(work: WriteScope, path: str) -> bool:

@@ -64,7 +64,9 @@ def labels(fact: Fact) -> list[str]:
 
 
 # Reasons that clawmem gives itself, not a person: parts of their words.
-_OF_RULES = ("settles conflicts by `", "two machines", "on another machine", "condensed into one claim")
+_OF_RULES = (
+    "settles conflicts by `", "two machines", "on another machine", "condensed into one claim", "active until this is",
+)  # fmt: skip
 _REPLACING = ("supersedes", "merges")
 _NOT_CHOSEN = "Not chosen"
 _SAID = (("why", "Why"), ("because", "Because"))

@@ -161,7 +161,7 @@ class Succession(NamedTuple):
     closed: tuple[Fact, ...]
 
 
-def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str, at: str, since: str) -> Succession:
+def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str | None, at: str, since: str) -> Succession:
     """Let `new` follow `olds`. It is valid from `since` unless it names its own day, and the old ones end there.
 
     `link` is the type of its links to them, and `at` is the time of writing. If `link` is `supersedes` and `new` begins
@@ -226,7 +226,7 @@ def announced_successor(fact: Fact) -> tuple[str, str] | None:
     return mark["to"], str(mark.get("reason") or "It was announced, and its day has come.")
 
 
-def correct(new: Fact, olds: Iterable[Fact], reason: str, at: str) -> Succession:
+def correct(new: Fact, olds: Iterable[Fact], reason: str | None, at: str) -> Succession:
     """Let `new` replace `olds`, which were never true: their interval becomes empty.
 
     `new` is valid from the day it names, or without a start.

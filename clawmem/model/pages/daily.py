@@ -72,12 +72,17 @@ def _own_lines(page: str) -> list[str]:
     return _COMMENT.sub(lambda found: found["open"] or "", _GENERATED.sub("", page)).splitlines()
 
 
-def without_notes(page: str, day: str, is_gone: Callable[[str], bool]) -> str:
-    """Return the page with each note whose text is gone in a comment that names the day. Comments are not served."""
+def without_notes(page: str, why: str, is_gone: Callable[[str], bool]) -> str:
+    """Return the page with each note whose text is gone in a comment that says why. Comments are not served."""
     gone = {note_line.text for note_line in note_lines(page) if is_gone(note_line.text)}
     lines = page.split("\n")
     for place, line in enumerate(lines if gone else ()):
         found = _LINE.match(line)
         if found and found[2] in gone:
-            lines[place] = f"<!-- revoked on {day}: {line.strip().replace('--', '- -')} -->"
+            lines[place] = f"<!-- {why}: {line.strip().replace('--', '- -')} -->"
     return "\n".join(lines)
+
+
+def with_notes_back(page: str, why: str) -> str:
+    """Return the page with the notes that `without_notes` hid for this reason."""
+    return re.sub(rf"^<!-- {re.escape(why)}: (.*) -->$", r"\1", page, flags=re.MULTILINE)

@@ -58,6 +58,17 @@ def changed_days(old: LearningCursor, new: LearningCursor) -> frozenset[str]:
     return frozenset(day for day in days if old.days.get(day) != new.days.get(day))
 
 
+def read_up_to(cursor: LearningCursor, day: str, events: Sequence[Event]) -> LearningCursor:
+    """Return the cursor with no more of a day read than these first events of it."""
+
+    def back(rows: Mapping[str, DayProgress]) -> dict[str, DayProgress]:
+        further = day in rows and rows[day].events > len(events)
+        kept = {other_day: progress for other_day, progress in rows.items() if not (further and other_day == day)}
+        return {**kept, **({day: DayProgress(len(events), events[-1].id)} if further and events else {})}
+
+    return cursor._replace(days=back(cursor.days), by_model=back(cursor.by_model))
+
+
 def parse_cursor(data: bytes | None) -> LearningCursor:
     """Parse the cursor, empty if `data` is None. Raise Unreadable if it is damaged."""
     if data is None:

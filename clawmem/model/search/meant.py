@@ -6,13 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from clawmem.model.language.question import STOPWORDS
+from clawmem.model.language.question import COMMON_WORDS, STOPWORDS
+from clawmem.model.named_tuple import NamedTuple
 
 # A number of seven digits or more is one word, however its digits are grouped; a day is none.
 _NUMBER = r"(?<![\w.@])\+?\d(?!\d{3}-\d\d-\d\d)(?:[ ()./-]{0,2}\d){6,18}(?![\w@])"
 _TOKEN = re.compile(rf"{_NUMBER}|[^\W_](?:[\w.@+/-]*\w)?")
 SPECIAL = re.compile(r"[\d@./_+-]")
 _ADDRESS, _SHORTEST_SPELLED = re.compile(r"[@/]"), 5  # one letter makes another address
+_DAY, _SHORTEST_CODE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|(?:1[89]|20)\d\d"), 4
 _ENDING = re.compile(r"(?:ing|ed|en|es|[estnoayi])$")
 _DOUBLED = re.compile(r"(.)\1$")
 # Words that say nothing of what is meant, in the languages in which a request is understood.
@@ -123,3 +125,39 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
 def is_name(word: str) -> bool:
     """Return whether a word is written as a name."""
     return word[0].isupper() and not SPECIAL.search(word)
+
+
+def is_code(word: str) -> bool:
+    """Return whether a word is a number or an identifier of its own, and no day or year."""
+    return len(word) >= _SHORTEST_CODE and any(map(str.isdigit, word)) and not _DAY.fullmatch(word)
+
+
+class Statement(NamedTuple):
+    """What a sentence states: a value, which is codes (`exact`) or else names, and the words of what has it."""
+
+    value: tuple[str, ...]
+    about: tuple[str, ...]
+    exact: bool
+
+
+def statement_of(sentence: str) -> Statement | None:
+    """Return what a sentence states, or None if it has no value. Its first word may have a capital for its place."""
+    words = telling_words(sentence)
+    codes = tuple(filter(is_code, words))
+    value = codes or tuple(filter(is_name, words[1:]))
+    rest = [word for word in words if word not in value]
+    about = [word for word in rest if word.casefold() not in COMMON_WORDS] or rest
+    return Statement(value, tuple(about), bool(codes)) if value else None
+
+
+def repeats(statement: Statement, sentence: str, answered: str | None = None) -> bool:
+    """Return whether a sentence has the value of a statement, and is about the same or says nothing else. `answered` is
+    the message that an assistant answers: names are a value only there."""
+    value, about, exact = statement
+    if not means(value, sentence) or not (exact or answered):
+        return False
+    shared = sum(bool(places_of(word, f"{sentence}\n{answered or ''}", about)) for word in about)
+    if exact and not shared:
+        rest = (word for word in telling_words(sentence) if word.casefold() not in COMMON_WORDS)
+        return not any(not any(same_word(word, other) for other in value) for word in rest)
+    return shared >= (1 if exact else max(1, len(about) - 1))

@@ -103,23 +103,11 @@ _FIRST = "origin"
 
 
 def project_of(folder: Path, vault: Path, home: Path) -> str | None:
-    """Return the project that a folder belongs to; None for the vault's own folder and for the home folder.
+    """Return the project that a folder belongs to; None without a repository, for the vault's own folder, and where the
+    repository is the home folder.
 
     It is the address of the remote `origin`, or of the first remote, of the nearest git repository at or above the
-    folder, as `host/owner/name`. Without a remote it is the repository's folder, which all its work trees share, and
-    without a repository the folder."""
-    here = folder.resolve()
-    if here.is_relative_to(vault.resolve()):
-        return None
-    found = _repository_project(here)
-    if found is not None:
-        return found[1]
-    return None if here in (home.resolve(), Path(here.anchor)) else str(here)
-
-
-def repository_project_of(folder: Path, vault: Path, home: Path) -> str | None:
-    """Return the project of the repository that a folder belongs to; None without a repository, for the vault's own
-    folder, and where the repository is the home folder."""
+    folder, as `host/owner/name`. Without a remote it is the repository's folder, which all its work trees share."""
     here = folder.resolve()
     found = None if here.is_relative_to(vault.resolve()) else _repository_project(here)
     return None if found is None or found[0] == home.resolve() else found[1]

@@ -73,6 +73,23 @@ def test_what_a_scope_hides_is_named_where_it_answers(
     assert "--scope all" not in ask(verb, "streamed disk", "--scope", "all", cwd=projects["other"]).err
 
 
+def test_a_list_counts_what_a_scope_hides(ask: Callable[..., Result], projects: dict[str, Path]) -> None:
+    for query, count in ((("list",), 2), (("lesson", "list"), 1), (("decision", "list"), 1)):
+        assert f"{count} more of another project or scope: --scope all" in ask(*query, cwd=projects["other"]).err
+        assert "--scope all" not in ask(*query, cwd=projects["shop"]).err + ask(*query, cwd=projects["home"]).err
+
+
+def test_a_folder_without_a_repository_is_no_project(
+    ask: Callable[..., Result], projects: dict[str, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "papers").mkdir()
+    ask("decision", "add", "Aurora uses Adyen.", "--why", "invoices", "-e", "projects/aurora", cwd=tmp_path / "papers")
+    ask("lesson", "add", "Adyen needs a day for invoices.", cwd=tmp_path / "papers")
+    for query in (("decision", "list"), ("list",), ("recall", "Adyen")):
+        assert "Aurora uses Adyen." in ask(*query, cwd=projects["other"]).out
+    assert "papers" not in ask("entity", "list", cwd=projects["home"]).out + ask("list", cwd=projects["home"]).out
+
+
 def test_the_scope_all_is_for_queries_alone(ask: Callable[..., Result], projects: dict[str, Path]) -> None:
     assert ask("recall", "uploads", "--scope", "all", "--workflow", "x", cwd=projects["other"]).code == 2
     assert ask("remember", "A fact.", "--scope", "all", cwd=projects["other"]).code == 2

@@ -473,3 +473,106 @@ def test_of_a_number_only_the_clause_is_hidden(clawmem: Command) -> None:
     identity = notices[0].partition("prop_")[2].split()[0]
     assert clawmem("review", "reject", f"prop_{identity}", "--reason", "it stays").code == 0
     assert "the old jump host is 10.4.0.12, and 10.4.0.128" in served(clawmem, "jump host 10.4.0.12")
+
+
+_BUOY = [
+    {"role": "user", "content": "remember that the staging buoy has id B-17", "session": "s1"},
+    {"role": "assistant", "content": "I will remember that: staging buoy B-17.", "session": "s1"},
+    {"role": "user", "content": "which id has it?", "session": "s2"},
+    {"role": "assistant", "content": "B-17.", "session": "s2"},
+    {"role": "assistant", "content": "The canteen is in house B-17, and its soup is good.", "session": "s3"},
+    {"role": "user", "content": "Our lead for deploys is Olga Brandt.", "session": "s4"},
+    {"role": "assistant", "content": "Noted: Olga Brandt. Shall I write the plan of the week for all of you now?",
+     "session": "s4"},
+    {"role": "assistant", "content": "Olga Brandt likes sailing.", "session": "s5"},
+]  # fmt: skip
+
+
+def _ingest(clawmem: Command, *rows: dict[str, str]) -> None:
+    result = clawmem("ingest", "-", "--format", "jsonl", given="\n".join(map(json.dumps, rows)))
+    assert result.code == 0, result.err
+
+
+def test_copies_of_what_is_forgotten_go_with_it_and_come_back(clawmem: Command, vault_root: Path) -> None:
+    _ingest(clawmem, *_BUOY)
+    clawmem("note", "the staging buoy B-17 needs paint")
+    clawmem("note", "the canteen is closed")
+    clawmem("heartbeat")
+    [page] = (vault_root / "daily").glob("*.md")
+    mentioned = "\nMentioned, and kept as notes only:\n\n- The buoy of staging is B-17.\n<!-- clawmem:end -->"
+    page.write_text(page.read_text(encoding="utf-8").replace("<!-- clawmem:end -->", mentioned), encoding="utf-8")
+    _ingest(clawmem, {"role": "user", "content": "forget the staging buoy id", "session": "s6"})
+    _ingest(clawmem, {"role": "assistant", "content": "All right, B-17 it was.", "session": "s6"})
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    for decide in (("review", "list"), ("review", "approve", waiting["id"])):
+        assert clawmem(*decide).code == 0
+        found = served(clawmem, "staging buoy id B-17 canteen")
+        assert "in house B-17, and its soup" in found and "canteen is closed" in found
+        for gone in ("staging buoy B-17", "assistant: B-17.", "B-17 it was", "needs paint"):
+            assert gone not in found
+        shown = [line for line in page.read_text(encoding="utf-8").splitlines() if not line.startswith("<!-- hidden")]
+        assert not any("B-17" in line for line in shown) and any("closed" in line for line in shown)
+    assert clawmem("undo", clawmem("log", "--json", "--limit", "1").data["history"][-1]["commit"]).code == 0
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    found = served(clawmem, "staging buoy id B-17")
+    assert all(back in found for back in ("I will remember that: staging buoy B-17", "B-17 it was", "needs paint"))
+
+
+def test_an_echo_of_a_name_goes_and_the_rest_of_the_message_stays(clawmem: Command) -> None:
+    _ingest(clawmem, *_BUOY)
+    _ingest(clawmem, {"role": "user", "content": "Please forget what I said about the lead for deploys.",
+                      "session": "s4"})  # fmt: skip
+    found = served(clawmem, "Olga Brandt lead for deploys plan of the week")
+    assert "Noted: Olga" not in found and "Shall I write the plan of the week" in found
+    assert "Olga Brandt likes sailing" in found, "it says something else"
+
+
+def test_what_is_known_anew_is_not_taken_for_a_copy(clawmem: Command) -> None:
+    _ingest(clawmem, *_BUOY)
+    clawmem("heartbeat")
+    _ingest(clawmem, {"role": "user", "content": "forget the staging buoy id", "session": "s6"})
+    clawmem("remember", "The harbour buoy has id B-17.")
+    _ingest(clawmem, {"role": "assistant", "content": "The buoy is B-17 again.", "session": "s7"})
+    assert "B-17 again" in served(clawmem, "buoy B-17")
+
+
+def test_a_message_that_is_shown_again_is_learned_from(clawmem: Command) -> None:
+    texts = ["I had soup.", "From now on use tabs, not spaces.", "Forget what I just told you."]
+    for text in texts:
+        say(clawmem, text, session="s1")
+    clawmem("heartbeat")
+    assert "tabs" not in clawmem("list").out
+    [waiting] = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "reject", waiting["id"], "--reason", "it stays").code == 0
+    clawmem("heartbeat")
+    assert "tabs" in clawmem("list").out
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+
+
+def test_what_is_filed_under_a_name_goes_and_what_stays_is_counted(clawmem: Command) -> None:
+    clawmem("entity", "create", "areas/people/bob", "--title", "Bob")
+    clawmem("remember", "Bob likes tea.", "-e", "areas/people/bob")
+    clawmem("remember", "Bob Meyer was born in 1980.", "-e", "areas/people/bob")
+    clawmem("remember", "Ann met Bob Meyer in Bergen.", "-e", "areas/people/ann")
+    clawmem("remember", "Bob Dylan plays on Friday.", "-e", "projects/gig")
+    clawmem("note", "lunch with Bob, he is ill")
+    preview = clawmem("forget", "Bob")
+    assert preview.code == 0, preview.err
+    assert "born in 1980" in preview.out and "he is ill" in preview.out and "retracted" not in preview.out
+    assert "2 more name it and stay: `clawmem recall Bob`" in preview.err
+    result = clawmem("forget", "Bob", "--yes", "--json")
+    assert (len(result.data["facts"]), result.data["notes"], result.data["stay"]) == (
+        2,
+        ["lunch with Bob, he is ill"],
+        2,
+    )
+    found = served(clawmem, "Bob")
+    assert not any(gone in found for gone in ("likes tea", "1980", "ill"))
+    assert "Ann met Bob Meyer" in found and "Bob Dylan" in found
+    assert "more name" not in clawmem("forget", "born Bergen").err
+
+
+def test_the_name_of_what_belongs_to_nothing_takes_nothing_with_it(clawmem: Command) -> None:
+    clawmem("remember", "The general store opens at nine.")
+    clawmem("remember", "The printer is old.")
+    assert len(clawmem("forget", "general", "--json").data["facts"]) == 1

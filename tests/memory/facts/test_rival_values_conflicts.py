@@ -82,3 +82,17 @@ def test_who_may_not_decide_does_not_answer_it(clawmem: Command, sides: tuple[st
     clawmem("config", "set", "review.routes", "kind:conflict ben@example.org")
     assert clawmem("supersede", sides[0], "Dana was born in Bergen.").code == 0
     assert question(clawmem)[0] == "open"
+
+
+def test_an_approval_without_a_reason_leaves_the_reason_of_the_person(clawmem: Command) -> None:
+    where = ("-e", "areas/office")
+    clawmem("remember", "The office is in Lisbon.", *where)
+    change = ("The office is in Lisbon.", "The office is in Porto.", "--reason", "cheaper")
+    porto = clawmem("supersede", *change, "--json").data["facts"][0]["id"]
+    other = clawmem("remember", "The office is in Madrid.", *where, "--json").data["facts"][0]["id"]
+    assert clawmem("link", porto, other, "--type", "contradicts").code == 0
+    (waiting,) = clawmem("review", "list", "--json").data["proposals"]
+    assert clawmem("review", "approve", waiting["id"], "--keep", porto).code == 0
+    (line,) = clawmem("recall", "where is the office?").out.splitlines()
+    assert "Porto" in line and "because cheaper" in line
+    assert "contradict" not in clawmem("context", "where is the office?").out

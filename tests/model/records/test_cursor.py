@@ -11,6 +11,7 @@ from clawmem.model.records.cursor import (
     events_after,
     number_after,
     parse_cursor,
+    read_up_to,
     render_cursor,
 )
 from clawmem.model.records.event import Event
@@ -30,6 +31,14 @@ def test_only_what_came_after_is_unread() -> None:
 def test_a_day_that_changed_before_that_point_is_read_again() -> None:
     assert len(events_after(_events("a"), DayProgress(2, "b"))) == 1
     assert len(events_after(_events("a", "x", "b", "c"), DayProgress(2, "b"))) == 4
+
+
+def test_a_day_is_read_again_from_an_event_on_and_never_further() -> None:
+    cursor = LearningCursor({"x": DayProgress(3, "c"), "y": DayProgress(1, "d")}, {}, {"x": DayProgress(1, "a")})
+    assert read_up_to(cursor, "x", _events("a", "b")).days["x"] == DayProgress(2, "b")
+    assert read_up_to(cursor, "x", _events("a", "b")).by_model == cursor.by_model
+    assert read_up_to(cursor, "x", ()).days == {"y": DayProgress(1, "d")}
+    assert read_up_to(cursor, "z", _events("a")) == cursor
 
 
 @given(
