@@ -165,7 +165,9 @@ def test_the_last_mark_counts_and_a_model_only_adds() -> None:
 
 def test_the_parts_of_a_mark_stand_in_the_message_and_loosen_no_mark_that_was_there() -> None:
     message = Event("evt_1", NOW, "user", "Lucia comes on Friday. It is asthma.", "Rina")
-    parts = [{"words": words, "kinds": []} for words in ("Lucia comes on Friday.", "It is flu.")]
+    parts: list[dict[str, object]] = [
+        {"words": words, "kinds": []} for words in ("Lucia comes on Friday.", "It is flu.")
+    ]
     record = {"kinds": ["health"], "parts": [*parts, {"words": "It is asthma."}, "Lucia"]}
     by_model = event_of_mark(message, mark_from(record), "claude", by_reader=True)
     part = AccessPart("Lucia comes on Friday.", ())
