@@ -84,6 +84,14 @@ _PATTERN = re.compile(
 )
 
 
+_NUMBERED_DAY = re.compile(
+    rf"\b(?:(?P<weekday>{'|'.join(_DAYS)}),? (?:the )?(?P<of_weekday>\d{{1,2}})(?:st|nd|rd|th)|"
+    r"the (?P<alone>\d{1,2})(?:st|nd|rd|th)(?=\W*$))\b(?! of\b)(?! (?:" + "|".join(_MONTHS) + r")\b)",
+    re.IGNORECASE,
+)
+_DAYS_BACK = 370
+
+
 # "every Tuesday and Thursday" is a habit, not a date.
 # A recurring weekday, or an unspecific one ("a Friday"), is not a date.
 _ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*|an? )$", re.IGNORECASE)
@@ -201,7 +209,7 @@ def in_english(text: str) -> str:
 
 def without_dates(text: str, today: date) -> str:
     """Return a text, in the words of `in_english`, without its dates."""
-    text = in_english(text)
+    text = _with_numbered_days(in_english(text), today)
     for found in reversed(find_dates(text, today)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text
@@ -209,14 +217,28 @@ def without_dates(text: str, today: date) -> str:
 
 def days_in_words(text: str, today: date) -> DaySpan | None:
     """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche"."""
-    words = in_english(text.strip())
+    words = _with_numbered_days(in_english(text.strip()), today)
     found = find_dates(words, today)
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None
 
 
+def _with_numbered_days(text: str, today: date) -> str:
+    """Return a question with the last such day in place of "Saturday the 7th" and of "the 7th" at its end."""
+
+    def iso(found: re.Match[str]) -> str:
+        weekday = _DAYS.index(found["weekday"].lower()) if found["weekday"] else None
+        days = (today - timedelta(days=back) for back in range(_DAYS_BACK))
+        number = int(found["of_weekday"] or found["alone"])
+        wanted = (day for day in days if day.day == number and weekday in (None, day.weekday()))
+        return next((day.isoformat() for day in wanted), found[0])
+
+    return _NUMBERED_DAY.sub(iso, text)
+
+
 def days_named(question: str, today: date) -> DaySpan | None:
     """Return the days that a question names: the first date with a year, else the first date; None without a date."""
-    found = [day for day in find_dates(in_english(question), today) if day.span is not None]
+    text = _with_numbered_days(in_english(question), today)
+    found = [day for day in find_dates(text, today) if day.span is not None]
     dated = [match for match in found if not match.label]
     return (dated or found)[0].span if found else None
 
