@@ -82,7 +82,7 @@ def shown_work(work: Work, criterion: str) -> str:
 
     Each begins with a line that has its path. Of a long file, the beginning is shown."""
     assert work.folder is not None
-    words = set(re.findall(r"[\w.-]{3,}", criterion.casefold()))
+    words = set(re.findall(r"[\w.-]{2,}\w", criterion.casefold()))  # without the full stop of a sentence
     ranked = []
     for path in all_files(work):
         name = path.relative_to(work.folder).as_posix()

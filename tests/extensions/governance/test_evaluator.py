@@ -253,6 +253,15 @@ def test_a_long_file_leaves_room_for_the_others(work: Path) -> None:
     shown = shown_work(Work("boat", work), "Does log.txt say why?")
     assert shown.count("x") < 12_100
     assert "The hull is blue." in shown
+    assert shown.startswith("--- log.txt\n"), "what the criterion names comes first"
+
+
+def test_a_question_shows_as_much_of_the_work_as_it_may(work: Path) -> None:
+    for number in range(5):
+        (work / f"log-{number}.txt").write_text("\u00e9" * 12_000)
+    shown = shown_work(Work("boat", work), "Do the logs say why? See log-0.txt.")
+    assert 39_000 < shown.count("\u00e9") <= 40_000
+    assert shown.index("--- log-0.txt") == 0 and "--- log-4.txt" not in shown
 
 
 def test_an_instruction_in_the_work_is_no_evidence(vault: Vault, caller: Caller, work: Path) -> None:

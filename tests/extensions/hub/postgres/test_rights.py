@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -11,6 +12,7 @@ import pytest
 
 from clawmem.extensions.hub.postgres.connect import ask, connect
 from clawmem.extensions.hub.postgres.operator import add_organisation, revoke_user
+from clawmem.extensions.hub.postgres.organisation import VaultMarks, facts_by_id, own_vaults, readable_counts
 from tests.extensions.hub.postgres.hubs import WORKER, History, add, fact, items, make_worker, member, rows, work
 from tests.extensions.hub.postgres.server import ORG, OWNER, Database, Server, new_database
 
@@ -93,6 +95,28 @@ def test_a_promoted_fact_is_seen_by_the_other_scope_and_nothing_else_of_its_vaul
     finally:
         share(False)
     assert _vaults_seen(hub, "bob", "fact") == {"team-b"}
+
+
+def test_the_vault_for_which_most_speaks_is_the_callers(hub: Database) -> None:
+    """An address counts more than a commit: a fork has the commits of its origin."""
+    marks = {Path(address).name: (address, head) for address, head in rows(hub, "SELECT address, head FROM vault")}
+    (boat, _), (fork, head) = marks["team-a"], marks["framework-x"]
+
+    def own(addresses: tuple[str, ...], commits: tuple[str, ...]) -> list[str]:
+        found = ask(hub.address("fay"), 10, lambda connection: own_vaults(connection, VaultMarks(addresses, commits)))
+        return sorted(vault.scope for vault in found)
+
+    assert own((boat,), (head,)) == ["team-a"]
+    assert own((), (head,)) == ["framework-x"]
+    assert own((boat, fork), ()) == ["framework-x", "team-a"]
+    assert own((), ()) == []
+
+
+def test_a_fact_is_found_by_its_id_or_the_beginning_of_it_as_it_is_written(hub: Database) -> None:
+    for reference, wanted in (("team-a_1", 1), ("team-a_", 2), ("team_a", 0), ("%", 0), ("team-b_1", 0)):
+        found = ask(hub.address("ann"), 10, partial(facts_by_id, reference=reference))
+        assert len(found) == wanted, reference
+    assert ask(hub.address("ann"), 10, readable_counts) == (2, 0)
 
 
 _FORBIDDEN = (
