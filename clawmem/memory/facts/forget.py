@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entities_known_as, facts_containing, facts_of
+from clawmem.memory.conflicts import without_questions
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
@@ -180,6 +181,7 @@ def plan_forgetting(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
+    change = without_questions(work, change, {placed.fact.id for placed in gone})
     left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
     changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
     shown = (changed.get(event.id, event) for event in events)
