@@ -19,7 +19,7 @@ from clawmem.runtime import VaultLocation
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.wire import is_wired
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
-from clawmem.vault.state.hook_marks import DONE
+from clawmem.vault.state.hook_marks import DONE, SKIPPED
 
 if TYPE_CHECKING:
     from clawmem.serving.browse import Analytics, EntityUse
@@ -158,7 +158,9 @@ def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]
     readable = {preset.harness for preset in PRESETS.values()}
     harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
     yield from _learning_pairs(state.learning, harness, state.candidates)
-    newest = sorted(state.hooks, key=lambda mark: mark.at, reverse=True)
+    for skipped in (mark for mark in state.hooks if mark.event == SKIPPED):
+        yield "skipped", f"{skipped.harness} {minute(skipped.at)}: {skipped.message}"
+    newest = sorted((mark for mark in state.hooks if mark.event != SKIPPED), key=lambda mark: mark.at, reverse=True)
     for hook in sorted(newest, key=lambda mark: mark.outcome == DONE)[:_HOOKS_SHOWN]:
         yield "hook", f"{hook.harness} {hook.event} {minute(hook.at)}: {hook.outcome}, {hook.message}"
     yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
