@@ -15,6 +15,7 @@ from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import KEPT, NOTED, REFUSED, LearningCandidate, RoundState
 from clawmem.llm.choice import Model
+from clawmem.memory.conflicts import without_questions
 from clawmem.memory.proposals import proposal_trailers
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -152,7 +153,7 @@ def learn_from(
         learning.candidates += read.rejected
         commit = None
         if not dry_run:
-            change = _change(state, learning.candidates, len(events), after)
+            change = without_questions(work, _change(state, learning.candidates, len(events), after), state.ended())
             written = {path: data for other_change in state.hidden for path, data in other_change.writes.items()}
             recorded = add_event(change, read.telemetry, lambda path: written.get(path) or work.read(path))
             recorded = with_lines(recorded, read.lines, lambda path: written.get(path) or work.read(path))

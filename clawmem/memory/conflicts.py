@@ -1,37 +1,68 @@
-"""Questions about conflicts that are answered without the queue: one side of the conflict is gone."""
+"""Questions that are answered without the queue: a fact that they are about is gone."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
-from clawmem.index.tables.fact_marks import disputing
-from clawmem.memory.proposals import proposal_trailers, proposal_writes
+from clawmem.index.search.lookup import by_ids
+from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
-from clawmem.model.proposals.proposal import OPEN, REJECTED, Proposal, ProposalTarget, ReviewDecision, parse_proposal
+from clawmem.model.language.text import normal
+from clawmem.model.proposals.proposal import (
+    BY_STRATEGY,
+    DECIDE,
+    REJECTED,
+    Proposal,
+    ProposalTarget,
+    ReviewDecision,
+    proposal_path,
+)
 from clawmem.model.proposals.routes import RoutedItem, is_named, last_match, read_routes
 from clawmem.model.records.change import Author, Change
 from clawmem.vault.edits.adoption import UNNAMED, user_identity
+
+_CONFLICT = "conflict"
 
 
 def with_answered_questions(work: WriteScope, change: Change, gone: Collection[str], decided: ReviewDecision) -> Change:
     """Return the change that ends the facts `gone`, with the open conflicts closed of which less than two sides are
     left."""
-    return _with(change, [proposal._replace(status=REJECTED, decided=decided) for proposal in _answered(work, gone)])
+    return _with(
+        change,
+        [
+            proposal._replace(status=REJECTED, decided=decided)
+            for proposal in _answered(work, change, gone)
+            if proposal.kind == _CONFLICT and sum(target.id not in gone for target in proposal.targets) < 2
+        ],
+    )
+
+
+def without_questions(work: WriteScope, change: Change, gone: Collection[str]) -> Change:
+    """Return the change that ends facts, with the open proposals closed that it leaves without effect."""
+    by = f"{BY_STRATEGY}ended"
+    decided = ReviewDecision(by, stamp(work.caller.now), f"ended by {change.subject.partition('(')[0]}")
+    answered = _answered(work, change, gone)
+    closed = [proposal._replace(status=REJECTED, decided=decided) for proposal in answered]
+    return _with(change, [proposal for proposal in closed if proposal.kind != _CONFLICT])
 
 
 def with_questions_of_person(
-    work: WriteScope, change: Change, gone: Collection[str], new: Fact | None = None, rivals: Collection[str] = ()
-) -> Change:
-    """Return the change by which a person ended facts, with the open conflicts that this answers closed in their name.
+    work: WriteScope, change: Change, gone: Collection[str], new: Fact | None = None,
+    rivals: Collection[str] | None = (),
+) -> Change:  # fmt: skip
+    """Return the change by which a person ended facts, with the open conflicts that this answers closed in their name,
+    and the other proposals about them closed.
 
-    `new` is the fact that replaces the others, and `rivals` are the facts that it contradicts itself: a conflict with
-    one of these stays open, and is about the new fact from now on. A conflict stays as it is if one of its sides is no
-    stored fact, for an agent, and for a person who may not decide it (`review.routes`)."""
+    `new` is the fact that replaces the others, and `rivals` are the facts that it contradicts itself (None: all that
+    are left): a conflict with one of these stays open, and is about the new fact from now on. A conflict stays as it is
+    if one of its sides is no stored fact, but where `rivals` are all, and for a person who may not decide it
+    (`review.routes`). For an agent all stay as they are."""
     if work.caller.agent is not None:
         return change
-    found = [proposal for proposal in _answered(work, gone) if len(proposal.targets) > 1]
+    change = without_questions(work, change, gone)
+    found = [proposal for proposal in _answered(work, change, gone) if proposal.kind == _CONFLICT]
     if not found:
         return change
     who = user_identity(work.vault)
@@ -39,34 +70,44 @@ def with_questions_of_person(
     reason = f"decided by {change.subject.partition('(')[0]}"
     changed = []
     for other_proposal in (proposal for proposal in found if _may_decide(work, who, proposal)):
-        stays = next((target.id for target in other_proposal.targets if target.id not in gone), None)
-        if new is not None and stays in rivals:
-            changed.append(_about(other_proposal, gone, new))
+        left = [target for target in other_proposal.targets if target.id not in gone]
+        own = other_proposal.fact if len(other_proposal.targets) == 1 else None
+        if own is not None and (new is None or rivals is not None):
             continue
-        winner = stays if new is None else new.id
+        against = new is not None and (own or rivals is None or any(target.id in rivals for target in left))
+        beside = [ProposalTarget(new.id, new.fact)] if new is not None and against else []
+        sides = list(
+            dict.fromkeys(side for each in other_proposal.targets for side in (beside if each.id in gone else [each]))
+        )
+        if len(sides) > 1 or (own and new and normal(own.fact) != normal(new.fact)):
+            changed.append(_about(work, other_proposal, sides, new))
+            continue
+        winner = new.id if new is not None else left[0].id if left else None
         decided = ReviewDecision(by, stamp(work.caller.now), reason, winner=winner)
         changed.append(other_proposal._replace(status=REJECTED, decided=decided))
     return _with(change, changed)
 
 
-def _about(proposal: Proposal, gone: Collection[str], new: Fact) -> Proposal:
-    """Return the question about a new fact in the place of those that are gone."""
-    targets = tuple(ProposalTarget(new.id, new.fact) if each.id in gone else each for each in proposal.targets)
-    says = f"{targets[-1].fact} (instead of: {'; '.join(each.fact for each in targets[:-1])})"
+def _about(work: WriteScope, proposal: Proposal, sides: Sequence[ProposalTarget], new: Fact | None) -> Proposal:
+    """Return the question about these sides; the last of several is what it says."""
     fact = proposal.fact
-    if fact is not None and proposal.targets[-1].id in gone:
-        fact = new._replace(id=fact.id, links=fact.links, valid_from=fact.valid_from)
-    return proposal._replace(targets=targets, says=says, fact=fact)
+    texts = [each.fact for each in sides] + ([fact.fact] if fact and len(sides) == 1 else [])
+    says = f"{texts[-1]} (instead of: {'; '.join(texts[:-1])})"
+    last = sides[-1].id
+    if fact is not None and len(sides) > 1 and last != proposal.targets[-1].id:
+        stands = new if new is not None and new.id == last else by_ids(work.index, [last])[last].fact
+        fact = stands._replace(id=fact.id, links=fact.links, valid_from=fact.valid_from)
+    return proposal._replace(targets=tuple(sides), says=says, fact=fact)
 
 
-def _answered(work: WriteScope, gone: Collection[str]) -> list[Proposal]:
-    found = [(path, work.read(path)) for path in disputing(work.index, gone)]
-    waiting = [parse_proposal(data, path) for path, data in found if data is not None]
-    return [
-        proposal
-        for proposal in waiting
-        if proposal.status == OPEN and sum(target.id not in gone for target in proposal.targets) < 2
-    ]
+def _answered(work: WriteScope, change: Change, gone: Collection[str]) -> list[Proposal]:
+    """Return the open proposals about a fact that a change ends, but those that it writes itself."""
+
+    def is_answered(proposal: Proposal) -> bool:
+        ends = any(target.id in gone for target in proposal.targets) and proposal.does != DECIDE
+        return ends and proposal_path(proposal.id) not in change.writes
+
+    return list(filter(is_answered, read_proposals(work.vault, work.read).open)) if gone else []
 
 
 def _may_decide(work: WriteScope, who: Author, proposal: Proposal) -> bool:

@@ -247,7 +247,7 @@ def _keeping(
 
 def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, target: PlacedFact) -> ApprovalPlan:
     """Return the promotion of a known fact. The promotion mark names the proposal."""
-    hint = f"`clawmem review reject {proposal.id}` closes it."
+    hint = _closes(proposal)
     mark = promotion_of(target.fact)
     if mark is not None:
         raise Refused(f"{target.fact.id} was promoted already, for {mark['on']}.", hint)
@@ -293,7 +293,7 @@ def _items(work: WriteScope, changed: Sequence[PlacedFact]) -> dict[str, bytes |
 
 def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> PlacedFact:
     """Return the current state of a target. Raise Refused if it changed since the proposal was made."""
-    hint = f"`clawmem review reject {proposal.id}` closes it; `clawmem why {target.id}` shows what happened."
+    hint = f"{_closes(proposal)} `clawmem why {target.id}` shows what happened."
     found = by_ids(work.index, [target.id]).get(target.id)
     fact = (
         next((other_fact for other_fact in work.facts(found.entity) if other_fact.id == target.id), None)
@@ -321,6 +321,10 @@ def _check_evidence(work: WriteScope, fact: Fact) -> None:
         raise Refused(f"Its evidence is no longer in the event {fact.source_event}.", _REJECT)
 
 
+def _closes(proposal: Proposal) -> str:
+    return f"`clawmem review reject {proposal.id} --reason ...` closes it."
+
+
 _REJECT = "Reject it, or record the fact again with `clawmem remember`."
 
 
@@ -332,7 +336,8 @@ def _refuse_known(work: WriteScope, fact: Fact, proposal: Proposal, beside: bool
             continue
         if normal(placed.fact.fact) == normal(fact.fact):
             raise Refused(
-                f"The fact is already known as {placed.fact.id}.", f"`clawmem review reject {proposal.id}` closes it."
+                f"The fact is already known as {placed.fact.id}.",
+                _closes(proposal),
             )
         if placed.fact.predicate == fact.predicate and is_single(work.vault.catalog, fact.predicate) and not beside:
             raise Refused(

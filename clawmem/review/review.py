@@ -12,6 +12,7 @@ from clawmem.index.refresh.refresh import open_index, refresh_outside_facts, run
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import Index
+from clawmem.memory.conflicts import with_questions_of_person
 from clawmem.memory.facts.revise import check_reason
 from clawmem.memory.history.why import find_event
 from clawmem.memory.proposals import (
@@ -244,7 +245,9 @@ def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str 
 
 
 def _committed(work: WriteScope, decided: Proposal, plan: ApprovalPlan, word: str, who: Decider) -> ReviewOutcome:
-    change = _change(work, decided, plan, word)
+    gone = [placed.fact.id for placed in plan.facts if not placed.fact.is_current]
+    new = plan.facts[0].fact if plan.supersedes else None
+    change = with_questions_of_person(work, _change(work, decided, plan, word), gone, new, None)
     # Other machines may trust this person, so the commit names them as author.
     author = change.author or user_identity(work.vault)
     commits = work.commit([change._replace(author=author, signed=who.signed)])

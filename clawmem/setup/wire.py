@@ -64,11 +64,19 @@ class Receipt:
         _replace(self.path, (json.dumps(record, indent=1) + "\n").encode(), 0o600)
 
 
+def _receipt_path(harness: str, home: Path, environment: Mapping[str, str]) -> Path:
+    base = environment.get("XDG_STATE_HOME")
+    return (Path(base) if base else home / ".local" / "state") / "clawmem" / "setup" / f"{harness}.json"
+
+
+def is_wired(harness: str, home: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether a harness was wired on this machine."""
+    return _receipt_path(harness, home, environment).exists()
+
+
 def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> Receipt:
     """Return the receipt of a harness; an empty one if nothing was wired."""
-    base = environment.get("XDG_STATE_HOME")
-    folder = (Path(base) if base else home / ".local" / "state") / "clawmem" / "setup"
-    path = folder / f"{harness}.json"
+    path = _receipt_path(harness, home, environment)
     try:
         record = json.loads(path.read_bytes())
     except FileNotFoundError:

@@ -248,6 +248,19 @@ def test_retract_withdraws_with_the_reason(vault: Vault, caller: Caller) -> None
     assert facts_of(vault)["Dana sails."] == known
 
 
+def test_what_waits_about_the_same_fact_goes_on_about_its_successor(
+    vault: Vault, caller: Caller, talk: Callable[..., None]
+) -> None:
+    talk("I was born in Oslo.", "I was born in Bergen.", "I was born in Rome.")
+    first, second = (proposal.id for proposal in list_proposals(vault).proposals)
+    approve(vault, first, caller)
+    (left,) = list_proposals(vault).proposals
+    assert (left.id, left.says) == (second, "Dana was born in Rome. (instead of: Dana was born in Bergen.)")
+    approve(vault, second, caller)
+    statuses = {fact.fact: fact.status for fact in facts_of(vault).values()}
+    assert statuses["Dana was born in Rome."] == "active" and list(statuses.values()).count("active") == 1
+
+
 def test_a_line_goes_to_the_end_of_its_page(vault: Vault, caller: Caller) -> None:
     before = vault.read_text("MEMORY.md") or ""
     file(vault, caller, kind="tacit", does=LINE, fact=None, entity=None, line=PageLine("MEMORY.md", "- Be brief."))

@@ -37,6 +37,7 @@ from clawmem.faces.verbs.table import (
     other_topics,
     verbs_of,
 )
+from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])
@@ -270,6 +271,10 @@ def _what_fits(problem: Any, context: Any) -> list[str]:
     return []
 
 
+def _is_id(word: str) -> bool:
+    return word.startswith((FACT_PREFIX, PROPOSAL_PREFIX))
+
+
 def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     """The command line with a text in quotes, where its words came one by one."""
     if context is None or not message.startswith("Got unexpected extra argument"):
@@ -280,6 +285,10 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
     if not places or len(words) <= len(places):
         return []
+    if any(map(_is_id, words[len(places) :])):
+        if not all(map(_is_id, words)):
+            return []
+        return [f"One at a time: `{' '.join(['clawmem', *arguments[:start], *words[: len(places)]])}`."]
     own, text = words[: len(places) - 1], " ".join(words[len(places) - 1 :])
     line = ["clawmem", *arguments[:start], *own, quote(text), *map(quote, arguments[start + len(words) :])]
     return [f"Quote a text of several words: `{' '.join(line)}`."]

@@ -105,7 +105,9 @@ def revised(result: ReviseResult) -> Answer:
         **said({"dependents": [fact_data(placed.fact, placed.entity) for placed in result.marked]}),
     }
     rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
-    return Answer(data, outcome_lines(rows, result.commit), result.notices)
+    lines = outcome_lines(rows, result.commit)
+    lines = [f"{result.did}: {line.partition(': ')[2]}" for line in lines] if result.did else lines
+    return Answer(data, lines, result.notices)
 
 
 ORG = Parameter(

@@ -41,6 +41,7 @@ from clawmem.vault.state.hook_marks import (
     DONE,
     FAILED,
     LATE,
+    SKIPPED,
     HookMark,
     HookSession,
     forget_session,
@@ -208,7 +209,7 @@ def _hand_over(call: Call, vault: Vault, harness: str, value: HookCall, meaning:
 
         try:
             read = partial(ingest_transcript, vault, path, harness, project, reader) if path else None
-            taken_in = _taken_in(read) if read else "handed in after each turn"
+            taken_in = _taken_in(call, vault, harness, read) if read else "handed in after each turn"
         finally:
             if meaning == END and value.session:
                 from clawmem.work.sessions.end import end_unattended
@@ -243,7 +244,7 @@ def take_in_left(call: Call, vault: Vault) -> None:
         caller = call.runtime.renewed(known.harness).caller()._replace(session=session, unattended=True)
         path = Path(known.transcript or "").expanduser()
         read = partial(ingest_transcript, vault, path, known.harness, known.project, caller)
-        _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, read))
+        _marked(call, vault, known.harness, _TRANSCRIPT, partial(_taken_in, call, vault, known.harness, read))
 
 
 def _read_on(call: Call, vault: Vault, harness: str, ended: bool) -> None:
@@ -270,8 +271,13 @@ def _read_on(call: Call, vault: Vault, harness: str, ended: bool) -> None:
     _detached(call, vault, harness, _READING, work)
 
 
-def _taken_in(read: Callable[[], IngestResult]) -> str:
-    result = read()
+def _taken_in(call: Call, vault: Vault, harness: str, read: Callable[[], IngestResult]) -> str:
+    began, result = monotonic(), read()
+    secret = sum("credential" in line.reason for line in result.skipped)
+    if secret:
+        kept = "`clawmem config set secrets.action redact` keeps the rest of such a message"
+        message = f"{counted(secret, 'message')} with a credential not kept; {kept}"
+        _mark(call, vault, harness, SKIPPED, DONE, message, began)
     return f"{counted(result.added, 'event')} added, {counted(len(result.skipped), 'line')} skipped"
 
 

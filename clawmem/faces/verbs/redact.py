@@ -135,7 +135,7 @@ def forget(
 
 
 def _everywhere(call: Call, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool) -> Answer:
-    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
+    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes))
     target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
     result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
     commits = counted(len(result.commits), "commit")

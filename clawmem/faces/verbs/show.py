@@ -16,7 +16,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
-from clawmem.model.facts.fact import FACT_PREFIX
+from clawmem.model.facts.fact import FACT_PREFIX, PINNED
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.language.dates import parse_state
 from clawmem.model.language.text import counted
@@ -138,6 +138,8 @@ def _lines(shown: FactDetails) -> list[str]:
     width = max(map(len, record))
     label = trust_label(shown.fact)
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
+    if shown.fact.importance == PINNED:
+        notes["importance"] = ", pinned"
     rows = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 

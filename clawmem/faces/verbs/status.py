@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from clawmem import __version__
@@ -15,10 +15,16 @@ from clawmem.memory.health.status import status as act
 from clawmem.model.language.dates import minute, stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
+from clawmem.setup.harnesses import HARNESSES
+from clawmem.setup.wire import is_wired
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
+from clawmem.vault.state.hook_marks import DONE, SKIPPED
 
 if TYPE_CHECKING:
     from clawmem.serving.browse import Analytics, EntityUse
+
+
+_HOOKS_SHOWN = 2
 
 
 def status(
@@ -37,10 +43,13 @@ def status(
         return _usage(call, limit)
     found = call.runtime.locate()
     state = act(call.runtime.vault(), stamp(call.runtime.now())[:10])
-    return Answer(_data(found, state), Fields(_pairs(found, state)), state.notices)
+    home, environment = call.runtime.home(), call.runtime.environment
+    wired = bool(state.hooks) or any(is_wired(name, home, environment) for name in HARNESSES)
+    steps = _next_steps(state, wired)
+    return Answer(_data(found, state, steps), Fields(_pairs(found, state, steps)), state.notices)
 
 
-def _data(found: VaultLocation, state: Status) -> dict[str, object]:
+def _data(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]) -> dict[str, object]:
     return {
         "vault": str(found.root),
         "rule": found.rule,
@@ -69,7 +78,7 @@ def _data(found: VaultLocation, state: Status) -> dict[str, object]:
             "engine": state.search.engine,
             "unreadable": _reasons(state.search.unreadable),
         },
-        "next": [{"command": command, "reason": reason} for command, reason in _next_steps(state)],
+        "next": [{"command": command, "reason": reason} for command, reason in steps],
     }
 
 
@@ -138,7 +147,7 @@ def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
     return [{"path": path, "problem": problem} for path, problem in rows]
 
 
-def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
+def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     yield "vault", f"{found.root} (chosen by {found.rule})"
     yield "name", f"{state.name}, format {state.format}, clawmem {__version__}"
     yield "branch", f"{state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
@@ -148,7 +157,10 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
     readable = {preset.harness for preset in PRESETS.values()}
     harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
     yield from _learning_pairs(state.learning, harness, state.candidates)
-    for hook in state.hooks:
+    for skipped in (mark for mark in state.hooks if mark.event == SKIPPED):
+        yield "skipped", f"{skipped.harness} {minute(skipped.at)}: {skipped.message}"
+    newest = sorted((mark for mark in state.hooks if mark.event != SKIPPED), key=lambda mark: mark.at, reverse=True)
+    for hook in sorted(newest, key=lambda mark: mark.outcome == DONE)[:_HOOKS_SHOWN]:
         yield "hook", f"{hook.harness} {hook.event} {minute(hook.at)}: {hook.outcome}, {hook.message}"
     yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
@@ -164,20 +176,19 @@ def _pairs(found: VaultLocation, state: Status) -> Iterator[tuple[str, str]]:
         yield "edits", f"{len(state.edits.waiting)} by hand, committed before the next change: {paths}"
     for _, problem in (*state.edits.unreadable, *state.search.unreadable):
         yield "broken", problem
-    for command, reason in _next_steps(state):
+    for command, reason in steps:
         yield "next", f"`{command}` {reason}"
 
 
-def _next_steps(state: Status) -> list[tuple[str, str]]:
+def _next_steps(state: Status, wired: bool) -> list[tuple[str, str]]:
     """The commands to run next, three at most, the most urgent first, each with what it does."""
     reading, reader = state.learning.reading, state.learning.models
-    waiting = state.proposals + state.candidates
     steps = (
         (bool(state.edits.unreadable or state.search.unreadable), "clawmem doctor", "says how to mend what is broken"),
-        (bool(waiting), "clawmem review decide", f"decides the {waiting:,} that wait"),
+        (bool(state.proposals), "clawmem review decide", f"decides the {state.proposals:,} that wait"),
         (bool(reading.unread), "clawmem learn pending", f"gives the {reading.unread:,} unread to a reader"),
         (not state.facts.get("active"), "clawmem remember 'Jane prefers tea.'", "stores a fact"),
-        (not state.hooks, "clawmem setup", "lists the agents that it wires"),
+        (not wired, "clawmem setup --list", "lists the agents that it wires"),
         (not reader, "clawmem setup HARNESS --learn", "lets an agent's program read what is said"),
         (state.learning.last is None, "clawmem cron install", "schedules the heartbeat"),
         (True, "clawmem recall 'a question'", "asks the memory"),

@@ -105,15 +105,6 @@ def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tup
     return found
 
 
-def disputing(index: Index, fact_ids: Collection[str]) -> list[str]:
-    """Return the paths of the open proposals that put one of the facts in dispute."""
-    rows = index.database.execute(
-        "SELECT DISTINCT path FROM dispute WHERE target IN (SELECT value FROM json_each(?)) ORDER BY path",
-        (json.dumps(sorted(fact_ids)),),
-    )
-    return [path for (path,) in rows]
-
-
 def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, str]]:
     """Return the pairs of a given fact and another active fact that an open proposal puts in dispute together."""
     rows = index.database.execute(

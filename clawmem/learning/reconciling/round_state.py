@@ -327,6 +327,10 @@ class RoundState:
             writes[path] = _with_mentions(self._work.text(path), day, lines).encode()
         return {**writes, **dict.fromkeys(map(proposal_path, self._closed)), **proposal_writes(self.proposals)}
 
+    def ended(self) -> set[str]:
+        """Return the ids of the facts that are not current, of the entities that changed."""
+        return {fact.id for entity in self.touched for fact in self._facts[entity].values() if not fact.is_current}
+
     def _people_close(self) -> dict[str, str]:
         """Return the people close to the speakers, read on the first mention of an unknown person."""
         if self._relations is None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entities_known_as, facts_containing, facts_of
+from clawmem.memory.conflicts import without_questions
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
@@ -72,8 +73,9 @@ _REPEATS = re.compile(
 
 class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
-    (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, and how many facts
-    and messages stay that have the words, as parts of longer names or of what was hidden in part."""
+    (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
+    messages stay that have the words, as parts of longer names or of what was hidden in part, and each text that goes
+    from a message."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -82,6 +84,7 @@ class Forgetting(NamedTuple):
     notes: tuple[str, ...] = ()
     before: tuple[PlacedFact, ...] = ()
     stay: int = 0
+    texts: tuple[str, ...] = ()
 
 
 def plan_forgetting(
@@ -180,12 +183,15 @@ def plan_forgetting(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
+    change = without_questions(work, change, {placed.fact.id for placed in gone})
     left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
     changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
     shown = (changed.get(event.id, event) for event in events)
     left += [event.text for event in shown if not event.recalled]
     stay = sum(any(_names(words, text) for words in wordings) for text in left) if not request else 0
-    return Forgetting(gone, messages, proposal, change, tuple(dict.fromkeys(notes)), tuple(meant), stay)
+    texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
+    shown_notes = tuple(dict.fromkeys(notes))
+    return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts))
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:
@@ -524,9 +530,13 @@ def _shown_again(event: Event) -> Event:
 
 def _going(event: Event, mark: str) -> Event:
     """Return an event with the words that a mark has hidden as its text."""
+    return event._replace(text=" ".join(_texts(event, mark)))
+
+
+def _texts(event: Event, mark: str) -> list[str]:
     metadata = event.metadata or {}
     rows = [row[1] for row in metadata.get(_WITHHELD, ()) if row[2] == mark]
-    return event if metadata.get(_HIDDEN) == mark else event._replace(text=" ".join(rows))
+    return [event.text] if metadata.get(_HIDDEN) == mark else rows
 
 
 def _brought_back(event: Event, mark: str) -> Event:

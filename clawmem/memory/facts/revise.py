@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import AlreadySuperseded, InvalidInput, NotPermitted, Refused
@@ -54,13 +54,15 @@ _IN_SUBJECT = 45
 class ReviseResult(NamedTuple):
     """The changed facts with their entities, the outcome for each, and the commit.
 
-    `marked` are other facts that rest on the changed ones, each with its new record of changed premises."""
+    `marked` are other facts that rest on the changed ones, each with its new record of changed premises. `did` says
+    what an edit did."""
 
     facts: tuple[PlacedFact, ...]
     outcome: tuple[str, ...]
     commit: str | None
     notices: tuple[str, ...] = ()
     marked: tuple[PlacedFact, ...] = ()
+    did: str = ""
 
 
 def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
@@ -227,11 +229,23 @@ def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> Rev
             edited = with_vital_importance(edited._replace(importance=None))
         if (edited, target) == (fact, entity):
             return ReviseResult((PlacedFact(fact, entity),), ("noop",), None, (*work.notices, "nothing is different"))
-        where = f" (from {entity})" if target != entity else ""
+        did = ", ".join(_edits(fact, edited, entity if target != entity else None))
         writes = move_writes(work, [FactMove(edited, entity, target)])
-        change = fact_change(caller, "edit", target, fact.fact + where, writes, [edited], entities=[entity])
+        change = fact_change(caller, "edit", target, f"{did}: {fact.fact}", writes, [edited], entities=[entity])
         commits = work.commit([change])
-        return ReviseResult((PlacedFact(edited, target),), ("updated",), commits[-1], work.notices, tuple(work.marked))
+        pair = (PlacedFact(edited, target),)
+        return ReviseResult(pair, ("updated",), commits[-1], work.notices, tuple(work.marked), did)
+
+
+def _edits(fact: Fact, edited: Fact, moved_from: str | None) -> Iterator[str]:
+    """Yield what an edit did to a fact, in words."""
+    if moved_from:
+        yield f"moved from {moved_from}"
+    if fact.importance != edited.importance:
+        yield "pinned" if edited.importance == PINNED else "unpinned"
+    for word, before, after in (("tagged", fact.tags, edited.tags), ("untagged", edited.tags, fact.tags)):
+        if tags := [tag for tag in after if tag not in before]:
+            yield f"{word} {' and '.join(tags)}"
 
 
 def link(

@@ -10,6 +10,7 @@ from clawmem.model.facts.codec import fact_to_record
 from clawmem.model.facts.fact import (
     EXTERNAL,
     OUTSIDE_WARNING,
+    PINNED,
     PROPOSAL_PREFIX,
     RETRACTED,
     Fact,
@@ -195,6 +196,8 @@ def fact_remarks(fact: Fact, entity: str, against: Sequence[str] = ()) -> list[s
     remarks += project_words(fact)
     if fact.status != "active":
         remarks.append(fact.status)
+    if fact.importance == PINNED:
+        remarks.append("pinned")
     remarks += [*origin_warnings(fact), *change_labels(fact), *counter_words(fact)]
     if fact.valid_from:
         remarks.append(f"{since_or_from(fact)} {minute(fact.valid_from)}")

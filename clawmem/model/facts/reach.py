@@ -159,8 +159,8 @@ def check_scope(
         raise InvalidInput("The scope 'team' needs a workflow.", "Add --workflow, or set CLAWMEM_WORKFLOW.")
     if scope == PROJECT and project is None:
         raise InvalidInput(
-            "The scope 'project' needs a project; the home folder and the vault's folder are none.",
-            "Run the command in the project's folder, or add --project.",
+            "The scope 'project' needs a project, and this folder is in no git repository.",
+            "Run the command in the project's repository, or add --project.",
         )
 
 

@@ -22,6 +22,10 @@ _KEPT_SESSIONS = 50
 _SILENT_SECONDS = 600
 
 
+SKIPPED = "skipped"
+"""The event of the mark that says how many messages of a transcript were not kept, at the last one that had some."""
+
+
 class HookMark(NamedTuple):
     """The last call of a hook: its harness and event, when, how it ended (done, failed, late), what it gave or why not,
     and how many milliseconds it took."""

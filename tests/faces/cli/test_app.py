@@ -111,6 +111,11 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
         (["merge", "fact_1"], "Missing option '--into'.", "Example: `clawmem merge fact_1a2b fact_5e6f --into"),
         (["graph", "jane"], "No such command 'jane'.", "Its commands are neighbors, path."),
         (
+            ["review", "approve", "prop_1", "prop_2"],
+            "Got unexpected extra",
+            "One at a time: `clawmem review approve prop_1`.",
+        ),
+        (
             ["remember", "Jane", "likes", "tea"],
             "Got unexpected extra",
             "Quote a text of several words: `clawmem remember 'Jane likes tea' --json`.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def test_a_session_that_a_tool_starts_is_of_the_project_of_the_folder(runtime: R
 
 def test_reads_see_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:
     for name in ("boat", "plane"):
-        (tmp_path / name).mkdir()
+        subprocess.run(["git", "init", "-q", str(tmp_path / name)], check=True)
     boat, plane = (runtime.at(tmp_path / name) for name in ("boat", "plane"))
     call_tool("remember", {"text": "The build uses clang.", "scope": "project"}, boat)
     assert "clang" in call_tool("recall", {"question": "what does the build use?"}, boat)

@@ -88,3 +88,11 @@ def test_a_name_that_several_facts_state_is_one_screen_without_an_entity(clawmem
     for words in ("No entity is named 'Jane'.", "Jane prefers tea.", "Ann works with Jane.", "called about the boat"):
         assert words in shown.out
     assert clawmem("show", "fact_").code == 1, "the prefix of many ids names none of them"
+
+
+def test_an_edit_says_what_it_did_and_a_pin_is_shown(clawmem: Command) -> None:
+    fact = clawmem("remember", "Jane sails.", "--json").data["facts"][0]["id"]
+    assert clawmem("edit", fact, "--pin").out.startswith(f"pinned: {fact}  Jane sails.")
+    assert "0.95, pinned" in clawmem("show", fact).out and "pinned" in clawmem("list").out
+    assert clawmem("edit", fact, "--tag", "boat", "--unpin").out.startswith(f"unpinned, tagged boat: {fact}")
+    assert "pinned" not in clawmem("show", fact).out + clawmem("list").out

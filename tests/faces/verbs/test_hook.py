@@ -216,6 +216,23 @@ def test_a_session_starts_with_what_holds_of_its_project_and_not_with_small_talk
     assert "builds again" in text
 
 
+def test_status_says_that_a_message_with_a_credential_was_not_kept(
+    clawmem: Command, vault_root: Path, project: Path
+) -> None:
+    transcript = project / "t.jsonl"
+    texts = ("We build with clang.", "The password of the wiki is: hunter2-Kx81.")
+    rows = [
+        {"type": "user", "uuid": f"u{number}", "sessionId": SESSION, "timestamp": "2026-03-02T10:00:00Z",
+         "cwd": str(project), "message": {"role": "user", "content": text}}
+        for number, text in enumerate(texts)
+    ]  # fmt: skip
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    say(clawmem, vault_root, "PreCompact", project, transcript_path=str(transcript), trigger="auto")
+    assert until_read(vault_root)["message"] == "1 event added, 1 line skipped"
+    (line,) = [line for line in clawmem("status").out.splitlines() if line.startswith("skipped")]
+    assert "1 message with a credential not kept" in line and "hunter2" not in line
+
+
 def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_root: Path, project: Path) -> None:
     transcript = project / "t.jsonl"
     lines = [

@@ -9,6 +9,7 @@ import pytest
 
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.state.heartbeat_state import LOCK, LOG
+from clawmem.vault.state.hook_marks import FOLDER, HookMark
 from tests.conftest import Command
 
 
@@ -132,3 +133,29 @@ def test_a_heartbeat_that_met_a_lock_or_stopped(clawmem: Command, vault_root: Pa
 def test_no_vault(clawmem: Command, tmp_path: Path) -> None:
     result = clawmem("status", "--json", cwd=tmp_path)
     assert (result.code, result.json["error"]["code"]) == (10, "no_vault")
+
+
+def test_what_waits_is_one_number_and_setup_is_named_until_it_was_done(clawmem: Command, vault_root: Path) -> None:
+    proposal = {
+        "id": "prop_00000001", "kind": "fact", "status": "open", "says": "Jane sails.", "why": "Nobody read it.",
+        "created": "2026-11-20T10:00:00Z", "does": "add", "entity": "areas/people/jane",
+        "fact": {"fact": "Jane sails.", "category": "fact", "source": "chat", "workflow": "heartbeat/candidates"},
+    }  # fmt: skip
+    (vault_root / "review").mkdir(exist_ok=True)
+    (vault_root / "review" / "prop_00000001.json").write_text(json.dumps(proposal), encoding="utf-8")
+    before = clawmem("status")
+    assert "review    1 open" in before.out and "decides the 1 that wait" in before.out
+    assert "1 candidate for you" in before.out
+    assert "`clawmem setup --list` lists the agents" in before.out and clawmem("setup", "--list").code == 0
+    assert clawmem("setup", "cursor").code == 0
+    assert "setup --list" not in clawmem("status").out
+
+
+def test_two_hooks_are_shown_the_failed_first(clawmem: Command, vault_root: Path) -> None:
+    folder = vault_root / ".git" / "clawmem" / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, outcome in enumerate(("done", "failed", "done", "done")):
+        mark = HookMark("cursor", f"event{number}", f"2026-11-20T10:0{number}:00Z", outcome, "x", 5)
+        (folder / f"cursor-{number}.json").write_text(json.dumps(mark._asdict()), encoding="utf-8")
+    lines = [line for line in clawmem("status").out.splitlines() if line.startswith("hook")]
+    assert [line.split()[2] for line in lines] == ["event1", "event3"]

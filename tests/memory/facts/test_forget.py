@@ -576,3 +576,12 @@ def test_the_name_of_what_belongs_to_nothing_takes_nothing_with_it(clawmem: Comm
     clawmem("remember", "The general store opens at nine.")
     clawmem("remember", "The printer is old.")
     assert len(clawmem("forget", "general", "--json").data["facts"]) == 1
+
+
+def test_everywhere_removes_each_sentence_of_a_message_and_a_note(clawmem: Command, vault_root: Path) -> None:
+    say(clawmem, "The buoy is B-17. The weather is fine and we all like it here. As said, B-17 it is.", session="s1")
+    clawmem("note", "paint the buoy B-17")
+    result = clawmem("forget", "B-17", "--everywhere", "--yes")
+    assert result.code == 0, result.err
+    assert not [line for line in _history(vault_root) if "B-17" in line]
+    assert "we all like it here" in served(clawmem, "weather")

@@ -225,6 +225,9 @@ def test_a_fact_is_moved_tagged_and_pinned_in_one_commit(vault: Vault, caller: C
     placed = result.facts[0]
     assert (placed.entity, placed.fact.tags, placed.fact.importance) == ("projects/borealis", ("launch",), PINNED)
     assert result.outcome == ("updated",)
+    assert result.did == "moved from projects/atlas, pinned, tagged launch, untagged old"
+    subject = f"edit(projects/borealis): {result.did}: The launch is in May."
+    assert vault.git.run("log", "-1", "--format=%s", result.commit or "").decode().strip() == subject
     assert vault.read("life/projects/atlas/items.json") == b"[]\n"
     assert _facts(vault)[fact.id] == placed.fact
     again = edit(vault, fact.id, changes, caller)

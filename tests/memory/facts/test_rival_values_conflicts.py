@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -96,3 +97,39 @@ def test_an_approval_without_a_reason_leaves_the_reason_of_the_person(clawmem: C
     (line,) = clawmem("recall", "where is the office?").out.splitlines()
     assert "Porto" in line and "because cheaper" in line
     assert "contradict" not in clawmem("context", "where is the office?").out
+
+
+def test_a_decision_closes_what_it_leaves_without_effect(clawmem: Command, sides: tuple[str, str]) -> None:
+    rome = clawmem("remember", "Dana was born in Rome.", *TRIPLE, "--object", "Rome", "--json").data["facts"][0]["id"]
+    oslo, bergen = sides
+    waiting = clawmem("review", "list", "--json").data["proposals"]
+    two, three = sorted((each["id"] for each in waiting), key=lambda name: len(targets(clawmem, name)))
+    assert targets(clawmem, three) == {oslo, bergen, rome}
+    assert clawmem("review", "approve", two, "--keep", oslo).code == 0
+    assert targets(clawmem, three) == {oslo, rome}
+    assert clawmem("review", "approve", three, "--keep", rome).code == 0
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+    assert shown(clawmem) == {"Rome": []}
+
+
+def targets(clawmem: Command, proposal: str) -> set[str]:
+    return {target["id"] for target in clawmem("review", "show", proposal, "--json").data["proposal"]["targets"]}
+
+
+def test_a_promotion_closes_with_its_fact(clawmem: Command, vault_root: Path) -> None:
+    words = ("Ann pays 5 euros.", "Bo pays 6 euros.", "Cy pays 7 euros.")
+    ids = [clawmem("remember", text, "--json").data["facts"][0]["id"] for text in words]
+    for number, (text, fact) in enumerate(zip(words, ids, strict=True)):
+        proposal = {
+            "id": f"prop_0000000{number}", "kind": "promotion", "status": "open", "does": "promote",
+            "says": f"Keep for thirty days: {text}", "why": "It is doubtful.", "created": "2026-11-20T10:00:00Z",
+            "targets": [{"id": fact, "fact": text}], "worth": {"on": "2026-11-20", "score": 0.5, "reasons": ["new"]},
+        }  # fmt: skip
+        (vault_root / "review").mkdir(exist_ok=True)
+        (vault_root / "review" / f"prop_0000000{number}.json").write_text(json.dumps(proposal), encoding="utf-8")
+    assert len(clawmem("review", "list", "--json").data["proposals"]) == 3
+    clawmem("supersede", ids[0], "Ann pays 8 euros.")
+    clawmem("forget", "Bo pays", "--yes")
+    clawmem("retract", ids[2])
+    assert clawmem("review", "list", "--json").data["proposals"] == []
+    assert clawmem("doctor").code == 0
