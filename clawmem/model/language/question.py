@@ -83,8 +83,8 @@ TIME_WORDS = frozenset(
 _FEASTS = frozenset("christmas easter halloween ramadan eid hanukkah thanksgiving pentecost".split())
 # A question of these words and a date asks for all that was said or noted then, unless it asks where, when or why.
 _OF_A_DAY = frozenset(
-    "note noted notes write wrote written say said tell told talk talked discuss discussed decide decided happen happened do "
-    "did done entschieden beschlossen "
+    "note noted notes write wrote written say said tell told talk talked discuss discussed decide decided happen "
+    "happened do did done entschieden beschlossen "
     "was habe ich notiert aufgeschrieben gesagt besprochen passiert gemacht notizen wir am qué que anoté dije hice "
     "pasó hemos noté notes dit fait passé j'ai ai-je ai je quoi qu'est est ce".split()
 )
