@@ -453,7 +453,7 @@ def _follow_up(
 
 def _with_ids(record: Any, made: Mapping[str, str]) -> Any:
     """Return a fact as given, with what it changes as the task writes it, by id."""
-    if not isinstance(record, Mapping) or not record.get("changes"):
+    if not isinstance(record, Mapping) or not isinstance(record.get("changes"), list):
         return record
     return {**record, "changes": {made.get(change["id"], change["id"]): change["how"] for change in record["changes"]}}
 

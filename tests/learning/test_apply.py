@@ -257,6 +257,12 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
     assert second and fourth
 
 
+def test_changes_in_a_wrong_form_are_asked_about(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    row = found(task.events[0], "I live in Lisbon", "The user lives in Lisbon.", changes="project", breed="?")
+    result = apply_answer(vault, caller, answer([row]))
+    assert "I live in Lisbon" in result.follow_up and len(result.doubtful) == 1
+
+
 def test_an_answer_changes_known_facts_by_id(vault: Vault, caller: Caller, task: PendingTask) -> None:
     apply_answer(vault, caller, good(task))
     tell(

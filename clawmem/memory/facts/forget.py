@@ -18,7 +18,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, one_line
-from clawmem.model.pages.daily import with_notes_back
+from clawmem.model.pages.daily import note_lines, with_notes_back
 from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
@@ -132,9 +132,10 @@ def plan_forgetting(
     ids = {*ids, *(event.id for event in before[-1:] if JUST_SAID in targets)}
     ids = ids - {event_id for event_id in ids if own and event_id.startswith("evt_") and event_id not in group}
     wordings: list[tuple[str, ...]] = []
+    noted = [] if request else _noted(work)
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
-        words = _telling(target, known, events, request, by_name)
+        words = _telling(target, known, [*events, *noted], request, by_name)
         words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
         wordings += [words] if words else []
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
@@ -151,7 +152,8 @@ def plan_forgetting(
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark, stated)
     messages = tuple(_going(event, mark) for many in hidden.values() for event in many.values())
     certain = certain or ITSELF in targets
-    if not meant and not certain and not [message for message in messages if not request or message.id != request.id]:
+    others = [message for message in messages if not request or message.id != request.id]
+    if not (meant or certain or others or any(means(words, note.text) for words in wordings for note in noted)):
         return None
     notes: list[str] = []
 
@@ -192,6 +194,15 @@ def plan_forgetting(
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
     return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts))
+
+
+def _noted(work: WriteScope) -> list[Event]:
+    """Return the lines of the daily notes, which may be no events yet."""
+    root = work.vault.root
+    pages = (
+        path.relative_to(root).as_posix() for path in (*root.glob("daily/*.md"), *root.glob("agents/*/daily/*.md"))
+    )
+    return [Event("", "", "note", line.text) for page in pages for line in note_lines(work.text(page))]
 
 
 def _reach(work: WriteScope, speaker: str) -> Callable[[Event], bool]:

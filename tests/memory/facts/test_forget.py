@@ -585,3 +585,11 @@ def test_everywhere_removes_each_sentence_of_a_message_and_a_note(clawmem: Comma
     assert result.code == 0, result.err
     assert not [line for line in _history(vault_root) if "B-17" in line]
     assert "we all like it here" in served(clawmem, "weather")
+
+
+def test_a_note_that_is_no_event_yet_is_forgotten(clawmem: Command) -> None:
+    clawmem("note", "the dentist is at noon")
+    assert "dentist" in served(clawmem, "dentist")
+    assert clawmem("forget", "dentist", "--yes", "--json").data["notes"] == ["the dentist is at noon"]
+    assert "dentist" not in served(clawmem, "dentist")
+    assert clawmem("forget", "dentist").code == 1
