@@ -10,10 +10,13 @@ AGENT_SHELLS = {
     "CLAUDECODE": "claude-code", "CLAUDE_CODE_ENTRYPOINT": "claude-code", "CURSOR_AGENT": "cursor",
     "CURSOR_EXTENSION_HOST_ROLE=agent-exec": "cursor", "GEMINI_CLI": "gemini", "CODEX_THREAD_ID": "codex",
     "CODEX_CI": "codex", "CODEX_SANDBOX": "codex", "CODEX_SANDBOX_NETWORK_DISABLED": "codex", "OPENCODE": "opencode",
-    "OPENCLAW_SHELL": "openclaw", "AI_AGENT": "agent",
+    "OPENCLAW_SHELL": "openclaw", "AGENT=amp": "amp", "ANTIGRAVITY_AGENT": "antigravity", "AUGMENT_AGENT": "augment",
+    "CLINE_ACTIVE": "cline", "COPILOT_CLI": "copilot", "CRUSH": "crush", "GOOSE_TERMINAL": "goose",
+    "PI_CODING_AGENT": "pi", "QWEN_CODE": "qwen", "ROO_ACTIVE": "roo", "TRAE_AI_SHELL_ID": "trae", "AI_AGENT": "agent",
 }  # fmt: skip
 """The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent. An
-empty one says the same, because an agent can empty it for one command."""
+empty one says the same, because an agent can empty it for one command. Those of the first lines were seen in the real
+programs, those of the others are the ones that these publish."""
 NO_AGENTS = frozenset(
     ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem")
 )
