@@ -88,8 +88,8 @@ def _grants(vault: Vault) -> tuple[Grant, ...]:
 
 def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     """Return those for whom the vault is read; empty where everything may be seen. An agent without an entry may see
-    what is for everybody, and whoever may see `all` by a rule, everything. Raise NotFound if a person who is named is
-    not in the policy, or there is none."""
+    what is for everybody, and whoever may see `all` by a rule, everything. In the shell of an agent that agent counts,
+    too, whatever agent is named. Raise NotFound if a person who is named is not in the policy, or there is none."""
     if vault.viewer is None:
         return ()
     if rules is None:
@@ -99,8 +99,9 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
                 "Write one (docs/access.md), or leave out --viewer and CLAWMEM_VIEWER.",
             )
         return ()
-    agent, policy = vault.viewer.agent, rules.policy
-    found = [policy.people.get(agent) or Person(id=agent)] if agent else []
+    viewer, policy = vault.viewer, rules.policy
+    agents = dict.fromkeys(agent for agent in (viewer.agent, viewer.shell) if agent)
+    found = [policy.people.get(agent) or Person(id=agent) for agent in agents]
     for name in vault.viewer.names:
         person = policy.person(name)
         if person is None:

@@ -38,12 +38,13 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 class Viewer(NamedTuple):
-    """For whom a memory is read: the people that --viewer and CLAWMEM_VIEWER name, the agent that reads, and what tells
-    the time. Where nobody is named, an agent without an entry in `governance/access.yaml` may see everything."""
+    """For whom a memory is read: the people that --viewer and CLAWMEM_VIEWER name, the agent that reads, what tells the
+    time, and the agent in whose shell it is read: whoever types there may name any agent."""
 
     names: tuple[str, ...]
     agent: str | None
     moment: Callable[[], str]
+    shell: str | None = None
 
 
 class Caller(NamedTuple):
