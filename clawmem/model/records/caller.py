@@ -18,9 +18,10 @@ AGENT_SHELLS = {
 empty one says the same, because an agent can empty it for one command. Those of the first lines were seen in the real
 programs, those of the others are the ones that these publish."""
 NO_AGENTS = frozenset(
-    ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem")
+    ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem", "main")
 )
-"""Names under which no agent runs a command, because a reader would take its words for those of a person."""
+"""Names under which no agent runs a command, because a reader would take its words for those of a person. `main` has
+the notes and the sessions of the person."""
 IN_SHELLS_ONLY = frozenset(("GEMINI_CLI", "CODEX_THREAD_ID", "CODEX_CI"))
 """Variables of the shells of agents that the hooks of the same programs do not have."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
