@@ -7,6 +7,7 @@ asks the index then answers and counts as if they did not exist; only how rare a
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -74,7 +75,7 @@ def read_access(vault: Vault) -> AccessRules | None:
     """Return who may see what, or None where the vault has no policy: then everybody may see everything. Raise
     Unreadable if a file of it is: nobody may be shown too much by a mistake in it."""
     vault = vault.present or vault  # who may see what was said is decided now
-    if not vault.path(ACCESS).is_file():
+    if not os.path.lexists(vault.path(ACCESS)):
         return None
     policy = vault.read_once(ACCESS, lambda: policy_from(vault.load_yaml(ACCESS)))
     return AccessRules(policy, vault.read_once(GRANTS_PATH, lambda: _grants(vault)))

@@ -215,6 +215,18 @@ def test_what_cannot_be_done_says_why(
     assert (found.code, says in found.err) == (code, True), found.err
 
 
+def test_what_is_in_the_place_of_the_policy_opens_nothing(
+    clawmem: Clawmem, vault_root: Path, shared: tuple[str, str]
+) -> None:
+    policy = vault_root / "governance/access.yaml"
+    for put in (policy.mkdir, lambda: policy.symlink_to("nowhere"), lambda: policy.write_text("people: [")):
+        (policy.rmdir if policy.is_dir() else policy.unlink)()
+        put()
+        result = clawmem("list", "--agent", "desk")
+        assert SECRET not in result.out + result.err, result
+        assert SECRET in clawmem("list").out
+
+
 def test_without_a_policy_everybody_sees_everything_and_nobody_can_be_named(clawmem: Clawmem) -> None:
     assert clawmem("access", "show").code == 1
     assert "has no governance/access.yaml" in clawmem("list", "--viewer", "clara").err
