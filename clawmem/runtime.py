@@ -173,7 +173,7 @@ class Runtime:
         rules = ((self._viewer, "--viewer"), (self.environment.get("CLAWMEM_VIEWER"), "CLAWMEM_VIEWER"))
         names = tuple(_not_empty(text, rule, "the viewer's name") for text, rule in rules if text is not None)
         agent = self.agent()
-        return Viewer(names, agent, lambda: stamp(self.now())) if names or agent else None
+        return Viewer(names, agent, lambda: stamp(self.now()), self._agent_of_shell()) if names or agent else None
 
     def notices(self) -> tuple[str, ...]:
         """Return notices about a vault of somebody else in the working folder, and about invalid settings if the
@@ -201,7 +201,7 @@ class Runtime:
             entropy=self.entropy(),
             agent=self.agent(),
             session=session,
-            shell=None if self._person else (agent_shell(self.environment) or (None, None))[1],
+            shell=self._agent_of_shell(),
         )
 
     def agent(self) -> str | None:
@@ -216,6 +216,9 @@ class Runtime:
         if agent in NO_AGENTS:
             raise InvalidInput(f"'{agent}' does not name an agent.", f"Give the agent in {rule} a name of its own.")
         return None if agent is None else check_agent(_not_empty(agent, rule, "the agent's id"))
+
+    def _agent_of_shell(self) -> str | None:
+        return None if self._person else (agent_shell(self.environment) or (None, None))[1]
 
     def shell(self) -> tuple[str, str] | None:
         """Return the variable and the agent of the agent's shell in which a person may answer; None if there is none,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from clawmem.errors import ClawmemError
+from clawmem.model.records.entity import ITEMS
 from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
@@ -90,12 +92,26 @@ def _written_late(vault: Vault, path: str, old: int, before: bytes | None, after
 
 
 def _on_top(path: str, before: bytes | None, after: bytes | None, edited: bytes | None) -> bytes | None:
-    """Return an edit as an edit of `after`, where text was only added at the end; otherwise the edit itself."""
-    if not before or after is None or edited is None or not edited.startswith(before) or path.endswith(".json"):
+    """Return an edit as an edit of `after`, where text was only added at the end, or facts were changed that differ in
+    nothing else; otherwise the edit itself."""
+    if not before or after is None or not edited or any(isinstance(o, UnreadFile) for o in (before, after, edited)):
         return edited
-    if any(isinstance(data, UnreadFile) for data in (before, after, edited)):
+    if path.rpartition("/")[2] == ITEMS:
+        return _facts_on_top(path, before, after, edited)
+    if not edited.startswith(before) or path.endswith(".json"):
         return edited
     return after + edited[len(before) :]
+
+
+def _facts_on_top(path: str, before: bytes, after: bytes, edited: bytes) -> bytes | None:
+    """Return an edit of a file of facts with the facts that the change wrote: a `git commit -a` would take them out."""
+    from clawmem.model.merging.files import merge_file  # only for an edit at the moment of a change
+
+    try:
+        merged = merge_file(path, before, after, edited)
+    except ClawmemError:
+        return edited
+    return edited if merged.conflicts else merged.content
 
 
 def write_file(vault: Vault, path: str, content: bytes | None) -> None:

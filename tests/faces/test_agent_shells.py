@@ -36,9 +36,9 @@ SHELLS = {
     "openclaw": {"OPENCLAW_SHELL": "exec"},
 }
 OF_PERSONS = {
-    "claim confirm", "config extension", "config trust", "dashboard", "evaluate allow", "forget", "hub init",
-    "hub org", "hub user", "hub vault", "lesson accept", "org connect", "org disconnect", "org review", "redact",
-    "review decide", "retract", "review delegate", "review trust", "workflow allow",
+    "claim confirm", "config extension", "config trust", "cron install", "dashboard", "evaluate allow", "forget",
+    "hub init", "hub org", "hub user", "hub vault", "lesson accept", "org connect", "org disconnect", "org review",
+    "redact", "review decide", "retract", "review delegate", "review trust", "workflow allow",
 }  # fmt: skip
 
 
@@ -148,6 +148,32 @@ def test_the_agent_is_not_the_person_in_the_shell_of(
     assert clawmem("config", "list", "--json").data == settings
     assert read_allowed(Vault(vault.root, environment)) == ()
     assert not (user_folder(environment) / "settings.yaml").exists()
+
+
+def test_an_agent_makes_no_other_vault_the_memory_of_a_program(
+    clawmem: Command, vault: Vault, environment: dict[str, str], tmp_path: Path
+) -> None:
+    shell, home = SHELLS["claude-code"], Path(environment["HOME"])
+    other = str(tmp_path / "other")
+    assert clawmem("init", other, env=shell).code == 0
+    for words in (("--vault", other, "setup", "cursor"), ("setup", "cursor")):
+        result = clawmem(*words, env=shell)
+        assert result.code == 1 and "Only a person makes" in result.err and "in a terminal" in result.err, result
+    assert clawmem("init", str(home / ".clawmem")).code == 0
+    own = ("--vault", str(home / ".clawmem"), "setup", "cursor")
+    result = clawmem(*own, "--schedule", env=shell)
+    assert result.code == 1 and "Only a person schedules the heartbeat" in result.err, result
+    assert not (home / ".cursor").exists()
+    assert clawmem(*own, env=shell).code == 0 and (home / ".cursor").exists()
+
+
+def test_no_agent_has_the_sessions_and_notes_of_the_person(clawmem: Command, vault: Vault) -> None:
+    session = {"CLAWMEM_SESSION": clawmem("session", "start", "--json").data["session"]["id"]}
+    for words, env in ((("--agent", "main"), {}), ((), {"CLAWMEM_AGENT": "main"})):
+        for verb in (("note", "The boat is blue."), ("session", "note", "The boat is blue.")):
+            result = clawmem(*verb, *words, env={**session, **SHELLS["claude-code"], **env})
+            assert result.code == 2 and "'main' does not name an agent" in result.err, result
+    assert not [*vault.root.glob("agents/main/daily/*")]
 
 
 def test_an_agent_undoes_only_what_it_did(clawmem: Command, vault: Vault) -> None:

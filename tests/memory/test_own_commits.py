@@ -109,6 +109,14 @@ def test_a_hook_of_the_person_stays(two: tuple[Machine, Machine]) -> None:
     assert hook.read_text() == "#!/bin/sh\nexit 0\n"
 
 
+def test_a_hook_of_an_older_version_is_replaced(two: tuple[Machine, Machine]) -> None:
+    hook = two[0].root / ".git/hooks/post-commit"
+    today = hook.read_text()
+    hook.write_text(today.replace("${GOOSE_TERMINAL+x}", ""))
+    two[0].keep("Bob likes tea.", entity="areas/people/bob")
+    assert hook.read_text() == today and hook.stat().st_mode & 0o777 == 0o700
+
+
 def test_a_mark_that_is_planted_lifts_nothing(two: tuple[Machine, Machine]) -> None:
     machine, other = two
     plant(machine, FORGED, trust="external", metadata={"approved": {"by": "a person", "at": "2026-11-20T00:00:00Z"}})

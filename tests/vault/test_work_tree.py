@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from clawmem.model.facts.codec import parse_items, render_items
+from clawmem.model.facts.fact import Fact
 from clawmem.model.records.strict_json import YAML_BYTES, UnreadFile
 from clawmem.vault.disk import PARTIAL_PREFIX
 from clawmem.vault.vault import Vault
@@ -18,6 +20,27 @@ def test_a_file_that_somebody_edited_stays(vault: Vault) -> None:
     assert update_file(vault, PATH, b"a: 0\n", b"a: 1\n"), "it has these contents already"
     assert update_file(vault, PATH, b"a: 1\n", None)
     assert not vault.path(PATH).parent.exists()
+
+
+def test_facts_that_are_edited_at_the_moment_of_a_change_stay_with_those_of_the_change(vault: Vault) -> None:
+    """A person who commits all with git would take out what a command reported as saved."""
+    known, new, mine = (
+        Fact(f"fact_0000000{n}", f"Jane has {n} boats.", "fact", "2026-11-21T09:00:00Z", "user") for n in range(3)
+    )
+    path = "life/areas/boats/items.json"
+
+    def left(edit: tuple[Fact, ...], after: tuple[Fact, ...]) -> set[str]:
+        write_file(vault, path, render_items(edit))
+        assert not update_file(vault, path, render_items((known,)), render_items(after))
+        return {fact.fact for fact in parse_items(vault.read(path) or b"", path)}
+
+    assert left((known, mine), (known, new)) == {known.fact, new.fact, mine.fact}
+    assert left((mine,), (known, new)) == {new.fact, mine.fact}
+    reworded = known._replace(fact="Jane has a yawl.")
+    assert left((reworded,), (known._replace(fact="Jane has a dinghy."), new)) == {reworded.fact}
+    write_file(vault, path, b"[\n")
+    assert not update_file(vault, path, render_items((known,)), render_items((known, new)))
+    assert vault.read(path) == b"[\n"
 
 
 def test_a_file_too_large_to_read_is_written_by_git(vault: Vault, environment: dict[str, str]) -> None:

@@ -19,6 +19,7 @@ from clawmem.faces.verbs.table import all_verbs, help_of, load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entity_names
 from clawmem.index.tables.contents import categories, facts_with_prefix
+from clawmem.index.tables.rights import is_restricted
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.language.text import visible
 from clawmem.model.settings.settings import SETTINGS, setting_named
@@ -176,6 +177,8 @@ FILES = ":files"
 """Asks the shell for the names of files."""
 
 _MAX_FACTS = 100
+# What is read from files and not from the index: nothing of it is for a viewer who may not see everything.
+_OF_FILES = frozenset(("proposal", "session", "task"))
 
 Pairs = list[tuple[str, str]]
 _Source = Callable[[Runtime, str, Sequence[str]], Pairs]
@@ -263,6 +266,8 @@ def _failure_modes(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pair
 
 def values_of(kind: str, runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     """The values of a kind that begin with the word at the cursor; none where the extension of the kind is not here."""
+    if kind in _OF_FILES and is_restricted(runtime.vault()):
+        return []
     for extension in () if kind in SOURCES else extensions():
         if kind in extension.completions:
             source: _Source = named(extension.completions[kind])

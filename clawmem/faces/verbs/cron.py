@@ -69,6 +69,7 @@ VERB = {
         install,
         _ENTRY,
         ("clawmem cron install --every 30m", "clawmem cron install --at 03:30"),
+        person="lets a program run on this machine at its own times",
     ),
     "show": Command(show, {"entries": [_ENTRY]}, ("clawmem cron show",), ("entries",)),
     "remove": Command(remove, {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput, ModelFailed, NoVault
+from clawmem.errors import PERSON_RUNS, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
@@ -68,6 +68,7 @@ def setup(
             remove_crontab(runtime.vault(), runtime.environment, dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
     made = () if dry_run else _vault_made(call)
+    _check_agent(call, harness, schedule)
     wanted = _wiring(call, harness)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
@@ -75,6 +76,19 @@ def setup(
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
     reader = reader._replace(lines=(*made, *reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
+
+
+def _check_agent(call: Call, harness: str, schedule: bool) -> None:
+    """Raise NotPermitted if an agent names another memory for a harness than the user's default, or a schedule, which
+    runs outside of its shell."""
+    runtime = call.runtime
+    agent, root = runtime.agent(), runtime.vault().root
+    if agent is None:
+        return
+    if root != runtime.default_vault_folder():
+        raise NotPermitted(f"Only a person makes {root} the memory of {harness}, and {agent} is an agent.", PERSON_RUNS)
+    if schedule:
+        raise NotPermitted(f"Only a person schedules the heartbeat, and {agent} is an agent.", PERSON_RUNS)
 
 
 def _vault_made(call: Call) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ A message of which only parts are for the viewer has these as its text, and is f
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -92,7 +93,7 @@ def read_access(vault: Vault) -> AccessRules | None:
     """Return who may see what, or None where the vault has no policy: then everybody may see everything. Raise
     Unreadable if a file of it is: nobody may be shown too much by a mistake in it."""
     vault = vault.present or vault  # who may see what was said is decided now
-    if not vault.path(ACCESS).is_file():
+    if not os.path.lexists(vault.path(ACCESS)):
         return None
     policy = vault.read_once(ACCESS, lambda: policy_from(vault.load_yaml(ACCESS)))
     return AccessRules(policy, vault.read_once(GRANTS_PATH, lambda: _grants(vault)))
@@ -106,8 +107,8 @@ def _grants(vault: Vault) -> tuple[Grant, ...]:
 
 def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
     """Return those for whom the vault is read; empty where everything may be seen. An agent without an entry may see
-    what is for everybody, and whoever may see `all` by a rule, everything. Raise NotFound if a person who is named is
-    not in the policy, or there is none."""
+    what is for everybody, and whoever may see `all` by a rule, everything. In the shell of an agent that agent counts,
+    too, whatever agent is named. Raise NotFound if a person who is named is not in the policy, or there is none."""
     if vault.viewer is None:
         return ()
     if rules is None:
@@ -117,8 +118,9 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
                 "Write one (docs/access.md), or leave out --viewer and CLAWMEM_VIEWER.",
             )
         return ()
-    agent, policy = vault.viewer.agent, rules.policy
-    found = [policy.people.get(agent) or Person(id=agent)] if agent else []
+    viewer, policy = vault.viewer, rules.policy
+    agents = dict.fromkeys(agent for agent in (viewer.agent, viewer.shell) if agent)
+    found = [policy.people.get(agent) or Person(id=agent) for agent in agents]
     for name in vault.viewer.names:
         person = policy.person(name)
         if person is None:

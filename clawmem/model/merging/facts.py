@@ -52,6 +52,7 @@ from clawmem.model.merging.rivals import (
 )
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.records.entity import name_of_path
+from clawmem.model.records.event import MARK
 
 
 class MergedFacts(NamedTuple):
@@ -83,6 +84,7 @@ def merge_facts(
     values = [(settle_values(facts, contradiction, policy), contradiction) for contradiction in found]
     # A chain that a policy created may form a circle with an older one.
     conflicts += break_circles(facts, known)
+    _hand_marks_on(facts, mine, yours)
     asked = [(each, conflict_proposal(each, facts)) for each in conflicts]
     asked += [(each, contradiction_proposal(each, contradiction, facts)) for each, contradiction in values]
     questions = tuple((conflict, proposal) for conflict, proposal in asked if proposal)
@@ -138,7 +140,7 @@ def _order(*sides: Mapping[str, FiledFact]) -> SuccessorOrder:
 
 def _beside(facts: Facts, kept: Fact, other: Fact, path: str, policy: MergePolicy) -> MergeConflict:
     """Keep the losing wording: as a current fact if a person decides, else as a superseded one."""
-    beside_id = add_wording(facts, kept, other, path, closed=policy.side is not None)
+    beside_id = add_wording(facts, kept, _marked_like(kept, other), path, closed=policy.side is not None)
     words = f"{beside_id} has the other wording"
     if policy.side is not None:
         words = f"{kept.id} has the winning wording and replaced {beside_id}, which has the other one"
@@ -154,6 +156,33 @@ def _bring_back(facts: Facts, known: Mapping[str, FiledFact], *sides: Mapping[st
             if target not in facts and target in known and fact is not None:
                 facts[target] = fact
                 waiting.append(fact.fact)
+
+
+def _hand_marks_on(facts: Facts, *sides: Mapping[str, FiledFact]) -> None:
+    """Mark what one side put in place of a fact that the other side marked meanwhile. A side that had both as they are
+    now has decided so."""
+    waiting = [fact_id for fact_id in facts if _is_marked(facts[fact_id])]
+    for fact_id in waiting:
+        fact = facts[fact_id].fact
+        new_id = fact.superseded_by or ""
+        if new_id not in facts or _is_marked(facts[new_id]):
+            continue
+        if any(_is_marked(side.get(fact_id)) and new_id in side for side in sides):
+            continue
+        replace_fact(facts, _marked_like(fact, facts[new_id].fact))
+        waiting.append(new_id)
+
+
+def _is_marked(filed: FiledFact | None) -> bool:
+    return filed is not None and MARK in (filed.fact.metadata or {})
+
+
+def _marked_like(known: Fact, fact: Fact) -> Fact:
+    """Return a fact with the mark that another one has, if it has none."""
+    mark = (known.metadata or {}).get(MARK)
+    if mark is None or MARK in (fact.metadata or {}):
+        return fact
+    return fact._replace(metadata={**(fact.metadata or {}), MARK: mark})
 
 
 def _settled(facts: Facts, found: Iterable[SuccessorContest], policy: MergePolicy) -> list[MergeConflict]:

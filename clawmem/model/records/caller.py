@@ -10,14 +10,18 @@ AGENT_SHELLS = {
     "CLAUDECODE": "claude-code", "CLAUDE_CODE_ENTRYPOINT": "claude-code", "CURSOR_AGENT": "cursor",
     "CURSOR_EXTENSION_HOST_ROLE=agent-exec": "cursor", "GEMINI_CLI": "gemini", "CODEX_THREAD_ID": "codex",
     "CODEX_CI": "codex", "CODEX_SANDBOX": "codex", "CODEX_SANDBOX_NETWORK_DISABLED": "codex", "OPENCODE": "opencode",
-    "OPENCLAW_SHELL": "openclaw", "AI_AGENT": "agent",
+    "OPENCLAW_SHELL": "openclaw", "AGENT=amp": "amp", "ANTIGRAVITY_AGENT": "antigravity", "AUGMENT_AGENT": "augment",
+    "CLINE_ACTIVE": "cline", "COPILOT_CLI": "copilot", "CRUSH": "crush", "GOOSE_TERMINAL": "goose",
+    "PI_CODING_AGENT": "pi", "QWEN_CODE": "qwen", "ROO_ACTIVE": "roo", "TRAE_AI_SHELL_ID": "trae", "AI_AGENT": "agent",
 }  # fmt: skip
 """The variables that harnesses set in the shells of their agents, some with one value, and the id of the agent. An
-empty one says the same, because an agent can empty it for one command."""
+empty one says the same, because an agent can empty it for one command. Those of the first lines were seen in the real
+programs, those of the others are the ones that these publish."""
 NO_AGENTS = frozenset(
-    ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem")
+    ("user", "the-user", "person", "human", "owner", "me", "you", "system", "admin", "root", "clawmem", "main")
 )
-"""Names under which no agent runs a command, because a reader would take its words for those of a person."""
+"""Names under which no agent runs a command, because a reader would take its words for those of a person. `main` has
+the notes and the sessions of the person."""
 IN_SHELLS_ONLY = frozenset(("GEMINI_CLI", "CODEX_THREAD_ID", "CODEX_CI"))
 """Variables of the shells of agents that the hooks of the same programs do not have."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
@@ -35,12 +39,13 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
 
 
 class Viewer(NamedTuple):
-    """For whom a memory is read: the people that --viewer and CLAWMEM_VIEWER name, the agent that reads, and what tells
-    the time. Where nobody is named, an agent without an entry in `governance/access.yaml` may see everything."""
+    """For whom a memory is read: the people that --viewer and CLAWMEM_VIEWER name, the agent that reads, what tells the
+    time, and the agent in whose shell it is read: whoever types there may name any agent."""
 
     names: tuple[str, ...]
     agent: str | None
     moment: Callable[[], str]
+    shell: str | None = None
 
 
 class Caller(NamedTuple):

@@ -126,6 +126,38 @@ def test_an_agent_that_sees_little_ingests_and_a_server_answers_for_a_viewer(
     assert "biopsy" in answers["lucia"] and answers["clara"].count("jsonrpc") == 2
 
 
+@pytest.mark.parametrize("named", [("--agent", "boss"), ()])
+def test_a_name_that_an_agent_takes_in_its_shell_shows_it_no_more(
+    clawmem: Clawmem, shared: tuple[str, str], named: tuple[str, ...]
+) -> None:
+    shell = {"CLAUDECODE": "1", **({} if named else {"CLAWMEM_AGENT": "boss"})}
+    assert SECRET in clawmem("list", "--agent", "boss").out
+    assert SECRET not in clawmem("list", *named, env=shell).out
+    assert "may show or change more than claude-code may see" in clawmem("log", *named, env=shell).err
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "recall", "arguments": {}}}
+    request["params"]["arguments"] = {"question": "biopsy"}  # type: ignore[index]
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "boss"}}}
+    given = "".join(json.dumps(message) + "\n" for message in (hello, request))
+    assert SECRET in clawmem("mcp", *named, given=given, env={} if named else {"CLAWMEM_AGENT": "boss"}).out
+    answer = clawmem("mcp", *named, given=given, env=shell).out
+    assert SECRET not in answer and answer.count("jsonrpc") == 2
+
+
+def test_completion_offers_a_reader_nothing_that_is_read_from_files(clawmem: Clawmem, shared: tuple[str, str]) -> None:
+    (other,) = clawmem("remember", f"Lucia never had {SECRET}.", "--json").data["facts"]
+    clawmem("access", "mark", other["id"], "--kind", "health", "--about", "lucia")
+    assert clawmem("link", shared[1], other["id"], "--type", "contradicts").code == 0
+    clawmem("task", "add", f"Read about {SECRET}")
+
+    def offered(line: str, **variables: str) -> str:
+        return clawmem(line, env={"_CLAWMEM_COMPLETE": "line", **variables}).out
+
+    for line in ("clawmem review approve ", "clawmem task show ", "clawmem show "):
+        assert SECRET in offered(line)
+        for reader in ({"CLAWMEM_VIEWER": "clara"}, {"CLAWMEM_AGENT": "desk"}, {"CLAUDECODE": "1"}):
+            assert SECRET not in offered(line, **reader), (line, reader)
+
+
 def _commands() -> list[str]:
     """Every command of the table of verbs, such as `remember` and `task take`."""
     found = []
@@ -181,6 +213,18 @@ def test_what_cannot_be_done_says_why(
 ) -> None:
     found = clawmem(*(shared[1] if word == "FACT" else word for word in words))
     assert (found.code, says in found.err) == (code, True), found.err
+
+
+def test_what_is_in_the_place_of_the_policy_opens_nothing(
+    clawmem: Clawmem, vault_root: Path, shared: tuple[str, str]
+) -> None:
+    policy = vault_root / "governance/access.yaml"
+    for put in (policy.mkdir, lambda: policy.symlink_to("nowhere"), lambda: policy.write_text("people: [")):
+        (policy.rmdir if policy.is_dir() else policy.unlink)()
+        put()
+        result = clawmem("list", "--agent", "desk")
+        assert SECRET not in result.out + result.err, result
+        assert SECRET in clawmem("list").out
 
 
 def test_without_a_policy_everybody_sees_everything_and_nobody_can_be_named(clawmem: Clawmem) -> None:

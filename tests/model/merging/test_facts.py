@@ -10,6 +10,7 @@ from clawmem.model.facts.fact import Fact, FactLink
 from clawmem.model.lifecycle import chain
 from clawmem.model.merging.facts import DUPLICATE_REASON, MergedFacts, merge_facts
 from clawmem.model.merging.fields import MergePolicy
+from clawmem.model.records.event import MARK
 
 PATH = "life/areas/people/jane/items.json"
 BASE = Fact("fact_00000001", "Jane sails.", "fact", "2026-11-21T09:00:00Z", "user")
@@ -40,6 +41,47 @@ def test_a_policy_closes_the_other_wording(policy: str, words: str) -> None:
         f"both sides changed the wording of {BASE.id}; {BASE.id} has the winning wording and replaced {other.id},"
         " which has the other one"
     )
+
+
+MARKED = {MARK: {"kinds": ["health"], "about": ["jane"]}}
+
+
+def marks(found: MergedFacts) -> dict[str, object]:
+    return {fact.id: (fact.metadata or {}).get(MARK) for fact in found.shelves[PATH]}
+
+
+def test_what_one_side_put_in_place_of_a_fact_has_the_mark_that_the_other_gave_it() -> None:
+    second, third = (BASE._replace(id=f"fact_0000000{n}", fact=f"Jane sails {n} days.") for n in (2, 3))
+    marked = (BASE._replace(metadata=MARKED),)
+    replaced = (
+        BASE._replace(status="superseded", superseded_by=second.id),
+        second._replace(status="superseded", superseded_by=third.id, links=(FactLink("supersedes", BASE.id),)),
+        third._replace(links=(FactLink("supersedes", second.id),), metadata={"also": "this"}),
+    )
+    for ours, theirs in ((marked, replaced), (replaced, marked)):
+        found = merge_facts({PATH: (BASE,)}, {PATH: ours}, {PATH: theirs})
+        assert marks(found) == dict.fromkeys((BASE.id, second.id, third.id), MARKED[MARK])
+        again = merge_facts({PATH: ours}, {PATH: found.shelves[PATH]}, {PATH: ours})
+        assert again.shelves[PATH] == found.shelves[PATH]
+
+
+def test_a_mark_that_was_taken_back_from_what_replaced_a_fact_stays_so() -> None:
+    second = BASE._replace(id="fact_00000002", fact="Jane rows.", links=(FactLink("supersedes", BASE.id),))
+    old = BASE._replace(status="superseded", superseded_by=second.id, metadata=MARKED)
+    base, opened = (old, second._replace(metadata=MARKED)), (old, second)
+    edited = (old, second._replace(metadata=MARKED, importance=0.9))
+    for ours, theirs in ((opened, edited), (edited, opened)):
+        found = merge_facts({PATH: base}, {PATH: ours}, {PATH: theirs})
+        assert marks(found) == {BASE.id: MARKED[MARK], second.id: None}
+
+
+def test_the_other_wording_and_a_twin_have_the_mark_of_the_fact() -> None:
+    sides = (BASE._replace(fact="Jane sails a dinghy.", metadata=MARKED), BASE._replace(fact="Jane sails a yawl."))
+    twins = (BASE._replace(metadata=MARKED), BASE._replace(id="fact_00000002", timestamp="2026-11-20T09:00:00Z"))
+    for base, pair in (((BASE,), sides), ((), twins)):
+        for left, right in (pair, pair[::-1]):
+            found = merge_facts({PATH: base}, {PATH: (left,)}, {PATH: (right,)})
+            assert len(found.shelves[PATH]) == 2 and set(map(str, marks(found).values())) == {str(MARKED[MARK])}
 
 
 def test_a_fact_that_both_sides_moved_is_at_one_place_for_both() -> None:

@@ -57,6 +57,11 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
         r"\b(?:is|are) (?:required|expected|asked|requested|obliged|supposed|told|instructed|bound) to \w+",
         r"\b(?:one|whoever \w+(?: \w+){0,4}|everyone|everybody|anybody|nobody) (?:is|are) to \w+",
         r"\b(?:from now on|from this point|from here on|henceforth|going forward)\b",
+        r"\b(?:could|would|can) (?:whoever|(?:any|some|every)(?:one|body)(?: who)?) (?:reads?|sees?|finds?|handles?|"
+        r"process(?:es)?|gets?)\b",
+        r"\b(?:best|good|better|great|ideal|helpful|advisable|safer) if (?:the|an|any|every|each) (?:\w+ )?(?:AI|LLM|"
+        r"assistant|agent|model|bot)\b",
+        r"\bthe (?:user|owner) has already (?:agreed|approved|consented|confirmed|allowed|permitted|said yes)\b",
     ),
     "de": (
         rf"\b(?:ist|sind|hat|haben|bleibt|bleiben|wäre|wären)\b{_WITHIN}{{0,120}}?\b(?:zu [a-zäöüß]+(?:en|rn|ln)|"
