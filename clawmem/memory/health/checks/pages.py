@@ -20,7 +20,7 @@ from clawmem.model.records.entity import check_name, is_entity_name, name_of_pat
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.records.parsing import line_of_key
 from clawmem.model.safety.secrets.find import find_secret
-from clawmem.model.settings.settings import REMOVED, removed_sentence, settings_from_mapping
+from clawmem.model.settings.settings import MODEL, REMOVED, removed_sentence, settings_from_mapping
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -151,6 +151,9 @@ def parse_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
         yield HealthProblem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.message}")
 
 
+_GONE = {*REMOVED, MODEL}
+
+
 def settings_problems(text: str) -> Iterator[HealthProblem]:
     """The problems of `clawmem.yaml`."""
     try:
@@ -161,9 +164,9 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
         return
     if not isinstance(mapping, dict) or "format" not in mapping:
         yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not name its format; 1 is assumed.")
-    lost = [key for key, value in settings.unknown.items() if key in REMOVED and value not in (None, REMOVED[key])]
+    lost = [key for key, value in settings.unknown.items() if key in _GONE and value not in (None, REMOVED.get(key))]
     messages = {lost[0]: " ".join(map(removed_sentence, lost))} if lost else {}
-    messages |= {key: f"There is no setting '{key}'; it has no effect." for key in settings.unknown.keys() - REMOVED}
+    messages |= {key: f"There is no setting '{key}'; it has no effect." for key in settings.unknown.keys() - _GONE}
     for key, message in messages.items():
         yield HealthProblem(WARNING, "settings", SETTINGS, line_of_key(text, str(key)), message)
 
