@@ -1,5 +1,4 @@
-"""One machine withdrew something on which another depends: events that facts cite, and withdrawn facts that merges made
-current."""
+"""One machine withdrew something on which another depends: events that facts cite, and replaced facts."""
 
 from __future__ import annotations
 
@@ -87,19 +86,6 @@ def test_an_event_that_nothing_rests_on_stays_taken_back(tmp_path: Path, environ
         assert not (machine.root / LEDGER).exists()
 
 
-def test_doctor_puts_back_an_event_that_an_older_version_lost(
-    learned_and_undone: list[Machine], clawmem: Command
-) -> None:
-    _, other = learned_and_undone
-    line = other.read(LEDGER)
-    other.git("rm", "-q", LEDGER)
-    other.git("commit", "-qm", "as a merge of an older version left it")
-    assert any("in no ledger" in message for message in errors(other))
-    mended = clawmem("doctor", "--fix", cwd=other.root)
-    assert mended.code == 0, mended.out
-    assert other.read(LEDGER) == line
-
-
 def _revived(machine: Machine, fact_id: str) -> None:
     """The fact as a merge of an older version left it: active, by a commit that completed one."""
     facts = [
@@ -109,23 +95,6 @@ def _revived(machine: Machine, fact_id: str) -> None:
     machine.write(GENERAL, render_items(facts).decode())
     words = "complete(vault): what git could not see in the merge 123456789abc\n\nClawmem-Op: complete"
     machine.git("commit", "-qam", words)
-
-
-def test_doctor_withdraws_what_an_older_version_revived(
-    tmp_path: Path, environment: dict[str, str], clawmem: Command
-) -> None:
-    (machine,) = make_machines(tmp_path, environment, 1)
-    (ill,) = machine.keep("Jane is ill.")
-    retract(machine.vault, ill.id, machine.caller, "she is not")
-    withdrawn = machine.head()
-    _revived(machine, ill.id)
-    assert any(
-        f"{ill.id} was withdrawn by {withdrawn[:12]} and is active again" in message for message in errors(machine)
-    )
-    assert clawmem("doctor", "--fix", cwd=machine.root).code == 0
-    fact = machine.facts()[ill.id]
-    assert fact.status == RETRACTED
-    assert fact.metadata == {"retracted": {"at": "2026-11-21T09:30:00Z", "reason": "she is not"}}
 
 
 def test_doctor_closes_what_an_older_version_let_stand(

@@ -10,7 +10,7 @@ EXTENSION = Extension(
     kinds=f"{_HERE}.kinds:KINDS",
     completions={
         "suite": f"{_HERE}.suites.store:completed_suites",
-        "principle": f"{_HERE}.principles:completed_principles",
+        "principle": f"{_HERE}.verbs.principle:completed_principles",
     },
     answers={
         "alignment": f"{_HERE}.alignment:alignment_numbers",

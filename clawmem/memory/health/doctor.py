@@ -43,7 +43,6 @@ from clawmem.memory.health.checks.tree import (
     altered_problems,
     branch_problems,
     case_problems,
-    clock_problems,
     clone_problems,
     committed_name_problems,
     git_index_problems,
@@ -251,7 +250,6 @@ def _git_problems(
         problems += state_problems(vault)
         problems += git_index_problems(vault)
         problems += clone_problems(vault)
-        problems += clock_problems(vault) if head and full else ()
         problems += merging_problems(vault)
         problems += redaction_problems(vault, head) if head else ()
         if committed is None and head:

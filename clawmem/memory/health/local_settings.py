@@ -17,7 +17,7 @@ from clawmem.model.settings.local import (
     read_local_settings,
     with_suggestions,
 )
-from clawmem.model.settings.settings import HARMLESS, Settings
+from clawmem.model.settings.settings import Settings
 from clawmem.model.settings.values import Value
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.acceptance import accept, is_accepted, revoke_acceptance
@@ -67,7 +67,7 @@ def _settings_of_copy(vault: Vault) -> Settings:
     if text is None:
         return vault.settings
     own = read_local_settings(parse_settings_text(place, text), HERE, place.name, accepted=False)
-    for problem in (error for key, error in own.wrong.items() if key not in HARMLESS):
+    for problem in own.wrong.values():
         raise problem
     return in_force(
         vault.vault_settings,
@@ -128,7 +128,7 @@ def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) 
         with settings_lock(place, wait):
             text = read_settings_text(place) or ""
             before = read_local_settings(parse_settings_text(place, text), place.origin, place.name)
-            for problem in (error for key, error in before.wrong.items() if key not in values and key not in HARMLESS):
+            for problem in (error for key, error in before.wrong.items() if key not in values):
                 raise problem
             new = text
             for key, value in values.items():

@@ -109,7 +109,7 @@ def learning_state(vault: Vault, index: Index, today: str) -> LearningState:
         problem,
         (*model_programs(settings), *(name for name in model_names(settings) if not is_command(name))),
         missing_model_part(settings, vault.environment),
-        total_cents(runs) + _embedding_cents(vault, today),
+        total_cents(runs) + _cents_without_event(vault, today),
         unpriced_tokens(runs),
         _reading(vault, index, today, days),
     )
@@ -159,7 +159,8 @@ def _runs_of(vault: Vault, day: str) -> Sequence[Mapping[str, Any]]:
         return ()  # reported with the file
 
 
-def _embedding_cents(vault: Vault, day: str) -> float:
+def _cents_without_event(vault: Vault, day: str) -> float:
+    """Return what suites and evaluations cost on a day: they leave no event of a run."""
     try:
         return spent_on(vault, day) if day else 0.0
     except StorageFailed:

@@ -16,6 +16,7 @@ from clawmem.model.settings.settings import (
     Settings,
     flatten,
     is_command,
+    is_hosted_model,
     model_names,
     settings_from_mapping,
 )
@@ -63,7 +64,7 @@ def read_local_settings(mapping: object, origin: str, name: str, accepted: bool 
         if key in GROUPS:
             problem = InvalidInput(f"{name}: '{key}' contains several settings, not one value.", _HINT)
             wrong.update({text: problem for text in LOCAL if text.startswith(f"{key}.")})
-        elif key not in LOCAL:
+        elif key not in LOCAL or is_hosted_model(key, value):
             no_effect.append(key)
         elif value is not None:
             try:
@@ -196,11 +197,10 @@ def invalid_messages(settings: Settings) -> Iterator[str]:
         yield f"{settings.unread.message} Until it is repaired, nothing can be changed."
     own: dict[str, list[str]] = {}
     for key, problem in settings.wrong.items():
-        if key in HARMLESS:
-            place = "" if key in settings.origins else f"{FILE}: "
-            yield f"{place}{problem.message} Until it is repaired, {key} has its default, {BY_KEY[key].default}."
-        elif key in settings.origins:
+        if key in settings.origins:
             own.setdefault(problem.message, []).append(key)
+        elif key in HARMLESS:
+            yield f"{FILE}: {problem.message} Until it is repaired, {key} has its default, {BY_KEY[key].default}."
         else:
             yield f"{FILE}: {problem.message} Until it is repaired, everything that needs {key} is refused."
     for message, keys in own.items():

@@ -198,12 +198,12 @@ SETTINGS = (
 )
 # Former settings with the values that are constants now, None if nothing uses it. A file that has such a key is read.
 REMOVED: Mapping[str, Value | None] = {
-    "semantic.api_base": None,
-    "semantic.api_key_env": None,
-    "semantic.budget_cents": None,
-    "semantic.daily_cents": None,
-    "semantic.timeout_seconds": None,
-    "semantic.max_seconds": None,
+    "semantic.api_base": "",
+    "semantic.api_key_env": "",
+    "semantic.budget_cents": 12.0,
+    "semantic.daily_cents": 100.0,
+    "semantic.timeout_seconds": 10.0,
+    "semantic.max_seconds": 60.0,
     "decay.archive_score": 0.2,
     "session.rotate_minutes": 60.0,
     "heartbeat.mentions_for_entity": 3,
@@ -250,6 +250,7 @@ REMOVED: Mapping[str, Value | None] = {
     "evaluate.agreement": 0.8,
     "evaluate.decisions": 20,
 }
+MODEL = "semantic.model"
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
 LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
@@ -311,8 +312,7 @@ GROUPS = frozenset(key.split(".")[0] for key in (*BY_KEY, *REMOVED) if "." in ke
 _DEFAULTS: Mapping[str, Value] = {setting.key: setting.default for setting in SETTINGS}
 # If one of these is invalid, its default is used: it affects nothing that is stored.
 HARMLESS = frozenset(
-    "vault.name defaults.limit context.budget context.prompt_budget index.keyword semantic.model"
-    " lock.wait_seconds".split()
+    "vault.name defaults.limit context.budget context.prompt_budget index.keyword lock.wait_seconds".split()
 )
 _TRUE = ("true", "yes", "on", "1")
 _FALSE = ("false", "no", "off", "0")
@@ -386,9 +386,16 @@ def setting_named(key: str) -> Setting:
     raise NotFound(f"There is no setting '{key}'.", f"{hint}List all settings with `clawmem config list`.")
 
 
+def is_hosted_model(key: str, value: object) -> bool:
+    """Return whether a file of an earlier version names a hosted model of embeddings: the local one is used."""
+    return key == MODEL and isinstance(value, str) and value not in BY_KEY[MODEL].choices
+
+
 def removed_sentence(key: str) -> str:
-    """Return the sentence about a key of REMOVED."""
-    fixed = REMOVED[key]
+    """Return the sentence about a key of REMOVED, or about a value that is one of MODEL no more."""
+    if key == MODEL:
+        return f"{MODEL} names no hosted model any more; the local one is used."
+    fixed = None if key.startswith("semantic.") else REMOVED[key]
     rest = "nothing uses it any more" if fixed is None else f"its value is fixed at {str(fixed).lower()}"
     return f"{key} is no longer a setting; {rest}."
 
@@ -424,7 +431,7 @@ def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
             continue
         if key == AGENTS or key.startswith(f"{AGENTS}."):
             values.update(_agents_value(key, value) if value is not None else {})
-        elif key not in BY_KEY:
+        elif key not in BY_KEY or is_hosted_model(key, value):
             unknown[key] = value
         elif value is not None:
             fitting = _fitting(BY_KEY[key], value)

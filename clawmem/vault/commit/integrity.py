@@ -106,17 +106,3 @@ def converts_line_endings(vault: Vault) -> bool:
     """Return whether the configuration of this clone makes git convert line endings. Runs git."""
     value = vault.git.try_run("config", "--local", "core.autocrlf")
     return value is not None and value.strip().lower() not in (b"false", b"no", b"off", b"0", b"")
-
-
-def clock_setbacks(vault: Vault, seconds: int) -> list[tuple[str, int]]:
-    """Return commits of the main line whose time is more than `seconds` before that of an earlier commit.
-
-    Newest first, each with the difference in seconds. Runs git.
-    """
-    printed = vault.git.run("rev-list", "--first-parent", "--timestamp", "HEAD", "--").decode().splitlines()
-    latest, found = 0, []
-    for time, name in (line.split() for line in reversed(printed)):
-        if latest - int(time) > seconds:
-            found.append((name, latest - int(time)))
-        latest = max(latest, int(time))
-    return found[::-1]

@@ -1,4 +1,4 @@
-"""What models cost on this machine, by day: questions cost money when they are asked, and reads do not commit.
+"""What models cost on this machine, by day, where no event in the ledger says it; and what each agent spent.
 
 Each payment is a line in `.git/clawmem/spent/<day>` with the cents and a checksum. The maximum cost of a call is
 recorded before it, and the difference to the actual cost is subtracted after it. So no cost is missing after a crash.

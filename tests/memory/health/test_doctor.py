@@ -707,18 +707,6 @@ def test_whatever_stands_in_the_files_doctor_reports_and_never_fails(
         assert problem.message
 
 
-def test_a_clock_that_was_set_back_is_told(vault: Vault, caller: Caller, environment: dict[str, str]) -> None:
-    assert not [problem for problem in doctor(vault, caller, full=True).problems if problem.check == "clock"]
-    old = {"GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", **environment}
-    for dated in (old, environment):
-        command = ["git", "commit", "--quiet", "--allow-empty", "--message", "later"]
-        subprocess.run(command, cwd=vault.root, env=dated, check=True)
-    (message,) = [problem for problem in doctor(vault, caller, full=True).problems if problem.check == "clock"]
-    name = git(vault.root, "rev-parse", "HEAD~1").strip()
-    assert message.severity == INFO
-    assert f"The commit {name[:12]} is dated 2,516 days before its parent" in message.message
-
-
 def test_a_committed_file_that_cannot_be_read_has_its_way_back(vault: Vault, caller: Caller) -> None:
     place = vault.root / "MEMORY.md"
     whole = git(vault.root, "rev-parse", "HEAD").strip()

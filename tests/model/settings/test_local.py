@@ -123,12 +123,12 @@ def test_a_model_that_sends_nothing_needs_nobody(model: str) -> None:
     assert (stated.words("semantic.model"), stated.suggested) == (model, {})
 
 
-def test_a_hosted_model_of_a_former_version_gives_way_to_the_local_one_with_a_notice() -> None:
+def test_a_hosted_model_of_an_earlier_version_gives_way_to_the_local_one() -> None:
+    stated = settings_from_mapping({"semantic": {"model": "openai/x", "api_base": ""}})
     own = read_local_settings({"semantic": {"model": "openai/x", "api_base": "http://there"}}, "local", "local.yaml")
-    settings = in_force(settings_from_mapping({}), [own])
-    assert (settings.words("semantic.model"), own.no_effect) == ("local", ("semantic.api_base",))
-    (notice,) = invalid_messages(settings)
-    assert notice.endswith("Until it is repaired, semantic.model has its default, local.")
+    settings = in_force(stated, [own])
+    assert (settings.words("semantic.model"), own.no_effect) == ("local", ("semantic.model", "semantic.api_base"))
+    assert not list(invalid_messages(settings)) and not settings.suggested
 
 
 def test_what_is_told_repeats_no_stranger() -> None:

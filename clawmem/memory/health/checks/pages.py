@@ -9,21 +9,18 @@ from io import BytesIO
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NeedsDecision, Unreadable
-from clawmem.memory.health.checks.facts import CheckedFact
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.facts.catalog import catalog_from_mapping
-from clawmem.model.facts.fact import RETRACTED, check_reference
+from clawmem.model.facts.fact import check_reference
 from clawmem.model.language.dates import moment_of
-from clawmem.model.language.text import normal
 from clawmem.model.pages.guardrail_page import PAGE as GUARDRAILS
 from clawmem.model.pages.summary import generated_part, marker_problem, split_front_matter
-from clawmem.model.proposals.promotion import promotion_of
-from clawmem.model.proposals.proposal import OPEN, PROMOTE, Proposal, ProposalTarget, parse_proposal
+from clawmem.model.proposals.proposal import OPEN, Proposal, parse_proposal
 from clawmem.model.records.entity import check_name, is_entity_name, name_of_path, summary_path, title_of
 from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.model.records.parsing import line_of_key
 from clawmem.model.safety.secrets.find import find_secret
-from clawmem.model.settings.settings import REMOVED, removed_sentence, settings_from_mapping
+from clawmem.model.settings.settings import MODEL, REMOVED, removed_sentence, settings_from_mapping
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 
@@ -154,6 +151,9 @@ def parse_problems(path: str, data: bytes) -> Iterator[HealthProblem]:
         yield HealthProblem(ERROR, "unreadable", path, None, f"The file cannot be read: {problem.message}")
 
 
+_GONE = {*REMOVED, MODEL}
+
+
 def settings_problems(text: str) -> Iterator[HealthProblem]:
     """The problems of `clawmem.yaml`."""
     try:
@@ -164,9 +164,9 @@ def settings_problems(text: str) -> Iterator[HealthProblem]:
         return
     if not isinstance(mapping, dict) or "format" not in mapping:
         yield HealthProblem(WARNING, "format", SETTINGS, None, "The file does not name its format; 1 is assumed.")
-    lost = [key for key, value in settings.unknown.items() if key in REMOVED and value not in (None, REMOVED[key])]
+    lost = [key for key, value in settings.unknown.items() if key in _GONE and value not in (None, REMOVED.get(key))]
     messages = {lost[0]: " ".join(map(removed_sentence, lost))} if lost else {}
-    messages |= {key: f"There is no setting '{key}'; it has no effect." for key in settings.unknown.keys() - REMOVED}
+    messages |= {key: f"There is no setting '{key}'; it has no effect." for key in settings.unknown.keys() - _GONE}
     for key, message in messages.items():
         yield HealthProblem(WARNING, "settings", SETTINGS, line_of_key(text, str(key)), message)
 
@@ -196,7 +196,6 @@ def _why(problem: Unreadable) -> str:
 
 
 _NAMED = re.compile(r"(?<!\w)'(\w+)(?:[.\[][^']*)?'")
-_REJECT = "`clawmem review reject {} --reason ...` closes it"
 
 
 class FiledProposal(NamedTuple):
@@ -265,52 +264,3 @@ def _time_problems(filed: FiledProposal) -> Iterator[HealthProblem]:
             moment_of(value)
         except ValueError:
             yield filed.problem(ERROR, key, f"has '{value[:40]}' as the time it was {key}, which is not a time")
-
-
-def review_problems(
-    filed: Sequence[FiledProposal], facts: Mapping[str, CheckedFact], texts: Mapping[str, str], unread: str
-) -> Iterator[HealthProblem]:
-    """What prevents the approval of open proposals.
-
-    `facts` are by id, `texts` are those of cited events by id. What occurs in `unread`, the text of lines that do not
-    parse, is not reported as missing.
-    """
-    for filed_proposal in filed:
-        if filed_proposal.proposal.status == OPEN:
-            for target in filed_proposal.proposal.targets:
-                yield from _target_problems(filed_proposal, target, facts, unread)
-            yield from _evidence_problems(filed_proposal, texts, unread)
-
-
-def _target_problems(
-    filed: FiledProposal, target: ProposalTarget, facts: Mapping[str, CheckedFact], unread: str
-) -> Iterator[HealthProblem]:
-    """The reasons for which approval would refuse a target."""
-    close = _REJECT.format(filed.proposal.id)
-    if target.id not in facts:
-        if f'"{target.id}"' not in unread:
-            yield filed.problem(WARNING, "targets", f"is about {target.id}, which does not exist; {close}")
-        return
-    fact = facts[target.id].fact
-    if filed.proposal.kind == "forget" and fact.status == RETRACTED:
-        return  # it is hidden until a person decides
-    if fact.superseded_by:
-        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which {fact.superseded_by} superseded; {close}")
-    elif not fact.is_current:
-        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which was {fact.status}; {close}")
-    elif normal(fact.fact) != normal(target.fact):
-        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which has another statement now; {close}")
-    elif filed.proposal.does == PROMOTE and promotion_of(fact):
-        yield filed.problem(WARNING, "targets", f"is about {fact.id}, which was promoted already; {close}")
-
-
-def _evidence_problems(filed: FiledProposal, texts: Mapping[str, str], unread: str) -> Iterator[HealthProblem]:
-    fact = filed.proposal.fact
-    if fact is None or fact.source_event is None or f'"{fact.source_event}"' in unread:
-        return
-    close = _REJECT.format(filed.proposal.id)
-    text = texts.get(fact.source_event)
-    if text is None:
-        yield filed.problem(WARNING, "fact", f"cites the event {fact.source_event}, which is in no ledger; {close}")
-    elif fact.source_span and text[slice(*fact.source_span)] != fact.source_text:
-        yield filed.problem(WARNING, "fact", f"quotes words that {fact.source_event} does not say; {close}")

@@ -22,7 +22,6 @@ from clawmem.memory.health.checks.pages import (
     parse_problems,
     read_review,
     read_summary,
-    review_problems,
     settings_problems,
     text_problems,
 )
@@ -155,8 +154,6 @@ def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
             yield from fact_problems(placed)
     yield from all_facts_problems(reading.facts, reading.names, reading.unread)
     yield from evidence_problems(reading.facts, reading.cited, reading.unread)
-    known = {checked_fact.fact.id: checked_fact for checked_fact in reading.facts}
-    yield from review_problems(reading.filed, known, reading.cited, reading.unread)
 
 
 def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
@@ -239,8 +236,6 @@ def _check_proposal(path: str, data: bytes, book: _VaultReader) -> None:
     if filed is not None:
         book.filed.append(filed)
         book.counts["proposals"] += 1
-        if filed.proposal.fact and filed.proposal.fact.source_event:
-            book.wanted.add(filed.proposal.fact.source_event)
 
 
 def _check_events(path: str, data: bytes, book: _VaultReader) -> None:

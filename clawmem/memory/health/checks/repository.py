@@ -11,7 +11,7 @@ from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthPro
 from clawmem.model.language.dates import moment_of
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.local import open_suggestions
-from clawmem.model.settings.settings import REMOVED, removed_sentence
+from clawmem.model.settings.settings import MODEL, REMOVED, removed_sentence
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.edits.scan import HandEdits
@@ -176,7 +176,7 @@ def local_settings_problems(vault: Vault) -> Iterator[HealthProblem]:
             yield HealthProblem(ERROR, LOCAL_SETTINGS, own.name, None, message.removeprefix(f"{own.name}: "))
         for key in own.no_effect:
             message = f"'{key}' is not a local setting; it has no effect here."
-            message = removed_sentence(key) if key in REMOVED else message
+            message = removed_sentence(key) if key in (*REMOVED, MODEL) else message
             yield HealthProblem(WARNING, LOCAL_SETTINGS, own.name, None, message)
     try:
         settings = vault.settings

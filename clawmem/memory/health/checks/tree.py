@@ -10,7 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import InvalidInput
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem
 from clawmem.model.kinds import file_kind, is_other_version
-from clawmem.model.language.text import as_one_file, counted
+from clawmem.model.language.text import as_one_file
 from clawmem.model.records.entity import (
     ITEMS,
     ROOTS,
@@ -23,7 +23,6 @@ from clawmem.model.records.entity import (
 from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, is_owned, is_text
 from clawmem.vault.commit.integrity import (
     broken_refs,
-    clock_setbacks,
     converts_line_endings,
     has_commit,
     is_git_index_intact,
@@ -190,7 +189,6 @@ BRANCH = "branch"
 GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
-_DAY = 86_400
 _MAX_SHOWN = 5
 
 
@@ -256,17 +254,6 @@ def altered_problems(altered: Collection[str]) -> Iterator[HealthProblem]:
 def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[HealthProblem]:
     """Yield committed paths that are the same on some file systems, where one of them would be lost."""
     yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))
-
-
-def clock_problems(vault: Vault) -> Iterator[HealthProblem]:
-    """Yield commits with a date before that of their parent: they make the lookup by date wrong."""
-    found = clock_setbacks(vault, _DAY)
-    for name, seconds in found[:_MAX_SHOWN]:
-        message = (
-            f"The commit {name[:12]} is dated {counted(seconds // _DAY, 'day')} before its parent: a clock was wrong."
-            " `--at` and `diff` with a date in between may show later facts; use a commit instead."
-        )
-        yield HealthProblem(INFO, "clock", ".git", None, message)
 
 
 CHECK = "merge-driver"

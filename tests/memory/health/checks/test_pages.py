@@ -11,21 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.memory.health.checks.facts import CheckedFact
-from clawmem.memory.health.checks.pages import alias_problems, line_of, read_review, review_problems
+from clawmem.memory.health.checks.pages import alias_problems, read_review
 from clawmem.memory.health.checks.problem import ERROR, WARNING, HealthProblem
 from clawmem.memory.health.doctor import Diagnosis, doctor
 from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import Fact
 from clawmem.model.proposals.proposal import (
     ADD,
-    APPROVED,
     PROMOTE,
     RETRACT,
     PromotionWorth,
     Proposal,
     ProposalTarget,
-    ReviewDecision,
     render_proposal,
 )
 from clawmem.model.records.caller import Caller
@@ -77,12 +74,9 @@ def changed(proposal: Proposal = OPEN_ONE, **keys: Any) -> bytes:
     return ("{\n" + ",\n".join(rows) + "\n}\n").encode()
 
 
-def problems(data: bytes, fact: Fact = TEA, text: str | None = EVENT.text, unread: str = "") -> list[HealthProblem]:
-    """All that is said of one file, where the vault holds one fact and one event."""
-    filed, found = read_review(PATH, data)
-    facts = {fact.id: CheckedFact(fact, "areas/people/jane", "life/areas/people/jane/items.json", 1)}
-    texts = {"ev_1": text} if text is not None else {}
-    return [*found, *review_problems([filed] if filed else [], facts, texts, unread)]
+def problems(data: bytes) -> list[HealthProblem]:
+    """All that is said of one file."""
+    return read_review(PATH, data)[1]
 
 
 @pytest.mark.parametrize("proposal", [OPEN_ONE, ADDED, PROMOTED])
@@ -109,39 +103,6 @@ def test_a_file_that_is_wrong_is_an_error_on_its_line(data: bytes, line: int | N
     (problem,) = problems(data)
     assert (problem.severity, problem.path, problem.line) == (ERROR, PATH, line)
     assert text in problem.message
-
-
-@pytest.mark.parametrize(
-    ("proposal", "state", "text"),
-    [
-        (OPEN_ONE, {"fact": TEA._replace(id="fact_2")}, "is about fact_00000001, which does not exist"),
-        (OPEN_ONE, {"fact": TEA._replace(status="superseded", superseded_by="fact_2")}, "which fact_2 superseded"),
-        (OPEN_ONE, {"fact": TEA._replace(status="retracted")}, "which was retracted"),
-        (OPEN_ONE, {"fact": TEA._replace(fact="Jane likes gin.")}, "which has another statement now"),
-        (PROMOTED, {"fact": TEA._replace(metadata={"promoted": {"on": "2026-11-20"}})}, "was promoted already"),
-        (ADDED, {"text": None}, "cites the event ev_1, which is in no ledger"),
-        (ADDED, {"text": "I like tea."}, "quotes words that ev_1 does not say"),
-    ],
-)
-def test_what_can_no_longer_be_approved_is_a_warning_that_says_what_to_do(
-    proposal: Proposal, state: dict[str, Any], text: str
-) -> None:
-    (problem,) = problems(render_proposal(proposal), **state)
-    assert (problem.severity, problem.check) == (WARNING, "proposal")
-    assert problem.line == line_of(render_proposal(proposal).decode(), "fact" if proposal is ADDED else "targets")
-    assert text in problem.message
-    assert f"`clawmem review reject {proposal.id} --reason ...` closes it." in problem.message
-
-
-def test_only_those_that_wait_are_held_against_the_vault() -> None:
-    decided = OPEN_ONE._replace(status=APPROVED, decided=ReviewDecision("a person", AT))
-    assert problems(render_proposal(decided), fact=TEA._replace(status="retracted")) == []
-
-
-def test_what_stands_in_a_line_that_does_not_parse_is_not_missed() -> None:
-    gone = TEA._replace(id="fact_2")
-    assert problems(render_proposal(OPEN_ONE), fact=gone, unread='{"id": "fact_00000001", oops') == []
-    assert problems(render_proposal(ADDED), text=None, unread='{"id": "ev_1", oops') == []
 
 
 def test_an_entity_that_cannot_be_and_a_credential_are_said() -> None:
@@ -176,5 +137,5 @@ def test_doctor_reads_them_and_counts_them(vault_root: Path, check: Callable[[],
     items = [
         (problem.severity, problem.path, problem.line) for problem in found.problems if problem.check == "proposal"
     ]
-    assert items == [(ERROR, "review/prop_00000003.json", 2), (WARNING, "review/prop_00000002.json", 9)]
+    assert items == [(ERROR, "review/prop_00000003.json", 2)]
     assert (found.checked["proposals"], found.healthy) == (2, False)

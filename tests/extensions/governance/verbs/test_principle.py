@@ -12,13 +12,13 @@ import pytest
 
 from clawmem.errors import IncompleteAnswer, InvalidInput, NotFound, Refused
 from clawmem.extensions.governance.principle import PRINCIPLES_PATH, Principle
-from clawmem.extensions.governance.principles import check_files, read_principles, read_principles_file
+from clawmem.extensions.governance.verbs.principle import check_files, read_principles, read_principles_file
 from clawmem.memory.allowed_commands import allow_command, plan_command
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 SARIF = ROOT / "tests/extensions/governance/sarif-2.1.0.json"
 TAR = """
 no-tar:
