@@ -220,8 +220,8 @@ def statement_trust(trust: str | None, source: str, agent: str | None) -> str:
 
 
 HEALTH, ORDER, IDENTITY = 0.9, 0.85, 0.8
-PINNED = 0.95
-"""The importance of a fact that a person pinned: it never fades, and each context has it."""
+PINNED = 0.96
+"""The importance of a fact that a person pinned, which nothing else has: it never fades, and each context has it."""
 _BY_CATEGORY = {"health": HEALTH, "instruction": ORDER, "identity": IDENTITY}
 _BY_WORDS = (
     (
