@@ -27,6 +27,7 @@ REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None), "depe
 
 `dependents` are the facts that rest on the changed ones and whose record of changed premises changed with them."""
 
+NARRATED = {"text": str, "sentences": [{"text": str, "facts": [str]}], "problem?": str}
 """The shape of an answer that a model wrote."""
 
 _ECHOED = 72

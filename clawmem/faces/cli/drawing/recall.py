@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.text import Text
 
-from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, fact_of, remarks, words
+from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HIT, Canvas, fact_of, paragraphs, remarks, words
 from clawmem.faces.parts.command import Answer
 from clawmem.faces.parts.words import event_warning
 from clawmem.faces.verbs.recall import LONGEST_LINE, channel_state
@@ -30,7 +30,11 @@ def recall(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterato
     """The hits with the words that matched; the text for a prompt (--budget) is printed as it is."""
     if record["budget"]:
         return None
-    return _hits(canvas, answer.made(), record)
+    data = answer.made()
+    message = data.get("narrative", {}).get("text")
+    if message:
+        return iter(canvas.wrapped(paragraphs(message), canvas.width))
+    return _hits(canvas, data, record)
 
 
 def listed(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[Text] | None:
