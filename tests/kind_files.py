@@ -15,6 +15,7 @@ PROPOSAL = (
     b' "created": "2026-11-20T08:00:00Z", "does": "retract",'
     b' "targets": [{"id": "fact_00000001", "fact": "The boat is blue."}]}\n'
 )
+OUTCOMES = b'{"changed": "2026-11-20", "outcomes": {"recalled": 1}}\n'
 REDACTIONS = b'{"redactions": [\n  {"at": "2026-11-20T08:00:00Z", "by": "a person", "commits": 1, "base": "02ab"}\n]}\n'
 SUITE = (
     b"description: Boats\ntests:\n  - description: The boat is blue.\n    vars: {question: Which colour?}\n"
@@ -43,7 +44,7 @@ FILES: dict[str, tuple[str, bytes, bytes]] = {
     "ledger day": ("ledger/2026-11-20.jsonl", EVENT, b"not json\n"),
     "learning cursor": ("ledger/learned.json", b'{"days": {}, "mentions": {}}\n', b'{"days": 3}\n'),
     "accesses": ("ledger/accesses.json", b'{"fact_00000001": [3, "2026-11-20T08:00:00Z"]}\n', b'{"fact_1": 3}\n'),
-    "promotion outcomes": ("ledger/adaptation.json", b'{"changed": "2026-11-20"}\n', b"[]\n"),
+    "promotion outcomes": ("ledger/adaptation.json", OUTCOMES, b'{"outcomes": {"recalled": "x"}}\n'),
     "redactions": ("ledger/redactions.json", REDACTIONS, b'{"redactions": 3}\n'),
     "digestion queue": (
         "ledger/digestion.json",

@@ -361,12 +361,11 @@ def test_the_command_says_what_it_did_and_exits_with_four_where_a_part_failed(va
     assert clawmem("ingest", "-", given=talk).code == 0
     assert any(line.startswith("read 5 events by rules") for line in _run(clawmem))
     assert _run(clawmem) == ["nothing to do"]
-    cursor = (vault.root / "ledger/learned.json").read_text()
-    (vault.root / "ledger/learned.json").write_text("oops\n")
+    (vault.root / "ledger/adaptation.json").write_text("oops\n")
     odd = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert odd.code == 4
-    assert {other["act"] for other in odd.data["failed"]} == {"candidates", "edits", "promote"}
-    (vault.root / "ledger/learned.json").write_text(cursor)
+    assert {other["act"] for other in odd.data["failed"]} == {"adapt", "edits", "promote"}
+    (vault.root / "ledger/adaptation.json").unlink()
     good = clawmem("heartbeat", "--json", "--explain", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert good.code == 0
     assert good.data["promoted"][0]["date"] == "2026-11-21"
@@ -385,6 +384,7 @@ def test_a_night_whose_promotion_failed_is_due_again(vault: Vault, clawmem: Comm
     vault.git.run("commit", "--quiet", "--message", "by hand")
     odd = clawmem("heartbeat", "--json", env={"CLAWMEM_NOW": "2026-11-22T09:30:00Z"})
     assert "promote" in {other["act"] for other in odd.data["failed"]}
+    assert "adapt" not in {other["act"] for other in odd.data["failed"]}
     assert read_heartbeat_state(vault).promoted == "2026-11-20"
     ledger.write_text(good)
     assert clawmem("heartbeat", env={"CLAWMEM_NOW": "2026-11-22T10:30:00Z"}).code == 0

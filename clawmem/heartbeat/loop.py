@@ -250,7 +250,7 @@ def _next_state(run: StepContext, result: HeartbeatResult, start: str | None, co
     vault, last = run.vault, run.last
     failed = {name for name, _ in result.failed}
     # A night whose promotion failed is due again; one that a reader judged before its hour is still due.
-    promoted = nights_due(run)[-1] if result.of("promote") and "promote" not in failed else last.promoted
+    promoted = nights_due(run)[-1] if result.of("promote") and not failed & {"adapt", "promote"} else last.promoted
     head = vault.head().commit
     between = commits_between(vault, start, head) if start and head and start != head else frozenset()
     if failed or not complete or between is None or not between <= set(result.commits):

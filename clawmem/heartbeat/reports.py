@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.queue import QueueRun
 from clawmem.index.vectors.embed import EmbeddingRun
+from clawmem.learning.adapt import AdaptResult
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.pending import CandidatesResult
@@ -200,6 +201,14 @@ def _synthesize(result: SynthesizeResult | None, explain: bool) -> Report:
     return Report({"daily": list(pages)}, lines)
 
 
+def _adapt(result: AdaptResult | None, explain: bool) -> Report:
+    """How strict promotion is now, where that changed."""
+    data = {"adapted": result.after._asdict() if result and result.commit else None}
+    if result is None or result.after == result.before:
+        return Report(data)
+    return Report(data, (f"promotion takes a score of {result.after.score:g} now",))
+
+
 def _promote(result: PromotedNights | None, explain: bool) -> Report:
     """Return what was promoted for each day. With `explain`, list every candidate."""
     nights = result.nights if result else ()
@@ -272,6 +281,7 @@ SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 DECAY = Reporter({"archived": [str]}, _decay)
 PREMISES = Reporter({"in_doubt": [str], "not_in_doubt": [str], "deprecated": [str]}, _premises)
 SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
+ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
 PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
 CANDIDATES = Reporter({"proposed_unread": [str]}, _candidates)
 SUMMARIES = Reporter({"refreshed": [str]}, _summaries)

@@ -13,6 +13,7 @@ from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
+from clawmem.learning.adapt import AdaptResult, adapt
 from clawmem.learning.by_model.extraction import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
@@ -48,6 +49,10 @@ def _learn(run: StepContext) -> LearnResult:
 
 def _learn_failures(result: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
     return [("model", result.extraction.problem)] if result.extraction.problem else []
+
+
+def _adapt(run: StepContext) -> AdaptResult:
+    return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
 
 
 def _ask(run: StepContext) -> QueueRun:
@@ -128,6 +133,7 @@ STEPS = (
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
     Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
+    Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY, _adapt, reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),

@@ -8,10 +8,12 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
 from clawmem.learning.by_model.telemetry import add_event, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
+from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
 from clawmem.learning.reconciling.round_state import KEPT, NOTED, REFUSED, LearningCandidate, RoundState
 from clawmem.llm.choice import Model
@@ -136,7 +138,7 @@ def learn_from(
         learning = LearningRound(
             state,
             vault.catalog,
-            RoundLimits(),
+            _limits(work),
             Extractor(read.extractor, read.propositions, read.found, read.workflow, rereads=not read.by_rules),
             people_of(said_by_user(event, user) for event in around),
         )
@@ -232,6 +234,11 @@ def _keep_progress(vault: Vault, read: Extraction, dry_run: bool) -> None:
         # Another process may have given out a task or applied an answer meanwhile.
         now = read_reading_state(vault)
         keep_reading_state(vault, read.progress._replace(applied=now.applied, tasks=now.tasks, judged=now.judged))
+
+
+def _limits(work: WriteScope) -> RoundLimits:
+    gate = DEFAULT_LIMITS._replace(confidence=current_adaptation(work.read, work.vault.settings).gate_confidence)
+    return RoundLimits(gate=gate)
 
 
 def _change(state: RoundState, candidates: Sequence[LearningCandidate], events: int, after: LearningCursor) -> Change:

@@ -24,6 +24,7 @@ from clawmem.index.search.lookup import (
     standing_facts_with,
 )
 from clawmem.index.tables.fact_marks import counted_fact
+from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.by_model.extraction import RULES
 from clawmem.learning.reconciling.entities import (
     RELATION_PREDICATES,
@@ -44,7 +45,6 @@ from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.proposals.para import Proposition, entity_name, kinds_of_objects, predicates_of_things
 from clawmem.model.proposals.promotion import (
     MARK,
-    WORTH,
     PromotionScore,
     PromotionTerms,
     PromotionVerdict,
@@ -203,11 +203,12 @@ def promote(
 
 
 def _day(work: WriteScope, on: str) -> _PromotionDay:
-    pending = PendingPromotions(work)
+    settings = work.vault.settings
+    values, pending = current_adaptation(work.read, settings), PendingPromotions(work)
     found = {candidate.fact.id: candidate for candidate in promotion_candidates(work, on)}
     terms = PromotionTerms(
-        WORTH,
-        work.vault.settings.whole("promotion.max_facts"),
+        values.score,
+        values.max_facts,
         sum(1 for placed in facts_containing(work.index, f'"{MARK}"') if _promoted_alone(placed.fact, on)),
         asked_before=pending.count(on),
     )

@@ -41,7 +41,7 @@ PAGE, ACCESSES = "page", "accesses"
 INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
 # How two versions merge: a table in `model/merging/files.py` has a function for each.
-RECORD, CURSOR, NOTE = "record", "cursor", "note"
+RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
 YAML, NAMES, TEXT, SESSION, DIGESTION = "yaml", "names", "text", "session", "digestion"
 MERGES = (
     FACTS,
@@ -49,6 +49,7 @@ MERGES = (
     RECORD,
     PROPOSAL,
     CURSOR,
+    ADAPTATION,
     REDACTIONS,
     ACCESSES,
     PAGE,
@@ -230,10 +231,9 @@ KINDS: tuple[FileKind, ...] = (
         "clawmem.model.records.accesses:render_accesses",
         ACCESSES, (RECORDS,),
     )._replace(indexed_as=ACCESSES, undo=NEVER),
-    # Earlier versions wrote it.
     json_kind(
-        "promotion outcomes", "ledger/adaptation.json", "clawmem.model.records.parsing:json_object",
-        AS_WRITTEN, RECORD, (RECORDS,),
+        "promotion outcomes", "ledger/adaptation.json", "clawmem.model.records.parsing:adaptation",
+        "clawmem.model.proposals.promotion:render_adaptation", ADAPTATION, (RECORDS,),
     ),
     json_kind(
         "redactions", "ledger/redactions.json", "clawmem.model.records.parsing:redactions",

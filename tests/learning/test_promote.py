@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 import pytest
 
 from clawmem.errors import Refused
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
+from clawmem.learning.adapt import adapt, current_adaptation
 from clawmem.learning.promote import PromoteResult, promote
+from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.health.configure import change_setting
@@ -276,3 +279,33 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     page.write_text(over.replace('"trust": "tool"', '"valid_to": "2026-11-20", "trust": "tool"'))
     with pytest.raises(Refused, match="can no longer be promoted: it ended on 2026-11-20"):
         approve(vault, proposals[moved.id], caller)
+
+
+def test_rejections_move_the_threshold_within_its_bounds(vault: Vault, caller: Caller) -> None:
+    proposals: list[Proposal] = []
+    for days in range(4):
+        now = caller.now - timedelta(days=days)
+        keep(vault, caller._replace(now=now), *engines(10)[3 * days :][:3], trust="tool")
+        proposals += promote(vault, caller, now.date().isoformat()).proposals
+    assert len(proposals) == 10
+    before = current_adaptation(vault.read, vault.settings).score
+    seen = [before]
+    for proposal in proposals:
+        reject(vault, proposal.id, caller, "no")
+        result = adapt(vault, caller, TODAY)
+        seen.append(result.after.score)
+    assert seen == sorted(seen)
+    assert before == 0.6 < seen[-1] <= 0.75
+    assert (result.seen.rejected, result.after.score) == (10, 0.675)
+    subject = vault.git.run("log", "-1", "--grep", "^adapt", "--format=%s").decode().strip()
+    assert subject.endswith("of what was promoted or proposed, 10 rejected")
+    assert "score 0.66 to 0.675" in subject
+    verdicts = promote(vault, caller, TODAY).verdicts
+    assert {verdict.reason for verdict in verdicts} == {
+        f"it was rejected in review as {proposal.id}: no" for proposal in proposals[:3]
+    }
+    create_entity(vault, "projects/other", caller)
+    now = caller.now - timedelta(days=4)
+    keep(vault, caller._replace(now=now), "They chose Rust 1.80 there.", importance=0.75, entity="projects/other")
+    (fresh,) = promote(vault, caller, now.date().isoformat()).verdicts
+    assert fresh.reason == "its score is 0.66, just below the 0.68 needed"

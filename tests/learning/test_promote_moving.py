@@ -167,7 +167,7 @@ def test_a_person_lets_a_waiting_fact_in(waiting: Vault, caller: Caller, monkeyp
     fact, _ = next(placed for placed in _placed(waiting).values())
     # Exactly below the score, so that a person is asked.
     score = promote(waiting, caller, DAY, dry_run=True).verdicts[0].candidate.judgement.score
-    monkeypatch.setattr("clawmem.learning.promote.WORTH", round(score + 0.01, 2))
+    monkeypatch.setattr("clawmem.learning.adapt.PROMOTION_SCORE", round(score + 0.01, 2))
     result = promote(waiting, caller, DAY)
     assert [proposal.targets[0].id for proposal in result.proposals] == [fact.id]
     approve(waiting, result.proposals[0].id, caller)

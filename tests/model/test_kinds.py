@@ -28,7 +28,7 @@ from tests.kind_files import FILES, READ
 
 NAMES = [kind.name for kind in all_kinds()]
 # Objects are merged by what they say, and a list of redactions keeps those that can be read.
-OBJECTS = (kinds.REDACTIONS, kinds.RECORD, kinds.CURSOR, kinds.PROPOSAL, kinds.DIGESTION)
+OBJECTS = (kinds.REDACTIONS, kinds.RECORD, kinds.CURSOR, kinds.ADAPTATION, kinds.PROPOSAL, kinds.DIGESTION)
 # Columns that take one of a few values, and those values.
 CHOICES = {
     "check": kinds.CHECKS,

@@ -40,6 +40,7 @@ from clawmem.model.merging.prose import (
 from clawmem.model.merging.records import (
     MergeRecords,
     kept_for_facts,
+    latest_adaptation,
     merge_ledger,
     merge_records,
     merged_cursor,
@@ -225,6 +226,7 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.RECORD: _object(merged_object),
     kinds.PROPOSAL: _object(merged_proposal),
     kinds.CURSOR: _object(merged_cursor),
+    kinds.ADAPTATION: _object(latest_adaptation),
     kinds.ACCESSES: _object(summed_accesses),
     kinds.SESSION: _object(merged_session),
     kinds.DIGESTION: _object(merged_digestion),

@@ -39,6 +39,12 @@ def merged_object(base: Record, ours: Record, theirs: Record, files: tuple[bytes
     return _as_written(merge_mappings(base, ours, theirs, _DEPTH), max(files)).encode()
 
 
+def latest_adaptation(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes:
+    """The file that was changed later, as a whole: its values depend on each other."""
+    both = zip((ours, theirs), files, strict=True)
+    return max(both, key=lambda side: (canonical(side[0].get("changed")), side[1]))[1]
+
+
 def summed_accesses(base: Record, ours: Record, theirs: Record, files: tuple[bytes, bytes]) -> bytes | None:
     """The accesses that both sides counted, added up; None where a file is not one of counts."""
     try:

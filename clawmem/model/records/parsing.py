@@ -138,6 +138,18 @@ def accesses(data: bytes, path: str, yaml: Yaml) -> Any:
     return parse_accesses(data, path)
 
 
+def adaptation(data: bytes, path: str, yaml: Yaml) -> dict[str, Any]:
+    """What became of promoted facts."""
+    from clawmem.model.proposals.promotion import outcomes_from_record
+
+    record = json_object(data, path, yaml)
+    try:
+        outcomes_from_record(record["outcomes"])
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise Unreadable(path, None, f"it does not say what became of promoted facts ({problem})") from None
+    return record
+
+
 def redactions(data: bytes, path: str, yaml: Yaml) -> tuple[dict[str, Any], ...]:
     """The records of redactions."""
     from clawmem.model.history.redaction import records_of

@@ -10,7 +10,7 @@ from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL, Settings
 
 # Operations on behalf of the vault, whoever starts them: they may write every file.
 UPKEEP = frozenset(
-    "heartbeat learn settle fold condense decay synthesize promote summaries memory guardrails premises "
+    "heartbeat learn settle fold condense decay synthesize promote adapt summaries memory guardrails premises "
     "wiki doctor upkeep sync complete unite".split()
 )
 

@@ -237,6 +237,13 @@ def test_how_far_learning_has_come() -> None:
     assert json.loads(text(both("ledger/learned.json", base, *read)))["by_model"] == {"2026-11-19": [9, "c"]}
 
 
+def test_how_strict_promotion_is_comes_from_the_later_night() -> None:
+    ours, theirs = (
+        json.dumps({"changed": day, "score": score}) for day, score in (("2026-11-20", 0.9), ("2026-11-21", 0.5))
+    )
+    assert text(both("ledger/adaptation.json", None, ours, theirs)) == theirs
+
+
 def test_what_cannot_be_merged_stands_beside() -> None:
     merged = both("wiki/odd.json", "{", "[1]", "[2]")
     assert {merged.content, merged.beside} == {b"[1]", b"[2]"}
