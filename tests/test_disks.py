@@ -118,7 +118,7 @@ def test_a_read_only_disk(disk: Path, on_disk: Callable[..., Result]) -> None:
             ["recall", "first fact"], ["recall", "first fact", "--agent", "scout"], ["list"], ["context", "first"],
             ["context"], ["show", fact], ["why", fact], ["tier", fact], ["log"], ["log", fact], ["diff", "HEAD~1"],
             ["status"], ["doctor"], ["entity", "list"], ["entity", "show", "areas/test"], ["agent", "list"],
-            ["review", "list"], ["config", "list"], ["graph", "neighbors", fact], ["graph", "backlinks", fact],
+            ["review", "list"], ["config", "list"], ["graph", "neighbors", fact],
             ["heartbeat", "--dry-run"], ["promote", "--dry-run"], ["synthesize", "--dry-run"],
             ["revoke", "--since", "2020", "--dry-run"],
         ):  # fmt: skip

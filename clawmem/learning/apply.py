@@ -274,8 +274,8 @@ def _grants(answer: Mapping[str, Any], task: ReadingTask) -> tuple[list[Grant], 
     a person can do."""
     policy, found, notices = task.policy, [], []
     records = answer.get("grants", {}) if policy is not None else {}
-    told = ((piece.event, record) for piece in task.shown for record in records.get(piece_label(piece), ()))
-    for event, record in told:
+    pairs = ((piece.event, record) for piece in task.shown for record in records.get(piece_label(piece), ()))
+    for event, record in pairs:
         try:
             grant = policy and grant_of_message(policy, event, read_record(ToldGrant, record))
         except WrongValue:

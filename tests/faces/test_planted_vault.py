@@ -75,7 +75,7 @@ def test_neither_its_facts_nor_its_guardrails_are_served(place: Place) -> None:
     started = place.hook("SessionStart", source="startup")
     asked = place.hook("UserPromptSubmit", prompt="What must be run first? Where does the user live?")
     assert "zqevil" not in started + asked
-    assert "Oslo" in asked, "the user's own memory is there"
+    assert "Oslo" in started + asked, "the user's own memory is there"
     assert "was not made or accepted on this machine" in started
     result = place.run("context", "what must be run first?", shell="claude-code")
     found = place.run("recall", "zqevil-helper first Oslo", shell="claude-code")
@@ -246,7 +246,8 @@ def served(place: Place, folder: Path, env: Env | None = None) -> str:
 def test_a_vault_that_a_variable_or_an_option_names_is_not_the_agents(place: Place, tmp_path: Path) -> None:
     assert "zqevil" not in served(place, place.project)
     named = {"CLAWMEM_VAULT": place.project}
-    asked = place.hook("UserPromptSubmit", at=tmp_path, env=named, prompt="Where does the user live? zqevil-helper?")
+    prompt = "Where does the user live? zqevil-helper?"
+    asked = place.hook("UserPromptSubmit", at=tmp_path, env=named, prompt=prompt, session_id="s2")
     assert "Oslo" in asked and "zqevil" not in asked
     for words in (("ingest", "-", "--format", "text"), ("remember", "Ada keeps zqbees.")):
         shell = "claude-code" if words[0] == "remember" else ""

@@ -272,7 +272,7 @@ def test_approval_is_refused_where_the_world_moved_on(vault: Vault, caller: Call
     gone, moved = keep(vault, caller, *engines(2), trust="tool")
     proposals = {proposal.targets[0].id: proposal.id for proposal in promote(vault, caller, TODAY).proposals}
     retract(vault, gone.id, caller)
-    with pytest.raises(Refused, match="is now retracted"):
+    with pytest.raises(Refused, match="is already rejected"):
         approve(vault, proposals[gone.id], caller)
     page = vault.root / f"life/{BILLING}/items.json"
     over = page.read_text().replace(f'"{moved.id}"', f'"{moved.id}"', 1)

@@ -29,7 +29,6 @@ VERBS = (
     ("log", PLACE),
     ("graph", "neighbors", "{id}"),
     ("graph", "neighbors", PLACE),
-    ("graph", "backlinks", "{id}"),
     ("graph", "path", "{id}", "projects/office"),
     ("entity", "show", PLACE),
     ("agent", "show", "finance"),

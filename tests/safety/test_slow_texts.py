@@ -153,6 +153,7 @@ def _strings(module: str) -> list[str]:
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
+    ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
     ("clawmem.memory.checked_start", "options"): lambda: [row[2] for row in checked_start._FAMILIES],
     ("clawmem.learning.reconciling.review", "re.escape(old)"): lambda: [r"(?<!\w)Jane(?!\w)"],

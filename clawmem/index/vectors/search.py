@@ -52,6 +52,8 @@ def has_vectors(vault: Vault) -> bool:
 
 
 def _missing(vault: Vault) -> ChannelHits | None:
+    if "semantic.model" in vault.settings.wrong:
+        return ChannelHits({}, False, "this machine's settings for it cannot be read", unable=True)
     if vault.settings.words("semantic.model") == "none":
         return ChannelHits({}, False, _OFF)
     present = vault.present or vault

@@ -69,6 +69,7 @@ _PAST = re.compile(
     r"(?:was|were|did|war|waren|hatte|hatten|était|era|fue)\b",
     re.IGNORECASE,
 )
+_WAS = re.compile(r"\b(?:was|were|did|had|born|war|waren|hatten?|wurden?|geboren)\b", re.IGNORECASE)
 _WHY = re.compile(r"\b(?:why|how come|reasons?|warum|wieso|weshalb|grund|pourquoi|por qué|perché)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
@@ -160,6 +161,11 @@ def asks_former(question: str) -> bool:
 def asks_past(question: str) -> bool:
     """Return whether a question asks who or what was so: what held before may be meant, or what holds."""
     return _PAST.search(question) is not None
+
+
+def tells_past(text: str) -> bool:
+    """Return whether a statement tells what was, such as where somebody was born."""
+    return _WAS.search(text) is not None
 
 
 def asks_why(question: str) -> bool:

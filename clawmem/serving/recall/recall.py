@@ -43,6 +43,7 @@ from clawmem.model.language.question import (
     names_subject,
     proper_names,
     search_words,
+    tells_past,
     time_asked,
     topics,
 )
@@ -437,14 +438,18 @@ def _with_former(vault: Vault, index: Index, shown: RecallResult, asked: RecallQ
 
 
 def _with_predecessors(index: Index, shown: RecallResult, asked: RecallQuery) -> RecallResult:
-    """Return the hits with what held before the best fact behind it."""
+    """Return the hits with what held before the best fact behind it, unless that fact itself tells what was."""
     from clawmem.index.search.replaced import predecessors  # few questions ask for it
 
     at, best = next((at, hit.hit) for at, hit in enumerate(shown.ranking) if isinstance(hit.hit, FactHit))
     known = {hit.fact.id for hit in shown.found}
-    old = [placed for placed in predecessors(index, best.fact, asked.wanted) if placed.fact.id not in known]
-    former = [RecallHit(FACTS, best._replace(fact=placed.fact, entity=placed.entity)) for placed in old]
-    ranking = [*shown.ranking[: at + 1], *former, *shown.ranking[at + 1 :]]
+    former = () if tells_past(best.fact.fact) else predecessors(index, best.fact, asked.wanted)
+    hits = [
+        RecallHit(FACTS, best._replace(fact=placed.fact, entity=placed.entity))
+        for placed in former
+        if placed.fact.id not in known
+    ]
+    ranking = [*shown.ranking[: at + 1], *hits, *shown.ranking[at + 1 :]]
     return shown.ranked(ranking[: asked.limit])
 
 

@@ -107,7 +107,7 @@ def test_a_session_is_handed_in_and_started_where_none_runs(runtime: Runtime) ->
 
 
 def test_a_session_that_a_tool_starts_is_of_the_project_of_the_folder(runtime: Runtime, tmp_path: Path) -> None:
-    (tmp_path / "boat").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "boat")], check=True)
     boat = runtime.at(tmp_path / "boat")
     call_tool("session_end", ENDING, boat)
     (record,) = list_sessions(boat.vault(), boat.now()).sessions
