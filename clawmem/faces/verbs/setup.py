@@ -9,8 +9,11 @@ from typing import Annotated, Any, NamedTuple
 from clawmem.errors import PERSON_RUNS, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.index.tables.rights import read_access
 from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
+from clawmem.model.records.access import Person
+from clawmem.model.records.layout import ACCESS
 from clawmem.setup.cron import (
     CRONTAB,
     find_crontab_entry,
@@ -74,8 +77,20 @@ def setup(
     reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
+    notices = (*notices, *_limits(call, harness))
     reader = reader._replace(lines=(*made, *reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
+
+
+def _limits(call: Call, harness: str) -> tuple[str, ...]:
+    """Return a notice where the policy of a shared memory does not let the harness's agent see everything."""
+    rules = read_access(call.runtime.vault())
+    if rules is None or rules.policy.sees_everything(rules.policy.people.get(harness) or Person(id=harness)):
+        return ()
+    return (
+        f"{ACCESS} does not let {harness} see everything, so it can neither remember nor learn here: give it a role in"
+        " `people` that may see `all`",
+    )
 
 
 def _check_agent(call: Call, harness: str, schedule: bool) -> None:

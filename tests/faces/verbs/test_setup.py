@@ -279,6 +279,16 @@ def test_the_command_of_the_vendor_is_used_where_there_is_one(setup: Setup, home
     assert ">>> clawmem >>>" in config.read_text()
 
 
+def test_a_policy_that_limits_the_agent_is_named(setup: Setup, home: Path, vault_root: Path) -> None:
+    assert "everything" not in setup("cursor").err
+    policy = vault_root / "governance/access.yaml"
+    policy.parent.mkdir(exist_ok=True)
+    policy.write_text("people: {ada: {role: owner}}\nrules: [{role: owner, may: all}]\n")
+    assert "governance/access.yaml does not let cursor see everything" in setup("cursor").err
+    policy.write_text("people: {cursor: {role: owner}}\nrules: [{role: owner, may: all}]\n")
+    assert "everything" not in setup("cursor").err
+
+
 def test_a_dry_run_says_what_would_be_edited(setup: Setup, home: Path) -> None:
     (home / ".codex").mkdir(exist_ok=True)
     result = setup("codex", "--dry-run")
