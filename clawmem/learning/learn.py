@@ -179,7 +179,7 @@ def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> 
     """Commit the marks of messages that are not for everybody, and what messages grant; what is there already is not
     written again."""
     log = work.read(GRANTS_PATH) or b""
-    fresh = [grant for grant in grants if grant.id.encode() not in log]
+    fresh = list({grant.id: grant for grant in grants if grant.id.encode() not in log}.values())
     words = [counted(len(marks), "message") + " marked"] if marks else []
     words += [f"{grant.who} {grant.in_words}" for grant in fresh]
     subject = subject_line("access", "ledger", f"{'; '.join(words)} by a reader")

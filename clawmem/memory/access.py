@@ -29,7 +29,7 @@ from clawmem.model.records.access import (
 )
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
-from clawmem.model.records.event import MARK, Event, ledger_path, render_events
+from clawmem.model.records.event import MARK, MARK_OF, Event, ledger_path, render_events
 from clawmem.model.records.layout import ACCESS
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
@@ -150,7 +150,8 @@ def _mark_message(work: WriteScope, message: Event, wanted: AccessMark) -> Chang
     path = ledger_path(day_of(message.timestamp))
     data = work.read(path) or b""
     gap = b"\n" if data and not data.endswith(b"\n") else b""
-    event = event_of_mark(message, wanted, work.caller.agent)
+    before = data.count(f'"{MARK_OF}": "{message.id}"'.encode())
+    event = event_of_mark(message, wanted, work.caller.agent, before=before)
     return Change(
         subject_line("access", "ledger", f"{message.id} is {wanted.in_words}"),
         {path: data + gap + render_events([event])},

@@ -157,7 +157,7 @@ def time_text(text: str) -> str:
     """Return a text that is a time. Raise WrongValue if it is none."""
     try:
         moment_of(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise wrong("a time such as 2026-11-21T09:30:00Z", text) from None
     return text
 

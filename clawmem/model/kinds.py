@@ -270,7 +270,7 @@ KINDS: tuple[FileKind, ...] = (
     json_kind(
         "grants", "governance/grants.jsonl", "clawmem.model.records.access:parse_grants",
         "clawmem.model.forms:render_lines", EVENTS, (CONFIGURATION,),
-    )._replace(owner=LOG, limit=LEDGER_BYTES, undo=NEVER),
+    )._replace(owner=LOG, limit=LEDGER_BYTES, undo=NOTE),
     _page("guardrails page", "governance/GUARDRAILS.md", places=(CONFIGURATION,), owner=MIXED),
     FileKind(
         "task", ("tasks/{task}.md",), "clawmem.model.records.task:parse_task", "clawmem.model.records.task:render_task",

@@ -11,12 +11,18 @@ import pytest
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.learning.apply import apply_answer
+from clawmem.learning.by_model.telemetry import with_lines
 from clawmem.learning.ingest import ingest
 from clawmem.learning.pending import pending
 from clawmem.memory.access import known_access, mark, seen_by
 from clawmem.memory.facts.redact import RedactTarget, redact
-from clawmem.model.records.access import AccessMark
+from clawmem.memory.health.checks.problem import ERROR
+from clawmem.memory.health.doctor import doctor
+from clawmem.memory.history.undo import undo
+from clawmem.memory.writing import writing
+from clawmem.model.records.access import AccessMark, event_of_mark
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
 from clawmem.model.records.event import Event, parse_events
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.model.transcripts.message import Message
@@ -229,3 +235,51 @@ def test_what_a_message_grants_counts_where_its_speaker_may_decide_it(vault: Vau
     tell(vault, caller, ("Lucia Gomez", "Clara may no longer see my results."), first=9)
     answer(vault, caller, grants={"1": [{**to_clara, "allows": False}]})
     assert said[0][1] not in texts(read_for(vault, "clara"), caller, "sarcoidosis")
+
+
+def test_what_a_second_reader_marks_is_added_and_the_same_mark_may_come_again(vault: Vault, caller: Caller) -> None:
+    said = tell(with_policy(vault, _POLICY_OF_TWO), caller, ("Dr. Alvarez", _TWO_KINDS), _SAID[1])
+    clara = read_for(vault, "clara")
+
+    def seen() -> bool:
+        return _TWO_KINDS in texts(clara, caller, "biopsy benign")
+
+    by_first = event_of_mark(said[0], AccessMark(("schedule",), ("lucia",)), "claude", by_reader=True)
+    with writing(vault, caller, "access", eager=True) as work:
+        work.commit([with_lines(Change("access", {}, ()), [by_first], work.read)])
+    assert seen()
+    answer(vault, caller, private={"1": {"kinds": ["health"], "about": ["lucia"], "parts": _PARTS}})
+    assert not seen() and not texts(clara, caller, "Monday at nine") & {_TWO_KINDS, _MONDAY.removesuffix(".")}
+    health = AccessMark(("health",), ("lucia",))
+    for wanted, shown_to_all in ((health, False), (AccessMark(), True), (health, False)):
+        mark(vault, caller, [said[0].id], wanted)
+        assert seen() == shown_to_all
+    assert not [problem for problem in doctor(vault, caller).problems if problem.severity == ERROR]
+
+
+def test_a_grant_names_who_is_meant_and_goes_with_an_undo(vault: Vault, caller: Caller) -> None:
+    policy = _GRANTING.replace("people:\n", "people:\n  rina: {name: [Rina Gomez, Rina], role: family}\n")
+    said = [("Dr. Alvarez", "Lucia has sarcoidosis."), ("Lucia Gomez", "Clara wrote this. Yours, Lucia Gomez")]
+    said += [("Lucia Gomez", "Clara may see my results.")]
+    tell(with_policy(vault, policy), caller, *said)
+    wrong = [{"who": "rina", "may": ["health"]}, {"who": "zorro clara", "may": ["health"]}, {"who": "clara", "may": []}]
+    wrong += [{"who": "clara", "may": ["health"], "until": "0001-01-01T00:00:00+14:00"}]
+    good = {"who": "clara", "may": ["Health"]}
+    answer(
+        vault, caller, private={"1": {"kinds": ["health"], "about": ["lucia"]}}, grants={"2": wrong, "3": [good] * 2}
+    )
+    assert [(grant.who, grant.may) for grant in known_access(vault).grants] == [("clara", ("health",))]
+    commit = vault.git.run("log", "-1", "--grep", "granted", "--format=%H").decode().strip()
+    undo(vault, commit, caller)
+    assert known_access(vault).grants == () and marks(vault) == {}
+
+
+def test_a_mark_that_is_none_is_for_nobody(vault: Vault, caller: Caller) -> None:
+    records: list[dict[str, Any]] = [{"access": 5}, {"access": {"kinds": [""]}}, {"access": {"foo": ["health"]}}]
+    messages = [
+        Message(at, "user", f"The frobnicator {at} is red.", f"2026-11-20T09:0{at}:00Z", "Ada", "s1", metadata=record)
+        for at, record in enumerate(records)
+    ]
+    ingest(with_policy(vault), messages, caller, "chat")
+    assert texts(read_for(vault, "clara"), caller, "frobnicator") == set()
+    assert len(texts(vault, caller, "frobnicator")) == 3

@@ -134,7 +134,7 @@ def _verdict(name: str, verdict: Verdict) -> str:
 
 
 def _marks(marks: tuple[AccessMark, ...]) -> list[dict[str, Any]]:
-    return [to_record(each) for each in marks]
+    return [to_record(each._replace(parts=(), decided=False), (None, (), False)) for each in marks]
 
 
 def _verdicts(verdicts: dict[str, Verdict]) -> dict[str, Any]:

@@ -167,7 +167,8 @@ def _part_documents(n: int, message: Event, mark: str | None) -> list[Document]:
 
     parts = enumerate(mark_in(mark).parts, n * SPREAD + PART)
     return [
-        Document(piece, next(search_texts(part.words, message.speaker, message.timestamp))) for piece, part in parts
+        Document(piece, "\n".join(search_texts(part.words, message.speaker, message.timestamp)))
+        for piece, part in parts
     ]
 
 

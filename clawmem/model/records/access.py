@@ -25,6 +25,7 @@ PREFIX = "grant_"
 EVERYTHING = "all"
 """In place of the kinds of content in a rule or a grant."""
 
+_ABSENT = (None, (), False)
 Names = Annotated[tuple[FilledText, ...], ONE_OR_MORE]
 
 
@@ -116,13 +117,14 @@ class AccessPart(NamedTuple):
 class AccessMark(NamedTuple):
     """How a message or a fact is marked: its kinds of content, the people it is about, and the people and roles it is
     for. Whoever said it may see it. Who may not see all of a message may see those of its parts whose kinds allow
-    it."""
+    it. A person `decided` it: no model adds to it."""
 
     kinds: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     audience: tuple[str, ...] = ()
     speaker: str | None = None
     parts: tuple[AccessPart, ...] = ()
+    decided: bool = False
 
     @property
     def restricts(self) -> bool:
@@ -179,7 +181,7 @@ def mark_from(value: Any, speaker: str | None = None) -> AccessMark:
     """Return the mark in a value of metadata. What is no mark, or has a wrong value, is for nobody but its speaker."""
     if not isinstance(value, Mapping):
         return AccessMark(kinds=("",), speaker=speaker)
-    texts = {key: _names(value.get(key)) for key in ("kinds", "about", "audience")}
+    texts = {key: _names(value.get(key), blank=key == "kinds") for key in ("kinds", "about", "audience")}
     if not {"kinds", "audience"} & value.keys() and (value.keys() - {"about", "speaker"}):
         return AccessMark(kinds=("",), speaker=speaker)
     kinds = tuple(kind.casefold() for kind in texts["kinds"])
@@ -195,9 +197,10 @@ def _parts(value: Any) -> Iterator[AccessPart]:
             yield AccessPart(words, kinds, _names(record.get("about")))
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def _names(value: Any, blank: bool = False) -> tuple[str, ...]:
+    """Return the texts in a value, each once. A `blank` one may be among them: a kind of content for nobody."""
     texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
-    return tuple(dict.fromkeys(str(text).strip() for text in texts if str(text).strip()))
+    return tuple(dict.fromkeys(str(text).strip() for text in texts if blank or str(text).strip()))
 
 
 def mark_of_event(event: Event) -> AccessMark:
@@ -214,23 +217,27 @@ def mark_of_event(event: Event) -> AccessMark:
 
 def mark_text(mark: AccessMark) -> str:
     """Return a mark as text, equal for equal marks; empty for what everybody may see."""
-    return json.dumps(to_record(mark), ensure_ascii=False, sort_keys=True) if mark.restricts else ""
+    return json.dumps(to_record(mark, _ABSENT), ensure_ascii=False, sort_keys=True) if mark.restricts else ""
 
 
 def mark_in(text: str) -> AccessMark:
     """Return the mark that a text of `mark_text` tells."""
     record = json.loads(text)
-    return mark_from(record, record.get("speaker"))
+    return mark_from(record, record.get("speaker"))._replace(decided=record.get("decided", False))
 
 
-def event_of_mark(message: Event, mark: AccessMark, caller_agent: str | None, by_reader: bool = False) -> Event:
+def event_of_mark(
+    message: Event, mark: AccessMark, caller_agent: str | None, by_reader: bool = False, before: int = 0
+) -> Event:
     """Return the event that marks a message; it is never shown or learned from. Of several the last one counts, but
-    what a model marked `by_reader` only adds to what is marked already."""
+    what a model marked `by_reader` only adds to what is marked already. `before` is how many marks the message had: the
+    same mark again, after another one, is another event."""
     from hashlib import sha256  # few messages are marked
 
-    record = to_record(mark._replace(speaker=None))
+    record = to_record(mark._replace(speaker=None), _ABSENT)
     about = {MARK_OF: message.id, MARK: record, **({"derived": True} if by_reader else {})}
-    name = sha256(f"{message.id}\x1f{json.dumps(about, sort_keys=True)}".encode()).hexdigest()[:16]
+    again = f"\x1f{before}" if before else ""
+    name = sha256(f"{message.id}\x1f{json.dumps(about, sort_keys=True)}{again}".encode()).hexdigest()[:16]
     when = message.timestamp
     return Event(f"evt_{name}", when, "system", "", agent=caller_agent, kind="mark", recalled=True, metadata=about)
 
@@ -256,10 +263,18 @@ def marked_again(before: str | None, event: Event, message: Event) -> str:
     mark = mark_from(metadata.get(MARK), speaker)
     parts = () if is_hidden_in_part(message) else (part for part in mark.parts if part.words in message.text)
     mark = mark._replace(parts=tuple(parts)[:MOST_PARTS])
-    if before and metadata.get("derived"):
+    if not metadata.get("derived"):
+        return mark_text(mark._replace(decided=True))
+    if before:
         old = mark_in(before)
-        marked = old if old.kinds else mark
-        mark = AccessMark(marked.kinds, old.about or mark.about, old.audience or mark.audience, speaker, marked.parts)
+        if old.decided:
+            return before
+        # A mark without parts is for the whole message, whoever made it.
+        shown = (*old.parts, *mark.parts) if old.parts or not old.kinds else ()
+        kinds, about = (
+            tuple(dict.fromkeys((*first, *more))) for first, more in ((old.kinds, mark.kinds), (old.about, mark.about))
+        )
+        mark = AccessMark(kinds, about, old.audience or mark.audience, speaker, shown[:MOST_PARTS])
     return mark_text(mark)
 
 
@@ -337,7 +352,8 @@ def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant |
 
     speaker = policy.person(message.speaker or "")
     kinds = tuple(kind.casefold() for kind in told.may)
-    if speaker is None or not is_of_person(message) or {*kinds} - {*policy.kinds, EVERYTHING}:
+    known = {EVERYTHING, *(kind.casefold() for kind in policy.kinds)}
+    if speaker is None or not is_of_person(message) or not kinds or not known.issuperset(kinds):
         return None
     granting = policy._replace(rules=tuple(rule for rule in policy.rules if rule.grants))
     wholes = [told.of] if told.of else [None, speaker.id]
@@ -346,7 +362,7 @@ def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant |
         for of in wholes
         if all(_of_kind(granting, (), speaker, kind, of, message.timestamp).allowed for kind in kinds)
     ]
-    if not decided or not _is_named(policy, told.who, message.text):
+    if not decided or not _is_named(policy, told.who, message.text, speaker):
         return None
     name = sha256(f"{message.id}\x1f{told!r}".encode()).hexdigest()[:8]
     until = None if told.until is None else end_of(told.until)
@@ -364,17 +380,25 @@ def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant |
     )
 
 
-def _is_named(policy: Policy, who: str, text: str) -> bool:
-    """Return whether a text has a word of a name of the person, or of the role."""
+def _is_named(policy: Policy, who: str, text: str, speaker: Person) -> bool:
+    """Return whether a text has a word of a name of the person, or of the role, which is no name of the speaker."""
     person = policy.person(who)
+    if person is None and who not in roles_of(policy):
+        return False
     names = (who.replace("_", " "),) if person is None else person.name
-    words = {word for name in names for word in normal(name).split() if len(word) > 2}
+    own = {word for name in speaker.name for word in normal(name).split()} if person != speaker else set()
+    words = {word for name in names for word in normal(name).split() if len(word) > 2} - own
     return any(word.removesuffix("s") in words or word in words for word in re.findall(r"\w+", normal(text)))
+
+
+def roles_of(policy: Policy) -> set[str]:
+    """Return the roles that people have or rules name."""
+    return {*(person.role for person in policy.people.values()), *(rule.role for rule in policy.rules)} - {""}
 
 
 def check_known(policy: Policy, people: Sequence[str], kinds: Sequence[str], who: str | None = None) -> None:
     """Raise InvalidInput if the policy does not know some people, kinds of content, or a person or role `who`."""
-    roles = {*(person.role for person in policy.people.values()), *(rule.role for rule in policy.rules)} - {""}
+    roles = roles_of(policy)
     for name in people:
         if policy.person(name) is None:
             raise InvalidInput(f"{ACCESS} has no person '{name}'.", f"It has {', '.join(policy.people) or 'none'}.")
