@@ -141,6 +141,9 @@ def _own_tests(path: str) -> Iterator[str]:
         yield str(Path("tests", *place.parts[1:-1], f"test_{place.stem}_*.py"))
         if len(place.parts) > 2:
             yield str(Path("tests", *place.parts[1:-2], f"test_{place.parts[-2]}.py"))
+        if len(place.parts) > 3:  # tests of a package that has one folder of tests
+            yield str(Path("tests", *place.parts[1:-2], f"test_{place.stem}.py"))
+            yield str(Path("tests", *place.parts[1:-2], f"test_{place.stem}_*.py"))
 
 
 def _git(root: Path, *words: str) -> Sequence[str]:

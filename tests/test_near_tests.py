@@ -12,10 +12,12 @@ ROOT = Path(__file__).parent.parent
 FILES = {
     "clawmem/facts/merge.py": "X = 1\n",
     "clawmem/facts/store.py": "Y = 1\n",
+    "clawmem/facts/tables/rows.py": "W = 1\n",
     "docs/page.md": "# Page\n",
     "tests/test_documents.py": "",
     "tests/helper.py": "Z = 1\n",
     "tests/facts/test_merge.py": "from clawmem.facts.merge import X\n",
+    "tests/facts/test_rows_kept.py": "import json\n",
     "tests/facts/test_both.py": "from clawmem.facts import (\n    merge,\n    store,\n)\nfrom tests.helper import Z\n",
     "tests/faults/test_kills.py": "import clawmem.facts.store\n",
     "tests/other/test_other.py": "import json\n",
@@ -53,6 +55,8 @@ def test_the_tests_near_what_changed(tmp_path: Path) -> None:
     (tmp_path / "clawmem/facts/store.py").write_text("Y = 2\n")
     (tmp_path / "tests/helper.py").write_text("Z = 2\n")
     assert near(tmp_path)[0] == {"tests/facts/test_both.py", "tests/other/test_new.py"}
+    (tmp_path / "clawmem/facts/tables/rows.py").write_text("W = 2\n")
+    assert "tests/facts/test_rows_kept.py" in near(tmp_path)[0]
 
 
 def test_of_many_that_import_a_module_the_most_special_are_near(tmp_path: Path) -> None:
