@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from clawmem import __version__
@@ -39,6 +37,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted
 from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
+from clawmem.setup.processes import TooLate, deadline
 from clawmem.vault.git.git import Git
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -210,22 +209,17 @@ def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found
 def _within(seconds: float, state: Sequence[str]) -> Iterator[None]:
     """Stop after so many seconds. `re` looks for signals while it searches, so that this also ends one long search."""
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise Refused(
-            f"The check took more than {seconds:g} seconds; the last was the principle {state[0]} in {state[1]}.",
-            "Make its pattern simpler, or check a smaller folder.",
-        )
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        with deadline(seconds):
+            yield
+    except TooLate:
+        raise Refused(
+            f"The check took more than {seconds:g} seconds; the last was the principle {state[0]} in {state[1]}.",
+            "Make its pattern simpler, or check a smaller folder.",
+        ) from None
 
 
 def _top(target: Path, environment: Mapping[str, str]) -> Path | None:
