@@ -366,18 +366,8 @@ def grant_of_message(policy: Policy, message: Event, told: ToldGrant) -> Grant |
         return None
     name = sha256(f"{message.id}\x1f{told!r}".encode()).hexdigest()[:8]
     until = None if told.until is None else end_of(told.until)
-    return Grant(
-        f"{PREFIX}{name}",
-        message.timestamp,
-        told.who,
-        kinds,
-        decided[0],
-        told.allows,
-        None,
-        until,
-        message.id,
-        speaker.id,
-    )
+    grant = Grant(f"{PREFIX}{name}", message.timestamp, told.who, kinds, decided[0], told.allows, until=until)
+    return grant._replace(reason=f"said in {message.id}", by=speaker.id)
 
 
 def _is_named(policy: Policy, who: str, text: str, speaker: Person) -> bool:
