@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -109,8 +110,10 @@ def kept_rows(folder: Path, events: int = 2_000) -> Iterator[Row]:
     yield Row("contradictions said at once, share", record["rival"] / pairs, 1, f"{record['rival']} of {pairs}", True)
     wrong = len(_NAMES) * len(_FRIENDS)
     yield Row("said where both can be true, share", record["friend"] / wrong, 0, f"{record['friend']} of {wrong}")
-    marked = sum(1 for fact in facts.values() if fact.get("conflicts_with") and fact["entity"].startswith("projects/"))
-    yield Row("contradictory facts marked by list, share", marked / (2 * pairs), 1, f"{marked} of {2 * pairs}", True)
+    rivals = {f"projects/{name}-{number}".lower() for name in _NAMES for number in range(len(_RIVALS))}
+    listed = Counter(fact["entity"] for fact in facts.values() if not fact.get("conflicts_with"))
+    silent = sum(listed[entity] > 1 for entity in rivals)
+    yield Row("contradictory facts listed without a mark, share", silent / pairs, 0, f"{silent} of {pairs}")
     people = {fact["entity"] for fact in facts.values() if fact.get("subject") in ("Ada", "the user", "User")}
     yield Row("entities of the person", len(people), 1, ", ".join(sorted(people)))
     yield _blame_row(year.root)

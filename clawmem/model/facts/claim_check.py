@@ -74,12 +74,12 @@ def failure_of(fact: Fact) -> str | None:
 
 
 def may_claim(statement: str) -> bool:
-    """Return whether a statement denies something, or may state a number, time or day that something is."""
+    """Return whether a statement denies something, or may state a number, time or day of something."""
     # Written out, because hundreds of statements are read for a context.
     return (
         "no longer" in statement
         or " not " in statement
         or "n't " in statement
         or "n’t " in statement
-        or (" is " in statement and any(letter.isdigit() for letter in statement))
+        or any(letter.isdigit() for letter in statement)
     )

@@ -1,6 +1,6 @@
 """What facts claim in plain words, as far as two claims about one entity can be sure to contradict each other.
 
-Two kinds are read: a number, time or day that something is ("his desk extension is 412"), and a denial ("no longer
+Two kinds are read: a number, time or day of something ("his desk extension is 412"), and a denial ("no longer
 drinks coffee") beside the statement that it denies. Where words leave room for both, nothing is claimed.
 """
 
@@ -29,6 +29,12 @@ _HEDGED = re.compile(
     r"used|before|formerly|previously|former|old|every|each|next|last|this|today|tomorrow|yesterday|(?:mon|tues|wednes|thurs"
     r"|fri|satur|sun)day)\b",
     re.IGNORECASE,
+)
+# The first number behind the verb of a short statement in the present: "We keep logs for 30 days".
+_MEASURED = re.compile(
+    r"^(?P<what>(?:\S{1,30} ){1,8}?(?:is|are|has|have|runs?|listens?|costs?|takes?|lasts?|needs?|holds?|keeps?|expires?|"
+    r"pays?|weighs?|starts?|ends?|opens?|closes?|uses?|allows?) (?:\S{1,30} ){0,5}?)(?P<value>\S{0,20}\d\S{0,20}"
+    r"(?: \S{1,30}){0,4})$"
 )
 _PERSON = r"(?P<who>[^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,3}?)"
 _ENDED = re.compile(rf"^{_PERSON} (?:(?P<be>is|am|are) )?no longer (?P<rest>.+)$")
@@ -61,7 +67,8 @@ def claims_of(statement: str, title: str, recorded: str = "") -> tuple[Claim, ..
     denial = _denial(text, names | _SELF)
     if denial is not None:
         return (denial,)
-    return (*_values(text, names | _OWN, recorded[:10]), *_stated(text, names | _SELF))
+    values = _values(text, names | _OWN, recorded[:10]) or _measures(text, recorded[:10])
+    return (*values, *_stated(text, names | _SELF))
 
 
 def contradict(other_claim: Claim, other: Claim) -> bool:
@@ -135,6 +142,14 @@ def _values(text: str, names: set[str], recorded: str) -> Sequence[Claim]:
         about = ("value", _subject(owner, names), normal(thing))
         found.append(Claim(about, words, recorded=recorded, day=_day(words, recorded)))
     return found
+
+
+def _measures(text: str, recorded: str) -> Sequence[Claim]:
+    match = _MEASURED.match(text)
+    if match is None or _HEDGED.search(text):
+        return []
+    words = tuple(normal(word) for word in match["value"].split() if word not in _UNSAID)
+    return [Claim(("value", "", normal(match["what"])), words, recorded=recorded, day=_day(words, recorded))]
 
 
 def _day(words: Sequence[str], recorded: str) -> str:
