@@ -227,7 +227,7 @@ def remarks(record: _Record) -> Iterator[Text]:
 
 
 # The module and the function for the answers of a verb. A function takes the canvas, the answer and the values of the
-# command; it returns None if this answer is printed as it is.
+# command; it returns None if this answer is only its lines.
 _OF_VERB = {
     "recall": "recall:recall",
     "list": "recall:listed",
@@ -245,7 +245,8 @@ def draw(answer: Answer, verb: str, record: Mapping[str, Any], display: Display)
         module, _, name = _OF_VERB[verb].partition(":")
         made = getattr(import_module(f"clawmem.faces.cli.drawing.{module}"), name)(canvas, answer, record)
     else:
-        made = _of_lines(canvas, answer)
+        made = None
+    made = _of_lines(canvas, answer) if made is None else made
     return None if made is None else map(canvas.drawn, made)
 
 

@@ -59,9 +59,13 @@ _DEEPEST = 4
 """The deepest level of a tree that has another one below it: 40 columns have no room for more."""
 
 
-def why(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """The fact as the root of a tree."""
+def why(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterable[RenderableType] | None:
+    """The fact as the root of a tree; None of what rests on it, and of what an organisation says."""
     data = answer.made()
+    return [_tree(canvas, data)] if "history" in data else None
+
+
+def _tree(canvas: Canvas, data: _Record) -> Tree:
     fact = fact_of(data["fact"])
     tree = Tree(canvas.node(0, *_statement(canvas, data["fact"], HEAD, 0)), guide_style=FAINT)
     for rows in (_own(data, fact), _evidence(data, fact)):
@@ -70,7 +74,7 @@ def why(canvas: Canvas, answer: Answer, record: Mapping[str, Any]) -> Iterator[R
     _add_premises(canvas, tree, fact)
     _add_chain(canvas, tree, data)
     _add_history(canvas, tree, data["history"])
-    yield tree
+    return tree
 
 
 def _own(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:

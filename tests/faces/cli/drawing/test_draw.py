@@ -164,6 +164,17 @@ def test_texts_of_the_vault_do_nothing_to_a_terminal(
     )
 
 
+def test_what_rests_on_a_fact_is_shown_on_a_terminal(
+    vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    fact, other = (
+        clawmem("remember", text, "--json").data["facts"][0]["id"] for text in ("Mia rows.", "Mia needs a boat.")
+    )
+    clawmem("link", other, fact, "--type", "depends_on")
+    sent = on_terminal(["why", fact, "--impact"], vault_root, environment, 80)
+    assert "Mia needs a boat." in sent
+
+
 def test_each_way_to_ask_for_colours(vault_root: Path, environment: dict[str, str], clawmem: Command) -> None:
     clawmem("remember", "Jane lives in Oslo.", "--entity", "areas/people/jane")
     plain = clawmem("list")
