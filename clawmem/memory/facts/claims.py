@@ -358,7 +358,7 @@ def _with_proposals(change: Change, proposals: Sequence[Proposal]) -> Change:
 
 
 def _coming_day(text: str, caller: Caller) -> str:
-    day = parse_end(text, caller.now)[:10]
+    day = parse_end(text, caller.now, ahead=True)[:10]
     if day < stamp(caller.now)[:10]:
         raise InvalidInput(f"{day} has passed.", "Name today or a later day.")
     return day

@@ -76,8 +76,8 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
     if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
         category = fact.category[:_LONGEST_WORD]
         raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")
-    valid_from = parse_start(fact.valid_from, now) if fact.valid_from else None
-    valid_to = parse_end(fact.valid_to, now) if fact.valid_to else None
+    valid_from = parse_start(fact.valid_from, now, ahead=True) if fact.valid_from else None
+    valid_to = parse_end(fact.valid_to, now, ahead=True) if fact.valid_to else None
     if valid_from and valid_to and (after_end(valid_to) or valid_to) <= begin_instant(valid_from):
         raise InvalidInput(
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."

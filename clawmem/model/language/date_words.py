@@ -215,10 +215,12 @@ def without_dates(text: str, today: date) -> str:
     return text
 
 
-def days_in_words(text: str, today: date) -> DaySpan | None:
-    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche"."""
+def days_in_words(text: str, today: date, ahead: bool = False) -> DaySpan | None:
+    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche".
+
+    `ahead` means that it looks to the future, which decides which of the bare weekdays and months is meant."""
     words = _with_numbered_days(in_english(text.strip()), today)
-    found = find_dates(words, today)
+    found = find_dates(words, today, ahead)
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None
 
 

@@ -116,16 +116,17 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
     return _typed(text, now) or _refuse(text, what, "2026-11-21T09:30:00Z")
 
 
-def parse_start(text: str, now: datetime) -> str:
-    """Return a typed begin like `parse_moment`; a month or a year means its first day."""
+def parse_start(text: str, now: datetime, ahead: bool = False) -> str:
+    """Return a typed begin like `parse_moment`; a month or a year means its first day. `ahead` means that a bare
+    weekday is the coming one."""
     days = days_of(text)
-    return days[0] if days else _typed(text, now) or _in_words(text, now)[0]
+    return days[0] if days else _typed(text, now) or _in_words(text, now, ahead)[0]
 
 
-def parse_end(text: str, now: datetime) -> str:
-    """Return a typed end like `parse_moment`; a month or a year means its last day."""
+def parse_end(text: str, now: datetime, ahead: bool = False) -> str:
+    """Return a typed end like `parse_start`; a month or a year means its last day."""
     days = days_of(text)
-    return days[1] if days else _typed(text, now) or _in_words(text, now)[1]
+    return days[1] if days else _typed(text, now) or _in_words(text, now, ahead)[1]
 
 
 def parse_state(text: str, now: datetime) -> str:
@@ -163,11 +164,11 @@ def days_of(text: str) -> tuple[str, str] | None:
         return None
 
 
-def _in_words(text: str, now: datetime) -> tuple[str, str]:
+def _in_words(text: str, now: datetime, ahead: bool = False) -> tuple[str, str]:
     """Return the first and last day of a date in words, such as "last week" or "9 November"."""
     from clawmem.model.language.date_words import days_in_words  # its pattern takes milliseconds to compile
 
-    return days_in_words(text, now.date()) or (_refuse(text), "")
+    return days_in_words(text, now.date(), ahead) or (_refuse(text), "")
 
 
 def _typed(text: str, now: datetime) -> str | None:

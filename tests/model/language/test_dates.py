@@ -66,6 +66,12 @@ def test_days_and_times_are_the_same_for_a_beginning_an_end_and_a_state(text: st
     assert {parse(text, NOW) for parse in (parse_start, parse_end, parse_state)} == {parse_moment(text, NOW)}
 
 
+def test_a_weekday_is_the_last_one_or_where_it_looks_ahead_the_coming_one() -> None:
+    assert NOW.date().isoformat() == "2026-11-21"
+    for parse in (parse_start, parse_end):
+        assert (parse("friday", NOW), parse("friday", NOW, ahead=True)) == ("2026-11-20", "2026-11-27")
+
+
 def test_where_one_day_is_asked_for_a_month_is_not_taken_for_it() -> None:
     with pytest.raises(InvalidInput, match="'2020-05' is not a day"):
         parse_moment("2020-05", NOW, "day")
