@@ -13,6 +13,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.proposals.proposal import (
     BY_STRATEGY,
     DECIDE,
+    OPEN,
     REJECTED,
     Proposal,
     ProposalTarget,
@@ -39,13 +40,15 @@ def with_answered_questions(work: WriteScope, change: Change, gone: Collection[s
     )
 
 
-def without_questions(work: WriteScope, change: Change, gone: Collection[str]) -> Change:
-    """Return the change that ends facts, with the open proposals closed that it leaves without effect."""
+def without_questions(
+    work: WriteScope, change: Change, gone: Collection[str], others: Sequence[Proposal] = ()
+) -> Change:
+    """Return the change that ends facts, with the open proposals closed that it leaves without effect, and `others`."""
     by = f"{BY_STRATEGY}ended"
     decided = ReviewDecision(by, stamp(work.caller.now), f"ended by {change.subject.partition('(')[0]}")
-    answered = _answered(work, change, gone)
-    closed = [proposal._replace(status=REJECTED, decided=decided) for proposal in answered]
-    return _with(change, [proposal for proposal in closed if proposal.kind != _CONFLICT])
+    answered = [proposal for proposal in _answered(work, change, gone) if proposal.kind != _CONFLICT]
+    every = {proposal.id: proposal for proposal in (*answered, *others) if proposal.status == OPEN}
+    return _with(change, [proposal._replace(status=REJECTED, decided=decided) for proposal in every.values()])
 
 
 def with_questions_of_person(

@@ -17,6 +17,7 @@ from clawmem.memory.facts.redact import RedactResult, RedactTarget
 from clawmem.memory.facts.revise import check_reason
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.text import counted, one_line
+from clawmem.model.proposals.proposal import stated_by
 
 _SHOWN = 20
 
@@ -135,7 +136,8 @@ def forget(
 
 
 def _everywhere(call: Call, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool) -> Answer:
-    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes))
+    proposed = (text for proposal in found.proposed for text in stated_by(proposal))
+    texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes, *proposed))
     target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
     result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
     commits = counted(len(result.commits), "commit")

@@ -4,25 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, takewhile
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, entities_known_as, facts_containing, facts_of
+from clawmem.index.search.lookup import (
+    PlacedFact,
+    all_facts,
+    by_ids,
+    entities,
+    entities_known_as,
+    facts_containing,
+    facts_of,
+    people_by_first_name,
+)
 from clawmem.memory.conflicts import without_questions
+from clawmem.memory.entities.places import find_entity
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, REVOKED, Fact
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import counted, one_line
+from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
-from clawmem.model.proposals.proposal import DECIDE, REJECTED, Proposal, ProposalTarget, new_proposal_id
+from clawmem.model.proposals.proposal import (
+    DECIDE,
+    OPEN,
+    REJECTED,
+    Proposal,
+    ProposalTarget,
+    new_proposal_id,
+    stated_by,
+)
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.cursor import CURSOR_PATH, parse_cursor, read_up_to, render_cursor
+from clawmem.model.records.entity import Entity, kind_of, title_of
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
 from clawmem.model.search.meant import (
     ASPECT,
@@ -38,6 +59,7 @@ from clawmem.model.search.meant import (
     telling_words,
     tokens_of,
 )
+from clawmem.model.search.named import PERSON
 from clawmem.vault.vault import Vault
 
 KIND = "forget"
@@ -74,8 +96,8 @@ _REPEATS = re.compile(
 class Forgetting(NamedTuple):
     """What a request hides: the facts as they are then, the events with the words that go as their text, the proposal
     (None: a person asked for it here), the change, the lines of daily notes, the facts as they were, how many facts and
-    messages stay that have the words, as parts of longer names or of what was hidden in part, and each text that goes
-    from a message."""
+    messages stay that have the words, as parts of longer names or of what was hidden in part, each text that goes
+    from a message, and the proposals that say it."""
 
     facts: tuple[PlacedFact, ...]
     events: tuple[Event, ...]
@@ -85,6 +107,7 @@ class Forgetting(NamedTuple):
     before: tuple[PlacedFact, ...] = ()
     stay: int = 0
     texts: tuple[str, ...] = ()
+    proposed: tuple[Proposal, ...] = ()
 
 
 def plan_forgetting(
@@ -185,15 +208,34 @@ def plan_forgetting(
     subject = subject_line(KIND, "vault", f"{other_text} hidden{' until a person decides' if proposal else ''}")
     rows = (*rows, *(proposal_trailers([proposal]) if proposal else ()))
     change = Change(subject, writes, rows, author=agent_author(work.caller.agent))
-    change = without_questions(work, change, {placed.fact.id for placed in gone})
+    proposed = _proposed(work, {message.id for message in messages}, [*_wordings_of(meant), *wordings], everywhere)
+    change = without_questions(work, change, {placed.fact.id for placed in gone}, proposed)
     left = [placed.fact.fact for placed in known if placed not in meant and placed.fact.is_current]
     changed = {event_id: event for many in hidden.values() for event_id, event in many.items()}
     shown = (changed.get(event.id, event) for event in events)
     left += [event.text for event in shown if not event.recalled]
-    stay = sum(any(_names(words, text) for words in wordings) for text in left) if not request else 0
+    first = [(title_of(entity).split()[0],)] if entity and kind_of(entity) == PERSON else []
+    stay = sum(any(_names(words, text) for words in (*wordings, *first)) for text in left) if not request else 0
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
-    return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts))
+    return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
+
+
+def _proposed(
+    work: WriteScope, events: Collection[str], wordings: Sequence[Sequence[str]], everywhere: bool
+) -> tuple[Proposal, ...]:
+    """Return the proposals that say what goes: those of a message that goes, and those with the words. Decided ones
+    count only `everywhere`."""
+    return tuple(
+        proposal
+        for proposal in read_proposals(work.vault).proposals
+        if proposal.kind != KIND
+        and (everywhere or proposal.status == OPEN)
+        and (
+            proposal.source_event in events
+            or any(means(words, text) for words in wordings for text in stated_by(proposal))
+        )
+    )
 
 
 def _noted(work: WriteScope) -> list[Event]:
@@ -355,7 +397,7 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
 def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
     """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
-        found = plan_forgetting(work, [(says,)], entity=_named_entity(work, says))
+        found = _plan_for_person(work, says, caller)
         commit = work.commit([found.change])[-1] if found and not dry_run else None
         return found, commit
 
@@ -363,13 +405,30 @@ def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tu
 def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting | None:
     """Return what a person's words name, also what is not current or hidden already. Nothing is written."""
     with writing(vault, caller, KIND, dry_run=True) as work:
-        return plan_forgetting(work, [(says,)], everywhere=True, entity=_named_entity(work, says))
+        return _plan_for_person(work, says, caller, everywhere=True)
 
 
-def _named_entity(work: WriteScope, says: str) -> str | None:
-    """Return the entity whose name these words are, but not the one for what belongs to none."""
-    named = set(entities_known_as(work.index, says)) - {work.vault.settings.words("defaults.entity")}
-    return next(iter(named)) if len(named) == 1 and telling_words(says) else None
+def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool = False) -> Forgetting | None:
+    """Return what a person's words hide: a fact or a message by its id, all of an entity and what names it, or what has
+    the words."""
+    ids = [says] if says.startswith(("evt_", FACT_PREFIX)) and " " not in says else []
+    entity = None if ids else _named_entity(work, says, caller)
+    names = [entity.title, *entity.aliases] if entity else []
+    spoken = [says] if not entity or "/" not in says else []
+    targets: list[Named] = [(text,) for text in dict.fromkeys([*spoken, *names]) if not ids]
+    return plan_forgetting(work, targets, ids=ids, everywhere=everywhere, entity=entity.name if entity else None)
+
+
+def _named_entity(work: WriteScope, says: str, caller: Caller) -> Entity | None:
+    """Return the entity that these words name, but not the one for what belongs to none. The first name of a person is
+    a name of the person if no other begins with it."""
+    if not telling_words(says):
+        return None
+    named = set(entities_known_as(work.index, says)) or set(people_by_first_name(work.index, [normal(says)]))
+    with suppress(NotFound, InvalidInput):
+        named = named or {find_entity(work.index, says, caller)}
+    named -= {work.vault.settings.words("defaults.entity")}
+    return next((entity for entity in entities(work.index) if named == {entity.name}), None)
 
 
 def _names(words: Sequence[str], text: str) -> bool:

@@ -18,6 +18,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, all_facts, event_day, facts_from_event, find_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.history.why import find_event
+from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.codec import fact_from_record, fact_to_line, parse_items, render_items
 from clawmem.model.facts.fact import RETRACTED
 from clawmem.model.facts.pulled import origin_of
@@ -33,6 +34,15 @@ from clawmem.model.history.redaction import (
 )
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted
+from clawmem.model.proposals.proposal import (
+    OPEN,
+    REJECTED,
+    ReviewDecision,
+    parse_proposal,
+    proposal_path,
+    render_proposal,
+    stated_by,
+)
 from clawmem.model.records.access import mark_from
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
@@ -137,6 +147,8 @@ def _texts_to_redact(vault: Vault, index: Index, what: RedactTarget) -> tuple[st
         others = parse_events(vault.read(day) or b"", day)
         lines = [other_event.text for other_event in others if line_of(other_event) == event.id]
         marks = [mark_from((other.metadata or {}).get(MARK)) for other in others if marked_by(other) == event.id]
+        proposals = (each for each in read_proposals(vault).proposals if each.source_event == event.id)
+        lines += [text for proposal in proposals for text in stated_by(proposal)]
         found = secrets_in([event.text, *lines, *(part.words for mark in marks for part in mark.parts)])
     elif what.fact is not None:
         fact = find_fact(index, what.fact).fact
@@ -269,6 +281,9 @@ def _tombstone_change(
         raise Unreadable(RECORD, None, str(problem)) from None
     writes: dict[str, bytes | None] = {RECORD: kept}
     writes.update(_items_writes(vault, records, base, {"at": at, **({"reason": reason} if reason else {})}))
+    writes.update(
+        _proposals_after(vault, base, compile_needles(tuple(texts)), ReviewDecision(_A_PERSON, at, "redacted"))
+    )
     words = f"a secret, out of {counted(len(new.held), 'commit')}" + (f" (because: {reason})" if reason else "")
     items = trailers(
         "redact",
@@ -278,6 +293,21 @@ def _tombstone_change(
         events=records.events,
     )
     return Change(subject_line("redact", "vault", words), writes, items)
+
+
+def _proposals_after(
+    vault: Vault, base: str, wanted: Sequence[Needle], decided: ReviewDecision
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the open proposals that lost words to the redaction, as rejected: approved, they would store its marks."""
+    paths = [
+        proposal_path(proposal.id)
+        for proposal in read_proposals(vault).proposals
+        if proposal.status == OPEN and any(contains(text.encode(), wanted) for text in stated_by(proposal))
+    ]
+    for path, data in vault.contents_at(base, paths).items():
+        if data is not None:
+            proposal = parse_proposal(data, path)._replace(status=REJECTED, decided=decided)
+            yield path, render_proposal(proposal)
 
 
 def _items_writes(

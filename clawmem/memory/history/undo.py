@@ -99,6 +99,11 @@ def _last_own_change(
         raise Refused("git does not say who you are, so clawmem cannot tell which changes are yours.", _NAME_THE_COMMIT)
     for entry in history.entries(HistoryFilter()):
         is_own = entry.agent == agent if agent else (entry.author, entry.author_email) == author and not entry.agent
+        if entry.op == REDACT and not agent:
+            raise Refused(
+                f"The last change erased text from the whole history ({entry.commit[:12]}), which cannot be undone.",
+                "`clawmem log` shows the changes before it, and `clawmem undo COMMIT` undoes one of them.",
+            )
         if not is_own or entry.op == UNDO or len(entry.parents) != 1:
             continue
         _check_undoable(entry)

@@ -120,6 +120,13 @@ def is_candidate(proposal: Proposal) -> bool:
     return proposal.fact is not None and proposal.fact.workflow == CANDIDATES
 
 
+def stated_by(proposal: Proposal) -> tuple[str, ...]:
+    """Return what a proposal would store: the words of its fact, what that quotes, and its line."""
+    fact, line = proposal.fact, proposal.line
+    texts = (fact.fact if fact else "", (fact.source_text if fact else "") or "", line.text if line else "")
+    return tuple(text for text in texts if text)
+
+
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:
     """Return a new id, `prop_` and 8 hex digits; each collision doubles the digits, up to 64."""
     return new_id(PREFIX, entropy, taken)

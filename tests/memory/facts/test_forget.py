@@ -593,3 +593,69 @@ def test_a_note_that_is_no_event_yet_is_forgotten(clawmem: Command) -> None:
     assert clawmem("forget", "dentist", "--yes", "--json").data["notes"] == ["the dentist is at noon"]
     assert "dentist" not in served(clawmem, "dentist")
     assert clawmem("forget", "dentist").code == 1
+
+
+_PHONE = "My new phone number is +49 170 5550123, put it in the contact page."
+
+
+def _with_a_candidate(clawmem: Command) -> None:
+    rows = [
+        {"role": "user", "content": text, "timestamp": f"2026-11-20T09:0{number}:00Z", "session": "s1"}
+        for number, text in enumerate(("Jane is on holiday until 4 December.", _PHONE))
+    ]
+    _ingest(clawmem, *rows)
+    assert clawmem("heartbeat").code == 0
+    assert "5550123" in clawmem("review", "list").out
+
+
+def test_what_is_forgotten_waits_for_nobody(clawmem: Command) -> None:
+    _with_a_candidate(clawmem)
+    clawmem("forget", "phone number", "--yes")
+    queue = clawmem("review", "list").out
+    assert "5550123" not in queue and "Jane" in queue
+    clawmem("undo")
+    assert "5550123" in clawmem("review", "list").out
+
+
+@pytest.mark.parametrize("by_event", [False, True])
+def test_what_is_erased_is_in_no_proposal(clawmem: Command, vault_root: Path, by_event: bool) -> None:
+    _with_a_candidate(clawmem)
+    clawmem("remember", "Otto owes me 50 euros.")
+    clawmem("forget", "owes", "--yes")
+    event = clawmem("forget", "phone number", "--json").data["events"][0]
+    verb = ("redact", "--event", event) if by_event else ("forget", "phone number", "--everywhere")
+    assert clawmem(*verb, "--yes").code == 0
+    queue = clawmem("review", "list").out
+    assert "redacted" not in queue and "Jane" in queue
+    history = subprocess.run(["git", "log", "--all", "-p"], cwd=vault_root, capture_output=True, text=True, check=True)
+    assert "5550123" not in history.stdout
+    # What was hidden before the erasure stays hidden.
+    refused = clawmem("undo")
+    assert refused.code != 0 and "cannot be undone" in refused.err
+    assert "Otto" not in clawmem("recall", "Who owes me money?").out
+
+
+def test_a_person_is_forgotten_by_the_name_the_page_or_the_first_name(clawmem: Command) -> None:
+    clawmem("entity", "create", "areas/people/jane", "--title", "Jane Doe")
+    clawmem("remember", "Jane Doe works at Norwind.", "-e", "areas/people/jane")
+    clawmem("remember", "Jane is on holiday.")
+    clawmem("remember", "Jane Smith sings.")
+    clawmem("note", "Call Jane about the crane")
+    for words, texts, stay in (
+        ("jane", {"Jane Doe works at Norwind.", "Jane is on holiday."}, 1),
+        ("Jane Doe", {"Jane Doe works at Norwind."}, 2),
+        ("areas/people/jane", {"Jane Doe works at Norwind."}, 2),
+    ):
+        found = clawmem("forget", words, "--json").data
+        shown = clawmem("forget", words).out
+        assert {text for text in texts if text in shown} == texts and "Smith" not in shown
+        assert (len(found["facts"]), found["stay"]) == (len(texts), stay), words
+    assert clawmem("forget", "jane", "--json").data["notes"] == ["Call Jane about the crane"]
+
+
+def test_a_fact_and_a_message_are_forgotten_by_their_ids(clawmem: Command) -> None:
+    fact = clawmem("remember", "Otto rows.", "--json").data["facts"][0]["id"]
+    assert clawmem("forget", fact, "--json").data["facts"] == [fact]
+    _ingest(clawmem, {"role": "user", "content": _PHONE, "timestamp": "2026-11-20T09:00:00Z", "session": "s1"})
+    event = clawmem("forget", "phone number", "--json").data["events"][0]
+    assert clawmem("forget", event, "--json").data["events"] == [event]
