@@ -151,6 +151,12 @@ def facts_from_event(index: Index, event_id: str) -> list[PlacedFact]:
     return [fact_from_row(row) for row in rows]
 
 
+def rows_from_events(index: Index, event_ids: Iterable[str]) -> list[int]:
+    """Return the row numbers of the facts that cite these events, in the order of the events."""
+    execute = index.database.execute
+    return [n for name in event_ids for (n,) in execute("SELECT n FROM fact WHERE event = ? ORDER BY n", (name,))]
+
+
 def facts_of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
     """Return the facts that were recorded on one of these days, or learned from an event of one."""
     wanted = list(days)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
 from clawmem.index.search.channels import FactFilter, facts_in_rows
-from clawmem.index.search.lookup import context_fact_from_row
+from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
 from clawmem.index.search.notes import has_passages
 from clawmem.index.tables.store import Index
 from clawmem.index.vectors.search import has_vectors
@@ -53,6 +53,8 @@ _EVENTS_FROM = 0.2
 # What is a little further off, beyond so many tokens; its score then has to be at least the second number.
 _WIDE, _WIDE_LEAST, _WIDE_FROM = 2_000, 0.06, 0.15
 _MOST_FORMER, _MOST_WRITTEN = 5, 3
+# The facts that the best messages taught are shown, in whatever words: so many messages.
+_TEACHING = 3
 # What is nearest to a question that nothing answers: facts, and events in a usual and in a wide context.
 _NEAREST_FACTS, _NEAREST_SAID, _NEAREST_WIDE = 2, 1, 12
 # A context is for a task, not for one answer: it ends below this part of the score that answers a question.
@@ -186,13 +188,14 @@ def _search(
     ranked, answered, earlier = best_rows(vault, index, query, words, counted)
     numbers = close_to_best(ranked, _FACTS_FROM)
     numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []
-    placed = tiers_of(on, numbers)
     technical = is_technical(question) and not is_private(question)
-    facts = public_facts(on, [placed[n] for n in numbers if n in placed], technical)
-    facts.sort(key=lambda fact: not fact.owner or fact.shelf == PAST)  # an agent's own facts come first
     events, lines, flag = (
         _heard(vault, index, query, words, answered, wish.budget > _WIDE) if with_talk else ([], [], False)
     )
+    numbers += rows_from_events(index, (event.id for event in events[:_TEACHING]))
+    placed = tiers_of(on, numbers)
+    facts = public_facts(on, [placed[n] for n in dict.fromkeys(numbers) if n in placed], technical)
+    facts.sort(key=lambda fact: not fact.owner or fact.shelf == PAST)  # an agent's own facts come first
     if words.unheard is not None and not (answered or flag or lines):
         most = _NEAREST_WIDE if wish.budget > _WIDE else _NEAREST_SAID
         facts, events = facts[:_NEAREST_FACTS], events[:most]

@@ -83,16 +83,18 @@ def _when(hit: RecallHit) -> tuple[str, int]:
 
 
 def _behind_facts(hits: Sequence[RecallHit]) -> list[RecallHit]:
-    """Return the hits, but no question that somebody asked above a fact with as many of the words."""
+    """Return the hits, but no question that somebody asked above a fact with as many of the words, and nothing that no
+    longer holds above the fact that holds instead."""
     facts = [hit.hit for hit in hits if isinstance(hit.hit, FactHit) and not hit.hit.only_named]
 
-    def limit(hit: RecallHit) -> float:
-        return max((fact.score for fact in facts if fact.share >= hit.hit.share > 0), default=hit.hit.score)
+    def limit(hit: EventHit) -> float:
+        asks = only_asks(hit.event.text)
+        before = (
+            fact.score for fact in facts if fact.fact.fact in hit.outdated or (asks and fact.share >= hit.share > 0)
+        )
+        return min(hit.score, max(before, default=hit.score))
 
-    return [
-        _scoring(hit, limit(hit)) if hit.kind == EVENTS and limit(hit) < hit.hit.score and only_asks(hit.text) else hit
-        for hit in hits
-    ]
+    return [_scoring(hit, limit(hit.hit)) if isinstance(hit.hit, EventHit) else hit for hit in hits]
 
 
 def _every(result: RecallResult, sources: Collection[EventHit], why: bool = False) -> Iterator[RecallHit]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from clawmem.index.search.channels import FactFilter
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import supersede
 from clawmem.memory.pages.notes import note
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
@@ -480,3 +481,21 @@ def test_a_slip_is_mended_once_in_a_context_too(clawmem: Callable[..., Any]) -> 
     clawmem("note", "The scaffolding stands at the harbour")
     clawmem("remember", "The boat lies in the bay.", "--entity", "areas/boat")
     assert clawmem("context", "Where is the scafolding?", "--entity", "areas/boat").code == 0
+
+
+def test_what_no_longer_holds_stands_behind_what_holds_also_where_that_is_over(vault: Vault, caller: Caller) -> None:
+    text = "Please remember that the movers come on 30 November 2026."
+    say(vault, caller, ("Nora", text))
+    event = event_id(vault, caller, text)
+    keep(vault, caller, "The movers come on 30 November 2026.", source_event=event)
+    supersede(vault, "movers", draft_from_record({"fact": "The movers come on 2 November 2026."}, caller.now), caller)
+    ranking = ask(vault, caller, "when do the movers come").ranking
+    assert [hit.text for hit in ranking][:2] == ["The movers come on 2 November 2026.", text]
+
+
+def test_a_context_has_the_fact_that_the_best_message_taught(vault: Vault, caller: Caller) -> None:
+    text = "I'm vegetarian. Any ideas for a first dinner up there?"
+    say(vault, caller, ("Nora", text), ("Nora", "Good night."))
+    keep(vault, caller, "Nora is vegetarian.", source_event=event_id(vault, caller, text))
+    told = context(vault, caller, 800, "plan a dinner").text
+    assert "## Facts for this question\n- Nora is vegetarian." in told
