@@ -35,7 +35,6 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from clawmem.model.records.caller import AGENT_SHELLS
-from tests.needs import HAS_LOCAL_MODEL
 
 ROOT = Path(__file__).parent.parent
 _NUMBER = struct.Struct("!i")
@@ -47,14 +46,12 @@ _KNOWN = {
     "PGHOST", "PGDATABASE", "PGUSER", "PGPASSWORD",
     *(row.partition("=")[0] for row in AGENT_SHELLS),
 }  # fmt: skip
-# Modules that start no thread. Onnxruntime may: only the server of the verbs that embed imports it.
+# Modules that start no thread.
 _LAZY = (
     "encodings.utf_8_sig", "git", "gzip", "jsonpath", "jsonschema", "numpy", "pgvector.psycopg", "psycopg.conninfo",
     "psycopg.sql", "psycopg.types.json", "tomllib", "urllib.request",
 )  # fmt: skip
 _START = {"LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1"}
-# Verbs that embed: loading the model takes longer than all else they do.
-_EMBEDDING = ("heartbeat", "reindex")
 _LOAD = "\0"  # no word of a command line
 _HUGE_PAGE, _MADV_COLLAPSE = 1 << 21, 25
 # A program that has the server fork a command, with its own streams, folder and environment.
@@ -79,15 +76,12 @@ os._exit(code if code >= 0 else 128 - code)
 class CommandServer:
     """The process that forks commands, and this side of the socket to it. It starts with the first command.
 
-    Verbs that embed are forked from a fork of it that has loaded the local model. A server with a parent is a fork of
-    that one which has loaded `more`, too: `litellm`, which takes longer than all else a command with a model does, or
-    `model`. With `package` it is a server for a few commands of the package in another folder.
+    A server with a parent is a fork of that one which has loaded litellm, too: that takes longer than all else a
+    command with a model does. With `package` it is a server for a few commands of the package in another folder.
     """
 
-    def __init__(self, parent: CommandServer | None = None, more: str = "", package: Path | None = None) -> None:
-        self._parent, self._more, self._package = parent, more, package
-        embeds = HAS_LOCAL_MODEL and not package and more != "model"
-        self._embedding = CommandServer(self, "model") if embeds else None
+    def __init__(self, parent: CommandServer | None = None, package: Path | None = None) -> None:
+        self._parent, self._package = parent, package
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -95,8 +89,6 @@ class CommandServer:
 
     def close(self) -> None:
         """End the server, if it was started."""
-        if self._embedding is not None:
-            self._embedding.close()
         if self._socket is not None:
             self._socket.close()
         if self._process is not None:
@@ -156,9 +148,6 @@ class CommandServer:
         environment: Mapping[str, str] = MappingProxyType({}),
         terminal: bool | None = None,
     ) -> None:
-        if self._embedding and arguments and arguments[0] in _EMBEDDING:
-            self._embedding._send(arguments, descriptors, folder, environment, terminal)
-            return
         request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
         data = json.dumps({**request, "terminal": terminal}).encode()
         link = self._start()
@@ -169,16 +158,16 @@ class CommandServer:
     def _start(self) -> socket.socket:
         with self._lock:
             if self._socket is None and self._parent is not None:
-                self._socket = self._parent._fork_server(self._more)
+                self._socket = self._parent._fork_server()
             elif self._socket is None:
                 self._socket, self._process = _started(self._folder.name, self._package)
             return self._socket
 
-    def _fork_server(self, more: str) -> socket.socket:
-        """Have the server fork one that loads more, and return this side of the socket to it."""
+    def _fork_server(self) -> socket.socket:
+        """Have the server fork one that loads litellm, and return this side of the socket to it."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs, open(os.devnull, "wb") as null:  # noqa: PTH123
-            self._send([_LOAD, more], [theirs.fileno(), null.fileno(), 2, null.fileno()])
+            self._send([_LOAD], [theirs.fileno(), null.fileno(), 2, null.fileno()])
         return ours
 
 
@@ -335,7 +324,7 @@ def _serve(link: socket.socket, door: socket.socket | None) -> None:
                     os.close(descriptor)
                 selector.close()
                 if request["arguments"][:1] == [_LOAD]:
-                    _serve_with(request["arguments"][1])
+                    _serve_with_litellm()
                 _command(request)
             for descriptor in descriptors[:3]:
                 os.close(descriptor)
@@ -415,19 +404,14 @@ def _prepare() -> None:
     is_candidate_place(title_of("areas/people/jane-berg"))
 
 
-def _serve_with(more: str) -> NoReturn:
-    """Load what takes long to load, and fork commands that find it ready. The model computes in the caller's thread."""
-    from clawmem.index.vectors import local_model
+def _serve_with_litellm() -> NoReturn:
+    """Load what takes long to load, and fork commands that find it ready."""
     from clawmem.llm.client import _litellm
 
     link = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as null:  # noqa: PTH123
         os.dup2(null.fileno(), 0)
-    if more == "litellm":
-        _litellm()
-    else:
-        session = local_model._session()
-        local_model._session = lambda: session
+    _litellm()
     _be_ready()
     _serve(link, None)
     os._exit(0)

@@ -11,14 +11,12 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from clawmem.index.vectors import local_model
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
@@ -44,8 +42,6 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     settings.load_profile("any machine")
     _use_memory(config)
-    # Loading it takes as long as a small heartbeat.
-    local_model._session = cache(local_model._session)
 
 
 def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Test]:
@@ -221,7 +217,7 @@ def command_server() -> Iterator[CommandServer]:
 @pytest.fixture(scope="session")
 def litellm_server() -> Iterator[CommandServer]:
     """What forks commands that call litellm. A test file that runs many of them returns it as its `command_server`."""
-    server = CommandServer(shared_server(), "litellm")
+    server = CommandServer(shared_server())
     yield server
     server.close()
 

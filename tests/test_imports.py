@@ -13,7 +13,7 @@ import pytest
 # Each of these costs milliseconds, and none is needed to find or keep a fact.
 HEAVY = frozenset(
     "yaml rich git gitdb tiktoken litellm whoosh hashlib tempfile logging random secrets asyncio email http urllib "
-    "ssl socket multiprocessing concurrent unittest pydantic numpy onnxruntime regex requests httpx".split()
+    "ssl socket multiprocessing concurrent unittest pydantic numpy ctypes regex requests httpx".split()
 )
 # What a hot verb may load that a one-command Typer program does not; another module here needs a reason.
 ALLOWED = frozenset(

@@ -18,7 +18,7 @@ from tests.needs import needs_local_model
 ROOT = Path(__file__).parent.parent
 TEMPLATE = ROOT / "vault-template"
 LICENCES = ("LICENSE", "LICENSE-APACHE", "NOTICE")
-VOCABULARY = ("wordpieces.txt", "priors.bin", "average.bin")
+VOCABULARY = ("wordpieces.txt", "priors.bin")
 TOKENS = "clawmem/index/tables/cl100k_base.tiktoken.gz"
 
 
@@ -111,7 +111,7 @@ def test_a_fact_is_found_by_meaning_with_the_installed_wheel(
     run(installed, environment, *python, "init", "vault", cwd=tmp_path)
     run(installed, environment, *python, "remember", "Jane adopted a puppy.", cwd=tmp_path / "vault")
     text = run(installed, environment, *python, "reindex", "--vectors", cwd=tmp_path / "vault")
-    assert "embedded 1 text with all-MiniLM-L6-v2" in text
+    assert "embedded 1 text with multilingual-e5-small" in text
     assert "puppy" in run(installed, environment, *python, "recall", "who has a dog", cwd=tmp_path / "vault")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.conftest import Command
 
 HEAVY = (
-    "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy onnxruntime"
+    "yaml rich git hashlib tempfile logging random secrets asyncio whoosh tiktoken litellm numpy ctypes"
     " clawmem.index.vectors.channel clawmem.index.vectors.store clawmem.index.vectors.embed"
     " clawmem.vault.state.spending clawmem.index.tables.intake clawmem.model.language.common_words"
     " clawmem.model.pages.summary clawmem.model.language.date_words clawmem.memory.entities.places"

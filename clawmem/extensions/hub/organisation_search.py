@@ -105,13 +105,15 @@ def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, 
     if (folder := organisation_folder(vault)) is not None:
         org, hits, unsearched = search_folder(vault, folder, caller, question, limit, search)
         return _without_orders(org, hits)._replace(unsearched=unsearched)
+    from clawmem.index.vectors.channel import asked_apart
+
     asked = HubQuestion(
         question,
         caller.now,
         limit,
         vault.catalog_or_none() or Catalog({}),
         vault.settings.words("user.name"),
-        _vector(vault, question),
+        asked_apart(vault, question),
     )
 
     def work(connection: HubConnection) -> tuple[str, list[HubHit]]:
@@ -299,17 +301,3 @@ def _line(org: str, found: HubFact) -> str:
 def _remarks(org: str, found: HubFact) -> list[str]:
     fact: Fact = found.fact
     return [fact_dates(fact), origin_words(org, found), f"by {author_name(found)}", *change_labels(fact)]
-
-
-def _vector(vault: Vault, question: str) -> list[float] | None:
-    """Return the meaning of a question, if the local model is in use here and its vectors are there."""
-    from clawmem.index.vectors.priors import question_vector
-    from clawmem.index.vectors.store import LOCAL, open_vectors
-
-    vectors = open_vectors(vault) if vault.settings.words("semantic.model") == LOCAL else None
-    if vectors is None:
-        return None
-    try:
-        return question_vector(vectors, question)
-    finally:
-        vectors.close()

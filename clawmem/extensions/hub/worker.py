@@ -6,7 +6,8 @@ It may be killed at any moment and run in several copies, see `clawmem.extension
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +25,7 @@ from clawmem.extensions.hub.postgres.intake import (
     take_in_again,
 )
 from clawmem.extensions.hub.postgres.search import fill_vectors, vector_type
+from clawmem.index.vectors.embed import embed_alone
 from clawmem.index.vectors.local_model import INSTALL, LocalModel, missing_packages
 from clawmem.model.history.entry import steps_between
 from clawmem.vault.exchange.mirror import Mirror
@@ -103,12 +105,10 @@ def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
 
     Nothing is done where the hub has no vectors, or the packages of the model are missing.
     """
-    models: list[LocalModel] = []
 
-    def embed(text: str) -> list[float]:
-        if not models:
-            models.append(LocalModel())  # loaded only if a vector is missing
-        return models[0].embed(text)
+    @cache
+    def embedder() -> Callable[[str], Sequence[float]]:
+        return embed_alone(LocalModel())  # loaded only if a vector is missing
 
     if seconds <= 0:
         return VectorReport(0)
@@ -119,7 +119,7 @@ def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
         missing = missing_packages()
         if missing:
             return VectorReport(0, f"no vectors are computed here: {', '.join(missing)} missing ({INSTALL})")
-        return VectorReport(fill_vectors(connection, embed, seconds))
+        return VectorReport(fill_vectors(connection, lambda text: embedder()(text), seconds))
 
 
 def look_at(connection: HubConnection, row: VaultRow, options: WorkerOptions) -> VaultReport:

@@ -61,9 +61,7 @@ def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], s
         @cache
         def keep_stores_open() -> None:
             from clawmem.index.tables.store import stores_kept_open  # at the first call
-            from clawmem.index.vectors.local_model import expect_many_questions
 
-            expect_many_questions()
             while_it_runs.enter_context(stores_kept_open())
 
         def dispatch(name: str, arguments: Mapping[str, Any], client: str | None) -> tuple[str, bool]:

@@ -5,12 +5,13 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import nsmallest
+from operator import mul
 from typing import NamedTuple
 
+from clawmem.errors import ModelFailed
 from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.local_model import vector_by_model
-from clawmem.index.vectors.priors import question_vector
+from clawmem.index.vectors.local_model import question_vector
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
@@ -23,9 +24,10 @@ from clawmem.index.vectors.store import (
     code_size,
     expected_cosine,
     hamming_distances,
+    normalize_vector,
     note_id,
     open_vectors,
-    packed_cosine,
+    packed_product,
     page_of_note_id,
     sign_bits,
 )
@@ -38,11 +40,14 @@ _UNRELATED = 20
 
 
 class VectorQuery(NamedTuple):
-    """A question ready for comparison: the open vector store, the model, and the vector of the question."""
+    """A question ready for comparison: the open vector store, the model, the vector of the question less the centre,
+    of length one, the product of that and the centre, and the spread."""
 
     vectors: Vectors
     model: str
     vector: Sequence[float]
+    shared: float
+    spread: float
 
 
 class VectorsUnavailable(Exception):
@@ -87,6 +92,15 @@ def note_vector_channel(
         return ChannelHits({}, False, str(reason), reason.unable)
 
 
+def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
+    """Return the vector of a question less the centre of the vault, of length one, or None where there is none."""
+    try:
+        with _query(vault, question) as query:
+            return query.vector
+    except VectorsUnavailable:
+        return None
+
+
 @contextmanager
 def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
     if vault.settings.words("semantic.model") == NONE:
@@ -96,12 +110,15 @@ def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
         vectors = open_vectors(vault)
         if vectors is None:
             raise _no_vectors()
+        model = _model_of(vectors)
+        asked = question_vector(question)
         with vectors.snapshot():
-            model = _model_of(vectors)
-            vector = vector_by_model(question) or question_vector(vectors, question)
-            if vector is None:
-                raise VectorsUnavailable("the model knows no word of the question", unable=False)
-            yield VectorQuery(vectors, model, vector)
+            if (centre := vectors.centre()) is None:
+                raise _no_vectors()
+            vector = normalize_vector([n - mean for n, mean in zip(asked, centre.mean, strict=True)])
+            yield VectorQuery(vectors, model, vector, sum(map(mul, vector, centre.mean)), centre.spread)
+    except ModelFailed as problem:
+        raise VectorsUnavailable(problem.message.rstrip(".")) from None
     except sqlite3.DatabaseError as problem:
         raise VectorsUnavailable(f"the vectors cannot be read ({problem}); the next heartbeat rebuilds them") from None
     finally:
@@ -159,7 +176,11 @@ def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> d
     """Return the exact closeness of the texts at some positions."""
     keys = {at: pack.keys[at * KEY_SIZE : (at + 1) * KEY_SIZE] for at in places}
     values = query.vectors.values(query.model, keys.values())
-    return {at: packed_cosine(query.vector, values[key]) for at, key in keys.items() if key in values}
+    return {
+        at: (packed_product(query.vector, values[key]) - query.shared) / query.spread
+        for at, key in keys.items()
+        if key in values
+    }
 
 
 def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int]:

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import isinf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, StorageFailed
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.local_model import NAME, LocalModel, missing_packages, vocabulary
+from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing_packages
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
     LOCAL,
     NONE,
     NOTES,
+    Centre,
     VectorPack,
     Vectors,
+    normalize_vector,
     note_id,
     open_or_create_vectors,
     open_vectors,
     pack_vector,
-    packed_sign_bits,
-    unpack_vector,
 )
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.entity import title_of
@@ -36,9 +35,7 @@ from clawmem.model.search.passage import pieces
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.vault import Vault
 
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
-_SHORTEST_SENTENCE = 3
-# A pasted file is found by its words. Its meaning is that of its beginning, and each piece costs 10 ms or more.
+# A pasted file is found by its words. Its meaning is that of its beginning, and each piece costs 30 ms or more.
 _MOST_PIECES = 32
 _MARKS_OF_DATA = frozenset('{}[]"<>|;')
 _MOST_MARKS = 0.1
@@ -100,15 +97,6 @@ def note_texts(index: Index) -> Iterator[EmbeddedText]:
             yield EmbeddedText(note_id(path, text), words, key_of(words))
 
 
-def sentences(texts: Iterable[EmbeddedText]) -> Iterator[EmbeddedText]:
-    """Yield the sentences of texts that have several, because their length is closer to that of a question."""
-    for text in texts:
-        parts = _SENTENCE_END.split(text.words)
-        for words in parts if len(parts) > 1 else ():
-            if len(words.split()) >= _SHORTEST_SENTENCE:
-                yield EmbeddedText("", words, key_of(words))
-
-
 def key_of(words: str) -> bytes:
     """Return the key of a text's vector: the first 16 bytes of its SHA-256."""
     from hashlib import sha256
@@ -116,29 +104,34 @@ def key_of(words: str) -> bytes:
     return sha256(words.encode(errors="surrogatepass")).digest()[:16]
 
 
-# Word vectors are computed from at most this many texts: facts, notes, then events and sentences, newest first.
-MAX_FITTED_TEXTS = 12_000
-MAX_SENTENCES = 6_000
-# Word vectors are computed again after this relative growth of the texts.
-GROWTH = 0.02
 # How long one heartbeat may embed.
 EMBEDDING_SECONDS = 60
-# Where the model's own vectors of single pieces are; if they were elsewhere, the word vectors are computed again.
-PRIORS = "in the package, less their average"
+# What unrelated people say in several languages: a few texts do not tell what all texts share, so these count, too.
+UNRELATED = (
+    "The bus was late again this morning.", "Can you send me the file before noon?", "We should repaint the fence.",
+    "She has known him since school.", "I am not sure that this will work.", "Thanks, that helps a lot!",
+    "Mum: dinner is at seven, bring bread.", "The second version is faster than the first one.",
+    "Ich habe den Brief gestern eingeworfen.", "Kannst du mich am Freitag abholen?", "Das Dach muss gedeckt werden.",
+    "Anna: wir treffen uns dann vor dem Kino", "Mañana no puedo, tengo que trabajar.", "¿Has visto mis llaves?",
+    "El tren sale a las ocho y media.", "Lucía: la reunión fue bastante larga", "Il fait trop froid pour sortir.",
+    "Tu peux me rappeler ce soir ?", "Ho comprato il regalo per Marta.", "O jantar já está pronto.",
+    "We gaan volgend weekend naar zee.", "Nie wiem, gdzie to położyłem.", "Мы вчера долго ждали автобус.",
+    "明天下午我要去看医生。", "駅で友だちに会いました。", "Yarın toplantı saat dokuzda.",
+)  # fmt: skip
 _BATCH = 64
+_AT_ONCE = 2_000
 
 
 class EmbeddingRun(NamedTuple):
     """The result of one run.
 
-    `model` is empty if there is none. `embedded` and `left` count texts. `fitted` says whether word vectors were
-    computed again. `why_not` and `problem` say what stopped the run.
+    `model` is empty if there is none. `embedded` and `left` count texts. `why_not` and `problem` say what stopped the
+    run.
     """
 
     model: str = ""
     embedded: int = 0
     left: int = 0
-    fitted: bool = False
     why_not: str = ""
     problem: ClawmemError | None = None
 
@@ -154,8 +147,8 @@ def needs_embedding(vault: Vault) -> bool:
     if vectors is None:
         return vault.head().commit is not None
     try:
-        notes = [vectors.meta(key) for key in ("named", "at", "left", "priors")]
-        return notes != [LOCAL, vault.head().commit, "0", PRIORS]
+        notes = [vectors.meta(key) for key in ("named", "model", "at", "left")]
+        return notes != [LOCAL, NAME, vault.head().commit, "0"]
     except sqlite3.DatabaseError:
         return True
     finally:
@@ -206,21 +199,18 @@ class _Run:
         self._begin(anew)
         at = self.index.head()
         facts, events, notes = (list(texts(self.index)) for texts in (fact_texts, event_texts, note_texts))
-        fitted_texts = [*sentences(facts), *sentences(reversed(events))][:MAX_SENTENCES]
         known = self.vectors.keys(NAME)
         primary = {text.key: text for text in (*facts, *notes) if text.key not in known}
-        secondary = {text.key: text for text in (*reversed(events), *fitted_texts) if text.key not in known}
+        secondary = {text.key: text for text in reversed(events) if text.key not in known}
         asked = demand(self.index)
         # Facts that are asked for come first: a run that ends early leaves what nobody misses.
         first = sorted(primary.values(), key=lambda text: -asked.get(text.id, 0))
         wanted = list({text.key: text for text in (*first, *secondary.values())}.values())
         self.left = total = len(wanted)
-        self._drop_former_priors()
         if wanted:
             self._embed(wanted, total)
-        fitted = self._fit([*facts, *notes, *reversed(events), *fitted_texts])
-        self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, fitted_texts, at)
-        return EmbeddingRun(NAME, self.done, self.left, fitted, problem=self.problem)
+        self._keep({FACTS: facts, EVENTS: events, NOTES: notes}, at)
+        return EmbeddingRun(NAME, self.done, self.left, problem=self.problem)
 
     def _begin(self, anew: bool) -> None:
         with self.vectors.writing():
@@ -228,23 +218,11 @@ class _Run:
             if anew:
                 execute("DELETE FROM vector")
             if anew or self.vectors.meta("named") != LOCAL or self.vectors.meta("model") != NAME:
-                # Data of the previous model. Its vectors are kept until this one is done: it may be configured again.
-                for table in ("pack", "piece"):
-                    execute(f"DELETE FROM {table}")
-                execute("DELETE FROM meta WHERE key IN ('at', 'left', 'unseen', 'share', 'taught')")
+                # Data of the previous model.
+                execute("DELETE FROM pack")
+                execute("DELETE FROM meta WHERE key IN ('at', 'left', 'centre')")
                 self.vectors.set_meta("named", LOCAL)
                 self.vectors.set_meta("model", NAME)
-
-    def _drop_former_priors(self) -> None:
-        """Empty the table of pieces of an older version, which had a copy of the model's own vectors."""
-        if self.vectors.meta("priors") == PRIORS:
-            return
-        with self.vectors.writing():
-            former = self.vectors.database.execute("DELETE FROM piece").rowcount
-            self.vectors.database.execute("DELETE FROM meta WHERE key = 'taught'")
-            self.vectors.set_meta("priors", PRIORS)
-        if former:
-            self.vectors.database.execute("VACUUM")
 
     def _embed(self, texts: Sequence[EmbeddedText], total: int) -> None:
         try:
@@ -252,11 +230,14 @@ class _Run:
         except ClawmemError as problem:
             self.problem = problem
             return
-        for start in range(0, len(texts), _BATCH):
-            part = texts[start : start + _BATCH]
+        known = self.vectors.keys(NAME)
+        parts = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
+        for part in parts:
             if time.monotonic() >= self.deadline:
                 return
-            self.vectors.store_vectors(NAME, [(text.key, pack_vector(model.embed(text.words))) for text in part])
+            beside = [text for text in _unrelated() if text.key not in known] if part is parts[0] else []
+            rows = [(text.key, pack_vector(model.embed(text.words))) for text in (*beside, *part)]
+            self.vectors.store_vectors(NAME, rows)
             self._count(len(part), total)
 
     def _count(self, number: int, total: int) -> None:
@@ -270,48 +251,70 @@ class _Run:
         passed = time.monotonic() - self.began
         return total if isinf(self.deadline) else min(total, self.done * (self.deadline - self.began) / passed)
 
-    def _fit(self, texts: Sequence[EmbeddedText]) -> bool:
-        """Compute the word vectors again if the texts have grown enough. Return whether this was done."""
-        known = self.vectors.values(NAME, (text.key for text in texts))
-        kept = list({text.key: text for text in texts if text.key in known}.values())[:MAX_FITTED_TEXTS]
-        before = int(self.vectors.meta("taught") or 0)
-        if not kept or (before and len(kept) < before * (1 + GROWTH) and (len(kept) == before or self.left)):
-            return False
-        from clawmem.index.vectors.priors import prior_vectors
-        from clawmem.index.vectors.word_vectors import fit_word_vectors, pieces_in
-
-        pieces = frozenset(vocabulary())
-        text_pieces = [pieces_in(text.words, pieces) for text in kept]
-        found = fit_word_vectors(
-            text_pieces,
-            [unpack_vector(known[text.key]) for text in kept],
-            prior_vectors(sorted({piece for each in text_pieces for piece in each})),
-        )
-        rows = [(piece, pack_vector(vector), found.weights[piece]) for piece, vector in found.vectors.items()]
-        with self.vectors.writing():
-            self.vectors.database.execute("DELETE FROM piece")
-            self.vectors.database.executemany("INSERT INTO piece (piece, fitted, weight) VALUES (?, ?, ?)", rows)
-            for key, value in (("unseen", found.unseen), ("share", found.share), ("taught", len(kept))):
-                self.vectors.set_meta(key, repr(value))
-        return True
-
-    def _keep(
-        self, packed: Mapping[str, Sequence[EmbeddedText]], fitted_texts: Sequence[EmbeddedText], at: str | None
-    ) -> None:
+    def _keep(self, packed: Mapping[str, Sequence[EmbeddedText]], at: str | None) -> None:
         """Make embedded texts searchable, and delete the vectors of texts that no longer exist."""
+        wanted = {text.key for texts in (*packed.values(), _unrelated()) for text in texts}
         with self.vectors.writing():
-            for kind, texts in packed.items():
-                self.vectors.set_pack(kind, self._pack(texts))
+            centre = self._centre(wanted)
+            if centre is not None:
+                self.vectors.set_centre(centre)
+                for kind, texts in packed.items():
+                    self.vectors.set_pack(kind, self._pack(texts, centre))
             self.vectors.set_meta("at", at or "")
             self.vectors.set_meta("left", str(self.left))
             if not self.left:
-                wanted = {text.key for texts in (*packed.values(), fitted_texts) for text in texts}
                 self.vectors.database.execute("DELETE FROM vector WHERE model != ?", (NAME,))
                 gone = [(NAME, key) for key in self.vectors.keys(NAME) - wanted]
                 self.vectors.database.executemany("DELETE FROM vector WHERE model = ? AND key = ?", gone)
 
-    def _pack(self, texts: Sequence[EmbeddedText]) -> VectorPack:
-        values = self.vectors.values(NAME, (text.key for text in texts))
-        kept = [text for text in texts if text.key in values]
-        codes = b"".join(packed_sign_bits(values[text.key]) for text in kept)
-        return VectorPack(tuple(text.id for text in kept), b"".join(text.key for text in kept), codes)
+    def _centre(self, keys: Iterable[bytes]) -> Centre | None:
+        """Return the centre of the texts with these keys, or None if none has a vector."""
+        import numpy
+
+        total, count, squares = numpy.zeros(NUMBERS), 0, 0.0
+        for _, rows in self._rows(sorted(keys)):
+            total += rows.sum(axis=0)
+            squares += float((rows * rows).sum())
+            count += len(rows)
+        if not count:
+            return None
+        mean = total / count
+        return Centre(mean.tolist(), max(squares / count - float(mean @ mean), 1e-6) ** 0.5)
+
+    def _pack(self, texts: Sequence[EmbeddedText], centre: Centre) -> VectorPack:
+        import numpy
+
+        codes: dict[bytes, bytes] = {}
+        for keys, rows in self._rows([text.key for text in texts]):
+            signs = numpy.packbits(rows > numpy.array(centre.mean), axis=1)
+            codes.update(zip(keys, map(bytes, signs), strict=True))
+        kept = [text for text in texts if text.key in codes]
+        return VectorPack(
+            tuple(text.id for text in kept),
+            b"".join(text.key for text in kept),
+            b"".join(codes[text.key] for text in kept),
+        )
+
+    def _rows(self, keys: Sequence[bytes]) -> Iterator[tuple[Sequence[bytes], Any]]:
+        """Yield the stored vectors of keys as matrices, a part at a time, each with the keys of its rows."""
+        import numpy
+
+        for start in range(0, len(keys), _AT_ONCE):
+            values = self.vectors.values(NAME, keys[start : start + _AT_ONCE])
+            if values:
+                table = numpy.frombuffer(
+                    b"".join(values.values()), numpy.dtype([("scale", "<f4"), ("whole", "i1", NUMBERS)])
+                )
+                yield list(values), table["whole"] * table["scale"][:, None]
+
+
+def embed_alone(model: LocalModel) -> Callable[[str], Sequence[float]]:
+    """Return what gives the vector of a text, less the mean of unrelated ones, of length one: for texts that are not in
+    a vault."""
+    vectors = [model.embed(words) for words in UNRELATED]
+    mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
+    return lambda text: normalize_vector([n - other for n, other in zip(model.embed(text), mean, strict=True)])
+
+
+def _unrelated() -> list[EmbeddedText]:
+    return [EmbeddedText("", words, key_of(words)) for words in UNRELATED]

