@@ -488,14 +488,16 @@ def test_what_no_longer_holds_stands_behind_what_holds_also_where_that_is_over(v
     say(vault, caller, ("Nora", text))
     event = event_id(vault, caller, text)
     keep(vault, caller, "The movers come on 30 November 2026.", source_event=event)
-    supersede(vault, "movers", draft_from_record({"fact": "The movers come on 2 November 2026."}, caller.now), caller)
+    supersede(vault, "movers", draft_from_record({"fact": "The firm comes on 2 November 2026."}, caller.now), caller)
     ranking = ask(vault, caller, "when do the movers come").ranking
-    assert [hit.text for hit in ranking][:2] == ["The movers come on 2 November 2026.", text]
+    assert [hit.text for hit in ranking] == ["The firm comes on 2 November 2026.", text]
 
 
 def test_a_context_has_the_fact_that_the_best_message_taught(vault: Vault, caller: Caller) -> None:
     text = "I'm vegetarian. Any ideas for a first dinner up there?"
     say(vault, caller, ("Nora", text), ("Nora", "Good night."))
-    keep(vault, caller, "Nora is vegetarian.", source_event=event_id(vault, caller, text))
-    told = context(vault, caller, 800, "plan a dinner").text
-    assert "## Facts for this question\n- Nora is vegetarian." in told
+    [event] = (hit.event.id for hit in ask(vault, caller, "vegetarian", EVENTS).heard if hit.event.text == text)
+    keep(vault, caller, "Nora is vegetarian.", source_event=event)
+    keep(vault, caller, "The plan of a dinner with eight guests is in the drawer.")
+    told = context(vault, caller, 800, "plan a dinner with eight guests").text
+    assert "- Nora is vegetarian." in told.partition("## Facts for this question")[2].partition("##")[0], told
