@@ -29,6 +29,7 @@ from clawmem.index.vectors.store import (
     open_vectors,
     pack_vector,
 )
+from clawmem.model.facts.fact_words import because
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.entity import title_of
 from clawmem.model.search.passage import pieces
@@ -50,9 +51,9 @@ class EmbeddedText(NamedTuple):
 
 
 def fact_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield every fact, preceded by the title of its entity if the fact does not name it."""
+    """Yield every fact with its reason, preceded by the title of its entity if the fact does not name it."""
     for placed in all_facts(index):
-        title, statement = title_of(placed.entity), placed.fact.fact
+        title, statement = title_of(placed.entity), ", ".join([placed.fact.fact, *because(placed.fact)])
         words = statement if title.lower() in statement.lower() else f"{title}: {statement}"
         yield EmbeddedText(placed.fact.id, words, key_of(words))
 
