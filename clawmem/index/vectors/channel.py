@@ -11,12 +11,11 @@ from typing import NamedTuple
 from clawmem.errors import ModelFailed
 from clawmem.index.search.channels import CANDIDATES, ChannelHits, FactFilter, condition_of, passing_ids
 from clawmem.index.tables.store import Index
-from clawmem.index.vectors.local_model import question_vector
+from clawmem.index.vectors.local_model import NAME, question_vector
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
     KEY_SIZE,
-    LOCAL,
     NONE,
     NOTES,
     VectorPack,
@@ -139,7 +138,7 @@ def _model_of(vectors: Vectors) -> str:
     model = vectors.meta("model")
     if model is None:
         raise _no_vectors()
-    if vectors.meta("named") != LOCAL:
+    if model != NAME:
         raise VectorsUnavailable("the vectors are from another model: `clawmem heartbeat` computes new ones")
     return model
 

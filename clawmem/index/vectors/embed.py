@@ -17,7 +17,6 @@ from clawmem.index.vectors.local_model import NAME, NUMBERS, LocalModel, missing
 from clawmem.index.vectors.store import (
     EVENTS,
     FACTS,
-    LOCAL,
     NONE,
     NOTES,
     Centre,
@@ -148,8 +147,7 @@ def needs_embedding(vault: Vault) -> bool:
     if vectors is None:
         return vault.head().commit is not None
     try:
-        notes = [vectors.meta(key) for key in ("named", "model", "at", "left")]
-        return notes != [LOCAL, NAME, vault.head().commit, "0"]
+        return [vectors.meta(key) for key in ("model", "at", "left")] != [NAME, vault.head().commit, "0"]
     except sqlite3.DatabaseError:
         return True
     finally:
@@ -218,11 +216,10 @@ class _Run:
             execute = self.vectors.database.execute
             if anew:
                 execute("DELETE FROM vector")
-            if anew or self.vectors.meta("named") != LOCAL or self.vectors.meta("model") != NAME:
+            if anew or self.vectors.meta("model") != NAME:
                 # Data of the previous model.
                 execute("DELETE FROM pack")
                 execute("DELETE FROM meta WHERE key IN ('at', 'left', 'centre')")
-                self.vectors.set_meta("named", LOCAL)
                 self.vectors.set_meta("model", NAME)
 
     def _embed(self, texts: Sequence[EmbeddedText], total: int) -> None:
