@@ -17,7 +17,7 @@ from tests.needs import needs_local_model
 
 
 @needs_local_model
-@pytest.mark.parametrize("text", ["", "\0", "a\0b", "\ud83d", "한국어 👍", "x" * 10_000, "word " * 3_000])
+@pytest.mark.parametrize("text", ["", "\0", "a\0b", "\ud83d", "한국어 👍", "x" * 2_000, "word " * 600])
 def test_every_text_has_a_vector_of_length_one(text: str) -> None:
     model = LocalModel(whole=False)
     vector = model.embed(text)
