@@ -19,7 +19,7 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.parameters import PROJECT as OF_PROJECT
-from clawmem.faces.parts.words import REVISED, outcome_lines
+from clawmem.faces.parts.words import REVISED, check_is_text, outcome_lines
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -87,6 +87,7 @@ def remember(
     else:
         if text is None:
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
+        check_is_text(text, "remember")
         record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
     batch = act(call.runtime.vault(), drafts, caller)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
@@ -49,9 +48,12 @@ def show(
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
+    near = ""
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
-        with suppress(NotFound):
+        try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
+        except NotFound as problem:
+            near = problem.hint if problem.hint.startswith("Did you mean ") else ""
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except AmbiguousId as problem:
@@ -62,6 +64,7 @@ def show(
     except NotFound as problem:
         from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
+        problem.hint = near or problem.hint
         raise (None if at else removed_fact_error(here.vault, fact)) or problem from None
     data, lines = {**_data(shown), **here.data}, _lines(shown)
     if style:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Annotated, Any
 
 from clawmem.errors import NotFound
@@ -44,6 +45,8 @@ def why(
     try:
         result = act(vault, fact, call.runtime.caller())
     except NotFound as problem:
+        if " " in fact.strip():
+            problem.hint = f"`clawmem recall {quote(f'why {fact}')}` asks for it."
         ask_organisation = answer_of("why")
         if ask_organisation is None:
             raise
