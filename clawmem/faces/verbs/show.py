@@ -18,7 +18,7 @@ from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.language.dates import parse_state
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.pages.summary import prose
 from clawmem.serving.browse import FactDetails, TruthAt
@@ -26,6 +26,7 @@ from clawmem.serving.browse import show_fact as act
 
 CLAIV = "claiv"
 _MOST_ELSEWHERE = 10
+_MOST_NAMES = 3  # beside the title
 
 
 def show(
@@ -93,18 +94,19 @@ def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
     names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
     lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
     data = {"entity": said(entity._asdict()), **said({"summary": prose(shown.summary)})}
-    return _all_of(here, title, shown.facts, lines, data, shown.notices)
+    others = [alias for alias in entity.aliases if "/" not in alias and normal(alias) != normal(title)]
+    return _all_of(here, [title, *others[:_MOST_NAMES]], shown.facts, lines, data, shown.notices)
 
 
 def _stating(here: PointInTime, words: str, facts: Sequence[str]) -> Answer:
     """What the memory has of a name that no entity has and several facts state."""
     placed = run_query(here.vault, lambda index: by_ids(index, facts)).values()
-    return _all_of(here, words, [*placed], [f"No entity is named '{words}'."], {}, ())
+    return _all_of(here, [words], [*placed], [f"No entity is named '{words}'."], {}, ())
 
 
 def _all_of(
     here: PointInTime,
-    title: str,
+    names: Sequence[str],
     facts: Sequence[PlacedFact],
     lines: list[str],
     data: dict[str, Any],
@@ -112,25 +114,31 @@ def _all_of(
 ) -> Answer:
     from clawmem.faces.verbs.recall import hit_lines  # a fact needs no search
     from clawmem.serving.recall.recall import LEAST_SCORE, recall
-    from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
+    from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallHit
 
     wanted, places = filter_of(here.vault, here.caller), (FACTS, EVENTS, NOTES)
-    result = recall(here.vault, title, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
-    own = {placed.fact.id for placed in facts}
-    hits = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+    own, user = {placed.fact.id for placed in facts}, here.vault.settings.words("user.name")
+    elsewhere: dict[str, RecallHit] = {}
+    rows = list[str]()
+    for name in names:
+        result = recall(here.vault, name, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
+        others = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+        hits = [hit for hit in others if hit.text not in elsewhere]
+        elsewhere |= {hit.text: hit for hit in hits}
+        rows += hit_lines(result, hits, name, user, explain=False)
     current = [placed for placed in facts if placed.fact.is_current]
     groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": []}
     for placed in current:
         group = {"decision": "Decisions", "lesson": "Lessons"}.get(placed.fact.category, "Facts")
         groups[group].append(fact_line(placed.fact, placed.entity))
-    groups["Elsewhere"] = hit_lines(result, hits, title, here.vault.settings.words("user.name"), explain=False)
-    for heading, rows in groups.items():
-        lines += ["", heading, *rows] if rows else []
+    groups["Elsewhere"] = rows
+    for heading, found in groups.items():
+        lines += ["", heading, *found] if found else []
     if former := len(own) - len(current):
         lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {data['entity']['name']}"]
     data |= {
         "facts": [fact_data(placed.fact, placed.entity) for placed in facts],
-        "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in hits],
+        "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in elsewhere.values()],
     }
     return Answer({**data, **here.data}, lines, (*here.notices, *notices))
 
