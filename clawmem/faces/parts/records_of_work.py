@@ -7,8 +7,19 @@ from typing import Annotated, Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, reach_of
-from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
+from clawmem.faces.parts.filters import filter_of, name_notices, reach_of
+from clawmem.faces.parts.parameters import (
+    FACT,
+    LIMIT,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SINCE,
+    UNTIL,
+    WITH_TAG,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.faces.parts.words import outcome_lines
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
@@ -79,6 +90,8 @@ def list_command(category: str, plural: str) -> Command:
         call: Call,
         entity: Annotated[str | None, OF_ENTITY],
         tag: Annotated[str | None, WITH_TAG],
+        since: Annotated[str | None, SINCE],
+        until: Annotated[str | None, UNTIL],
         limit: Annotated[int | None, LIMIT],
         workflow: Annotated[str | None, WORKFLOW],
         scope: Annotated[str | None, SCOPE],
@@ -86,12 +99,15 @@ def list_command(category: str, plural: str) -> Command:
     ) -> Answer:
         vault, caller = call.runtime.vault(), call.runtime.caller()
         reach = reach_of(call, workflow, scope, project)
-        listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
+        wanted = filter_of(vault, caller, entity, category, tag, since=since, until=until, reach=reach)
+        listed = list_facts(vault, caller, wanted, limit)
         facts = [placed for placed, _ in listed.facts]
         nothing = f"There are no {plural}{' here' if listed.hidden else ''}."
         talk = [*([] if facts else [nothing]), *listed.scope_talk()]
         data = {"facts": [record_data(placed.fact, placed.entity) for placed in facts], "total": listed.total}
-        return Answer(data, [fact_line(placed.fact, placed.entity) for placed in facts], listed.notices, talk=talk)
+        named = reach.projects() if reach is not None and project is not None else ()
+        notices = (*listed.notices, *name_notices(vault, caller, named, tag=None if facts else tag))
+        return Answer(data, [fact_line(placed.fact, placed.entity) for placed in facts], notices, talk=talk)
 
     list_.__doc__ = f"List {plural}, those in use first."
     return Command(list_, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))

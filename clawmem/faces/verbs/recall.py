@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, name_notices, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -132,8 +132,11 @@ def recall(
     mark_session(here, [hit.fact.id for hit in result.found])
 
     beside = ask("hub", "beside")(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
+    nobody = () if result.found else (category, tag)
+    named = reach.projects() if reach is not None and project is not None else ()
+    unknown = name_notices(here.vault, here.caller, named, *nobody)
     hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
-    notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
+    notices = [*here.notices, *result.notices, *unknown, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": beside.data()} if beside else {}
 
     def within_budget(hot: bool = False) -> Brief | ContextResult:

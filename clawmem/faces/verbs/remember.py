@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.faces.parts.filters import name_notices
 from clawmem.faces.parts.parameters import (
     CATEGORY,
     CONFIDENCE,
@@ -90,6 +91,7 @@ def remember(
         check_is_text(text, "remember")
         record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
+    new = () if project is None else name_notices(call.runtime.vault(), caller, (argument["project"],), new=True)
     batch = act(call.runtime.vault(), drafts, caller)
     data = {
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts],
@@ -110,7 +112,7 @@ def remember(
         ]
     rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts]
     if batch.failed is None:
-        return Answer(data, outcome_lines(rows, batch.commit), batch.notices)
+        return Answer(data, outcome_lines(rows, batch.commit), (*batch.notices, *new))
     count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
     stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"
     return Answer(data, outcome_lines(rows, batch.commit), [*batch.notices, stopped], PARTIAL)
