@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import PERSON_RUNS, InvalidInput, ModelFailed, NotPermitted, NoVault
+from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.index.tables.rights import read_access
@@ -74,7 +74,12 @@ def setup(
     _check_agent(call, harness, schedule)
     wanted = _wiring(call, harness)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
-    reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    try:
+        reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    except ClawmemError as problem:
+        for line in (*made, *_lines(result, wanted.granted, dry_run)):
+            problem.add_note(line)
+        raise
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
     notices = (*notices, *_limits(call, harness))
@@ -185,6 +190,12 @@ def _wiring(call: Call, harness: str) -> Any:
     return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
 
 
+def _lines(result: WireResult, granted: tuple[str, ...], dry_run: bool) -> list[str]:
+    would = "would be " if dry_run else ""
+    lines = [f"{file.path}: {would}{file.did}" for file in result.files]
+    return [*lines, f"{would}allowed without a question: {', '.join(granted)}"] if granted and lines else lines
+
+
 def _answer(
     harness: str,
     result: WireResult,
@@ -193,10 +204,7 @@ def _answer(
     granted: tuple[str, ...] = (),
     reader: _Reader | None = None,
 ) -> Answer:
-    would = "would be " if dry_run else ""
-    lines = [f"{file.path}: {would}{file.did}" for file in result.files] or [nothing]
-    if granted and result.files:
-        lines.append(f"{would}allowed without a question: {', '.join(granted)}")
+    lines = _lines(result, granted, dry_run) or [nothing]
     lines += ["dry run; nothing was changed"] if dry_run else []
     reader = reader or _Reader()
     files = [file._asdict() for file in result.files]
