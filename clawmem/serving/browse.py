@@ -9,7 +9,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_in_use, names_project
+from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project
 from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.search.scoped import realms_of_work
@@ -148,11 +148,6 @@ def list_facts(
         return FactList(facts, total, notices, conflicts, hidden)
 
     return run_query(vault, act)
-
-
-def names_known(vault: Vault, caller: Caller) -> Mapping[str, set[str]]:
-    """Return the categories, the tags and the projects that the facts which the caller sees have."""
-    return run_query(vault, lambda index: names_in_use(index, visible_owners(caller.agent)))
 
 
 def _with_counts(placed: PlacedFact, counted: Mapping[str, AccessCount]) -> PlacedFact:

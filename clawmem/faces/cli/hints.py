@@ -64,7 +64,7 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
         return []
     if type(problem).__name__ == "MissingParameter":
         names = context.params.get("facts") or ()
-        if context.info_name == "merge" and len(names) == 2 and all(_is_entity(arguments, name) for name in names):
+        if len(names) == 2 and all(_names(arguments, "entity", name) for name in names):
             return [f"Two entities: `{' '.join(['clawmem entity merge', *map(quote, names)])}`."]
         example = (context.command.epilog or "").partition("Examples:\n")[2].partition("\n")[0].strip()
         return [f"Example: `{example}`."] if example else []
@@ -118,22 +118,19 @@ def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
     *_, last = (parameter for parameter in call[0].parameters if not parameter.flags)
     if last.completes not in ("fact", "entity", "fact or entity"):
         return True
-    if "entity" in last.completes and _is_entity(arguments, text):
-        return True
-    from clawmem.serving.browse import peek  # only where a fact may be named
+    return _names(arguments, last.completes, text)
+
+
+def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
+    """Whether a text names what is asked for: a fact, an entity, or either."""
+    from clawmem.memory.entities.places import find_readable_entity  # only where something may be named
+    from clawmem.serving.browse import peek
 
     runtime = runtime_of(arguments)
-    with suppress(ClawmemError):
-        return "fact" in last.completes and bool(peek(runtime.vault(), text, runtime.caller()))
-    return False
-
-
-def _is_entity(arguments: Sequence[str], text: str) -> bool:
-    from clawmem.memory.entities.places import find_readable_entity  # only where an entity may be named
-
-    runtime = runtime_of(arguments)
-    with suppress(ClawmemError):
-        return bool(find_readable_entity(runtime.vault(), text, runtime.caller()))
+    for kind, find in (("entity", find_readable_entity), ("fact", peek)):
+        with suppress(ClawmemError):
+            if kind in kinds:
+                return bool(find(runtime.vault(), text, runtime.caller()))
     return False
 
 

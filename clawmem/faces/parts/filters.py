@@ -18,14 +18,11 @@ from clawmem.model.facts.reach import (
     check_scope,
 )
 from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
-from clawmem.model.language.text import near_name
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import may_be_edited
-
-_NAMED = 5
 
 
 def filter_of(
@@ -67,39 +64,6 @@ def filter_of(
         until=last,
         reach=reach,
     )
-
-
-def name_notices(
-    vault: Vault,
-    caller: Caller,
-    projects: Sequence[str] = (),
-    category: str | None = None,
-    tag: str | None = None,
-    new: bool = False,
-) -> list[str]:
-    """Return a notice for each of a project (its names), a category and a tag that no fact has, with the known one that
-    is spelled most like it. With `new`, the name is about to be used, and only such a one is a reason."""
-    given = {
-        "project": projects,
-        "category": (category.lower(),) if category else (),
-        "tag": (tag.lower(),) if tag else (),
-    }
-    if not any(given.values()):
-        return []
-    from clawmem.serving.browse import names_known  # most calls name none of these
-
-    known, notices = names_known(vault, caller), []
-    for kind, names in given.items():
-        if not names or not known[kind].isdisjoint(names):
-            continue
-        near = near_name(names[0], known[kind])
-        if new:
-            notices += [f"'{names[0]}' is a new {kind}, beside '{near}'; `clawmem undo` takes it back"] if near else []
-        else:
-            others = sorted(known[kind])[:_NAMED]
-            which = f"Did you mean '{near}'?" if near else f"Known are {', '.join(others)}." if others else ""
-            notices.append(f"No fact has the {kind} '{names[0]}'. {which}".strip())
-    return notices
 
 
 def _days(since: str | None, until: str | None, caller: Caller) -> tuple[str | None, str | None]:

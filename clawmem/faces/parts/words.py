@@ -56,6 +56,13 @@ def check_is_text(text: str, verb: str) -> None:
         raise InvalidInput(f"`clawmem {verb}` stores a text, and '{text.strip()}' alone is none.", LISTED_BY[verb])
 
 
+def plain_value(value: Any) -> str:
+    """A value of a record for people: a text as it is, any other value as JSON."""
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 def said(record: Mapping[str, Any]) -> dict[str, Any]:
     """A record as callers of --json get it: without the fields that are null, or an empty text, list or object."""
     return {key: value for key, value in record.items() if value is not None and value not in ("", [], (), {})}

@@ -193,16 +193,14 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         f"{change.sentence}  ({', '.join([change.entity, change.fact.id, *origin_warnings(change.fact)])})"
         for change in sentences
     )
-    yield from (f"Also: {line}." for line in (*_moves(comparison), *_counts(comparison.counts)))
+    moves = (
+        f"{counted(moved.facts, 'fact')} moved from {moved.source} to {moved.target}" for moved in comparison.moved
+    )
+    yield from (f"Also: {line}." for line in (*moves, *_counts(comparison.counts)))
 
 
 def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> str:
     return f"From {_point(comparison.older)} to {_point(comparison.newer)} the vault {summary(sentences)}"
-
-
-def _moves(comparison: Comparison) -> Iterator[str]:
-    for move in comparison.moved:
-        yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
 
 
 def _point(entry: HistoryEntry | None) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, name_notices, point_in_time, reach_of
+from clawmem.faces.parts.filters import filter_of, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -27,6 +27,7 @@ from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.records.caller import Caller
+from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import list_facts, list_stale
 from clawmem.vault.vault import Vault
 
@@ -84,11 +85,13 @@ def list_(
         f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
         for hit, heat in listed.facts
     ]
-    named = reach.projects() if reach is not None and project is not None else ()
     own = sum(hit.fact.project is not None for hit, _ in listed.facts)
-    rest = [f"{own:,} of the project, then {len(lines) - own:,} of everybody"] if named and 0 < own < len(lines) else []
+    rest = (
+        [f"{own:,} of the project, then {len(lines) - own:,} of everybody"] if project and 0 < own < len(lines) else []
+    )
     talk = [*_talk(listed.total, len(lines), "No fact matches."), *rest, *listed.scope_talk()]
-    unknown = name_notices(here.vault, here.caller, named, None if lines else category, None if lines else tag)
+    unfound = (None, None) if lines else (category, tag)
+    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
     return Answer(data, lines, (*here.notices, *listed.notices, *unknown), talk=talk)
 
 

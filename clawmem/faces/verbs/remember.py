@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
 from clawmem.errors import PARTIAL, ClawmemError, InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import name_notices
 from clawmem.faces.parts.parameters import (
     CATEGORY,
     CONFIDENCE,
@@ -25,7 +25,7 @@ from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM
+from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach, canonical_project
 from clawmem.model.language.text import counted
 
 
@@ -91,7 +91,11 @@ def remember(
         check_is_text(text, "remember")
         record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
-    new = () if project is None else name_notices(call.runtime.vault(), caller, (argument["project"],), new=True)
+    new: Sequence[str] = ()
+    if project is not None:
+        from clawmem.serving.answers import unknown_names  # few facts name a project
+
+        new = unknown_names(call.runtime.vault(), caller, Reach(project=canonical_project(project)), new=True)
     batch = act(call.runtime.vault(), drafts, caller)
     data = {
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts],

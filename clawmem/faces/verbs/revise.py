@@ -91,17 +91,13 @@ def edit(
     placed = peek(vault, fact, caller)
     words = " ".join(text.split()) if text is not None else call.edited(placed.fact.fact)
     if words is None:
-        raise InvalidInput("What to change is missing.", f"Example: {_EDITS[0]}. At a terminal, an editor opens.")
+        raise InvalidInput("What to change is missing.", f"Example: {_EDITS[1]}. At a terminal, an editor opens.")
     if words in ("", placed.fact.fact):
         return Answer({"facts": [], "outcome": [], "commit": None}, ["nothing changed; no commit was made"])
     return revised(acts.supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller))
 
 
-_EDITS = (
-    "clawmem edit fact_1a2b 'Jane lives in Bergen.'",
-    "clawmem edit fact_1a2b --entity projects/atlas --tag launch",
-    "clawmem edit fact_1a2b --pin",
-)
+_EDITS = ("clawmem edit fact_1a2b --entity projects/atlas --pin", "clawmem edit fact_1a2b 'Jane lives in Bergen.'")
 
 
 def merge(

@@ -77,7 +77,7 @@ def setup(
     try:
         reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
     except ClawmemError as problem:
-        for line in (*made, *_lines(result, wanted.granted, dry_run)):
+        for line in (*made, *(f"{file.path}: {file.did}" for file in result.files)):
             problem.add_note(line)
         raise
     # The schedule names the folder of the reader's program, so it comes after it.
@@ -190,12 +190,6 @@ def _wiring(call: Call, harness: str) -> Any:
     return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
 
 
-def _lines(result: WireResult, granted: tuple[str, ...], dry_run: bool) -> list[str]:
-    would = "would be " if dry_run else ""
-    lines = [f"{file.path}: {would}{file.did}" for file in result.files]
-    return [*lines, f"{would}allowed without a question: {', '.join(granted)}"] if granted and lines else lines
-
-
 def _answer(
     harness: str,
     result: WireResult,
@@ -204,7 +198,10 @@ def _answer(
     granted: tuple[str, ...] = (),
     reader: _Reader | None = None,
 ) -> Answer:
-    lines = _lines(result, granted, dry_run) or [nothing]
+    would = "would be " if dry_run else ""
+    lines = [f"{file.path}: {would}{file.did}" for file in result.files] or [nothing]
+    if granted and result.files:
+        lines.append(f"{would}allowed without a question: {', '.join(granted)}")
     lines += ["dry run; nothing was changed"] if dry_run else []
     reader = reader or _Reader()
     files = [file._asdict() for file in result.files]

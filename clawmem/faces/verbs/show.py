@@ -10,7 +10,7 @@ from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
-from clawmem.faces.parts.words import said
+from clawmem.faces.parts.words import plain_value, said
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.entities.entities import EntityDetails, show_entity
@@ -151,7 +151,7 @@ def _lines(shown: FactDetails) -> list[str]:
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
     if shown.fact.importance == PINNED:
         notes["importance"] = ", pinned"
-    rows = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 
 
@@ -162,12 +162,6 @@ def _truth_lines(truth: TruthAt) -> list[str]:
     if truth.instead:
         lines.append(f"True then: {fact_line(*truth.instead)}")
     return lines
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 VERB = Command(

@@ -22,7 +22,7 @@ from clawmem.vault.state.heartbeat_state import HeartbeatRun
 from clawmem.vault.state.hook_marks import DONE, SKIPPED
 
 if TYPE_CHECKING:
-    from clawmem.serving.browse import Analytics, EntityUse
+    from clawmem.serving.browse import Analytics
 
 
 _HOOKS_SHOWN = 2
@@ -244,15 +244,12 @@ def _usage_lines(used: Analytics) -> Iterator[str]:
         yield from (_usage_line(placed.fact.timestamp[:10], placed) for placed in used.never)
     if used.entities:
         yield "By entity (facts, asked for, accesses):"
-        yield from map(_entity_line, used.entities)
+        for use in used.entities:
+            yield f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
 
 
 def _usage_line(first: str, placed: PlacedFact) -> str:
     return f"  {first}  {placed.fact.id}  {placed.fact.fact}  ({placed.entity})"
-
-
-def _entity_line(use: EntityUse) -> str:
-    return f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
 
 
 _USED = {

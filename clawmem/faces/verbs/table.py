@@ -14,7 +14,7 @@ VERBS = {
     "show": "Show one fact, or all that is known of an entity.",
     "list": "List facts.",
     "supersede": "Replace a fact with a newer one, now or from a day on.",
-    "edit": "Change the words of a fact in an editor; move, tag or pin it.",
+    "edit": "Change the words of a fact; move, tag or pin it.",
     "retract": "Withdraw what was never true: a fact, or all from one origin.",
     "forget": "Hide what some words name, from all answers.",
     "merge": "Merge two or more facts into one.",
@@ -123,12 +123,7 @@ FORMER_VERBS = {
 USUAL_WORDS = {"evaluate": "task"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
 
-OTHER_WORDS = {
-    "entity add": "entity create",
-    "entity new": "entity create",
-    "note add": "note",
-    "remember add": "remember",
-}
+OTHER_WORDS = {"entity add": "entity create", "note add": "note", "remember add": "remember"}
 """Two words that stand for a verb's own."""
 
 OTHER_NAMES = {

@@ -78,22 +78,15 @@ def names_project(wanted: FactFilter) -> bool:
 
 def names_in_use(index: Index, owners: Collection[str]) -> dict[str, set[str]]:
     """Return the categories, the tags and the projects that facts of some owners have."""
-    columns = ("category", "tags", "realm")
-    condition = "owner IN (SELECT value FROM json_each(?))"
-    found = {
-        column: [
-            text or ""
-            for (text,) in index.database.execute(
-                f"SELECT DISTINCT {column} FROM fact WHERE {condition}", (json.dumps(sorted(owners)),)
-            )
-        ]
-        for column in columns
-    }
-    return {
-        "category": {*found["category"]},
-        "tag": {tag for tags in found["tags"] for tag in tags.split("\n")} - {""},
-        "project": {project_of_realm(realm) for realm in found["realm"] if realm.startswith(f"{PROJECT}:")},
-    }
+    query = "SELECT DISTINCT {} FROM fact WHERE owner IN (SELECT value FROM json_each(?))"
+
+    def values(column: str) -> set[str]:
+        rows = index.database.execute(query.format(column), (json.dumps(sorted(owners)),))
+        return {text for (text,) in rows if text}
+
+    tags = {tag for tags in values("tags") for tag in tags.split("\n") if tag}
+    projects = {project_of_realm(realm) for realm in values("realm") if realm.startswith(f"{PROJECT}:")}
+    return {"category": values("category"), "tag": tags, "project": projects}
 
 
 def _count(index: Index, source: str, condition: str, values: Sequence[object]) -> int:

@@ -96,7 +96,7 @@ def test_each_option_of_other_programs_stands_for_some_that_exist(clawmem: Comma
     assert all(flag in flags for meant in OTHER_OPTIONS.values() for flag in meant.split())
 
 
-def test_the_words_add_and_new_are_those_of_a_verb(clawmem: Command) -> None:
+def test_the_word_add_is_that_of_a_verb(clawmem: Command) -> None:
     assert clawmem("entity", "add", "areas/people/mia").out == "created areas/people/mia\n"
     assert clawmem("note", "add", "Met Mia.").out.endswith("Met Mia.\n")
     assert clawmem("remember", "add", "Mia likes tea.", "--json").data["facts"][0]["fact"] == "Mia likes tea."
