@@ -55,6 +55,7 @@ class Runtime:
         self._person = person
         self._own = own
         self._viewer = viewer
+        self.names_agent = agent is not None
         self._opened: Vault | None = None
         self._passed_over: Path | None = None
         self.takes_in = False
@@ -267,10 +268,15 @@ class Runtime:
         return project_of(self.working_folder, self.vault().root, self.home())
 
     def joined_projects(self, project: str | None) -> tuple[str, ...]:
-        """Return the other names of a project, by the setting `projects.joined`."""
+        """Return the other names of a project, by the setting `projects.joined`; of one that has a page, those of the
+        page."""
         text = self.vault().settings.words("projects.joined") if project else ""
         pairs = [set(map(canonical_project, pair.split(" = "))) for pair in text.split(", ") if pair]
         names = {project or ""}
+        if project and "/" not in project:
+            from clawmem.memory.entities.places import names_of_project  # a repository has an address or a folder
+
+            names |= names_of_project(self.vault(), project)
         while more := set().union(*(pair for pair in pairs if pair & names)) - names:
             names |= more
         return tuple(sorted(names - {project or ""}))

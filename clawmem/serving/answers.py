@@ -7,8 +7,10 @@ from collections import Counter
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.listing import names_in_use
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.reach import Reach, realm_of
+from clawmem.model.language.text import near_name
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, RecallQuery, recall_in
@@ -41,3 +43,33 @@ def hidden_notices(vault: Vault, question: str | None, caller: Caller, wanted: F
 
     items = [f"{count} more in {entity}" for entity, count in sorted(run_query(vault, places).items())]
     return [f"{', '.join(items)}, of another project or scope: --scope all"] if items else []
+
+
+def unknown_names(
+    vault: Vault,
+    caller: Caller,
+    reach: Reach | None,
+    category: str | None = None,
+    tag: str | None = None,
+    new: bool = False,
+) -> list[str]:
+    """Return a notice for the project of a scope, a category and a tag that no fact has, with the known one that is
+    spelled most like it. A `new` name is about to be used: only a similar one is a reason for a notice."""
+    projects = reach.projects() if reach is not None else ()
+    given = {"project": projects, "category": (category,) if category else (), "tag": (tag,) if tag else ()}
+    if not any(given.values()):
+        return []
+    known = run_query(vault, lambda index: names_in_use(index, visible_owners(caller.agent)))
+    notices = []
+    for kind, names in given.items():
+        forms = names if kind == "project" else map(str.lower, names)
+        if not names or not known[kind].isdisjoint(forms):
+            continue
+        near = near_name(names[0], known[kind])
+        if new:
+            notices += [f"'{names[0]}' is a new {kind}, beside '{near}'; `clawmem undo` takes it back"] if near else []
+        else:
+            others = sorted(known[kind])[:5]
+            which = f"Did you mean '{near}'?" if near else f"Known are {', '.join(others)}." if others else ""
+            notices.append(f"No fact has the {kind} '{names[0]}'. {which}".strip())
+    return notices

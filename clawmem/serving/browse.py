@@ -9,13 +9,15 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows
+from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project
 from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
+from clawmem.index.search.scoped import realms_of_work
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances, served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read, may_read
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
+from clawmem.model.facts.reach import PROJECT
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.staleness import stale_reason
@@ -120,16 +122,18 @@ def list_facts(
     limit: int | None = None,
     tier: str | None = None,
     status: str | None = None,
+    newest: bool = False,
 ) -> FactList:
-    """Return the facts that pass a filter, hot before warm before cold. Listing does not count as an access."""
+    """Return the facts that pass a filter, hot before warm before cold, or as people read them (`ListOrder`). Listing
+    does not count as an access."""
     counted = count_accesses(unfolded_accesses(vault))
-    order = ListOrder(caller.now, caller.agent, vault.settings.words("tiers.policy"), tier, status)
+    order = ListOrder(caller.now, caller.agent, vault.settings.words("tiers.policy"), tier, status, newest)
 
     def act(index: Index) -> FactList:
         rows, total = listed_rows(index, wanted, order, limit, counted.keys())
         used = sketches_of_ids(index, wanted, counted.keys()) if counted else {}
         if used:
-            chosen = _with_accesses(index, rows, used, counted, order, wanted.as_of)
+            chosen = _with_accesses(index, rows, used, counted, order, wanted)
             total += len(chosen) - len(rows)
             rows = dict(list(chosen.items())[:limit])
         placed = facts_in_rows(index, list(rows))
@@ -156,21 +160,25 @@ def _with_accesses(
     used: Mapping[int, PlacedFact],
     counted: Mapping[str, AccessCount],
     order: ListOrder,
-    as_of: str | None,
+    asked: FactFilter,
 ) -> dict[int, str]:
     """Return listed rows and those of `used`, whose accesses are not committed, in the order of the list."""
     bases = plain_importances(index) if order.policy == SCORE_POLICY else {}
     placed = {n: _with_counts(fact, counted) for n, fact in {**sketches(index, list(rows)), **used}.items()}
     features = {
-        n: features_of(fact, entity, order.now, order.agent, as_of, policy=order.policy, base=bases.get(fact.id))
+        n: features_of(fact, entity, order.now, order.agent, asked.as_of, policy=order.policy, base=bases.get(fact.id))
         for n, (fact, entity) in placed.items()
         if n in rows or order.status in (None, fact.status)
     }
     wanted = {feature.id: n for n, feature in features.items() if n in rows or order.tier in (None, feature.tier)}
-    return {
-        wanted[feature.id]: feature.tier
-        for feature in ordered(feature for feature in features.values() if feature.id in wanted)
-    }
+    listed = ordered(feature for feature in features.values() if feature.id in wanted)
+    if order.newest:
+        listed.sort(key=lambda feature: feature.id)
+        listed.sort(key=lambda feature: feature.timestamp, reverse=True)
+        if names_project(asked):
+            realms = realms_of_work(index, placed)
+            listed.sort(key=lambda feature: not realms.get(wanted[feature.id], "").startswith(f"{PROJECT}:"))
+    return {wanted[feature.id]: feature.tier for feature in listed}
 
 
 def _counted(index: Index, placed: PlacedFact) -> PlacedFact:

@@ -5,13 +5,9 @@ A command as Typer takes it: a function whose signature is made from the paramet
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from difflib import get_close_matches
 from inspect import Parameter as Formal
 from inspect import Signature
-from itertools import takewhile
-from shlex import quote
 from typing import Annotated, Any, cast
 
 import typer
@@ -37,7 +33,6 @@ from clawmem.faces.verbs.table import (
     other_topics,
     verbs_of,
 )
-from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 
 # typer.BadParameter < UsageError < ClickException: the click that Typer carries has moved between releases.
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])
@@ -52,7 +47,19 @@ class _InfoRequest(Exception):
         self.answer = answer
 
 
-class Verbs(TyperGroup):
+class Group(TyperGroup):
+    """Commands by their first word; for an unknown word, the message names the command that is meant."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            from clawmem.faces.cli.hints import unknown_command  # only after a mistake
+
+            ctx.fail(unknown_command(args[0], self.commands, OTHER_NAMES if ctx.parent is None else {}))
+        return super().resolve_command(ctx, args)
+
+
+class Verbs(Group):
     """All verbs, each imported only when it is called."""
 
     def __init__(self, **record: Any) -> None:
@@ -67,13 +74,6 @@ class Verbs(TyperGroup):
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Import the verb's module and make its command."""
         return click_command(cmd_name) if cmd_name in all_verbs() else None
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find the verb; for a word that other programs use for one, name the verb."""
-        meant = OTHER_NAMES.get(args[0])
-        if meant:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
-        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the verbs of the first topics, from the table, so that help imports none of them."""
@@ -100,7 +100,7 @@ def click_command(name: str) -> Any:
     if isinstance(verb, Command):
         return _click(name, verb, help_of(verb, name), name)
     examples = _epilog([other_command.examples[0] for other_command in verb.values()][:3], COMMON)
-    group = TyperGroup(name=name, help=all_verbs()[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
+    group = Group(name=name, help=all_verbs()[name], epilog=examples, no_args_is_help=True, rich_markup_mode=None)
     for word, command in verb.items():
         group.add_command(_click(word, command, help_of(command), f"{name} {word}"), word)
     return _with_common(group)
@@ -239,66 +239,10 @@ def _usage(arguments: Sequence[str], problem: Any) -> int:
             return failed(arguments, "usage", USAGE, "The verb is missing.", f"See `{path} --help`.")
         tell(f"{context.get_help()}\n")
         return USAGE
-    message = _unknown_option(problem) if type(problem).__name__ == "NoSuchOption" else _plainly(problem)
-    if not message.endswith((".", "?", "!", ")")):
-        message += "."
-    hint = " ".join((*(_quoted(arguments, message, context) or _what_fits(problem, context)), f"See `{path} --help`."))
-    if type(problem).__name__ == "NoSuchOption" and not problem.option_name.startswith("--"):
-        hint += " Put a text that begins with a dash after `--`."
-        message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
+    from clawmem.faces.cli.hints import message_and_hint  # only after a mistake
+
+    message, hint = message_and_hint(arguments, problem)
     return failed(arguments, "usage", USAGE, message, hint)
-
-
-def _plainly(problem: Any) -> str:
-    """The message of a usage error, without the names of Python's types and ranges."""
-    message: str = problem.format_message()
-    message = re.sub(r"is not a valid int(?:eger)?(?: range)?", "is not a whole number", message)
-    message = re.sub(r"is not a valid float(?: range)?", "is not a number", message)
-    message = re.sub(r"is not in the range (\S+?)<=x<=(\S+?)\.$", r"is not between \1 and \2.", message)
-    return re.sub(r"is not in the range x>=(\S+?)\.$", r"is less than \1.", message)
-
-
-def _what_fits(problem: Any, context: Any) -> list[str]:
-    """What to type instead: an example where something is missing, the commands of a group where one is unknown."""
-    if context is None:
-        return []
-    if type(problem).__name__ == "MissingParameter":
-        example = (context.command.epilog or "").partition("Examples:\n")[2].partition("\n")[0].strip()
-        return [f"Example: `{example}`."] if example else []
-    known = getattr(context.command, "commands", {})
-    if type(problem) is _UsageError and context.parent is not None and known:
-        return [f"Its commands are {', '.join(known)}."]
-    return []
-
-
-def _is_id(word: str) -> bool:
-    return word.startswith((FACT_PREFIX, PROPOSAL_PREFIX))
-
-
-def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
-    """The command line with a text in quotes, where its words came one by one."""
-    if context is None or not message.startswith("Got unexpected extra argument"):
-        return []
-    places = [param for param in context.command.params if param.param_type_name == "argument"]
-    arguments = in_current_words(arguments)
-    start = verb_at(arguments) + len(context.command_path.split()) - 1
-    words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
-    if not places or len(words) <= len(places):
-        return []
-    if any(map(_is_id, words[len(places) :])):
-        if not all(map(_is_id, words)):
-            return []
-        return [f"One at a time: `{' '.join(['clawmem', *arguments[:start], *words[: len(places)]])}`."]
-    own, text = words[: len(places) - 1], " ".join(words[len(places) - 1 :])
-    line = ["clawmem", *arguments[:start], *own, quote(text), *map(quote, arguments[start + len(words) :])]
-    return [f"Quote a text of several words: `{' '.join(line)}`."]
-
-
-def _unknown_option(problem: Any) -> str:
-    """The message for an unknown option, with the most similar known one."""
-    known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
-    near = get_close_matches(problem.option_name, known, n=1)
-    return f"No such option: {problem.option_name}." + (f" Did you mean {near[0]!r}?" if near else "")
 
 
 def typed(act: Callable[[typer.Context, dict[str, Any]], int], parameters: Sequence[Parameter]) -> Callable[..., int]:

@@ -13,7 +13,7 @@ from typing import Any
 from clawmem.faces.cli.terminal import bounded, run_command
 from clawmem.faces.parts.command import Command, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
-from clawmem.faces.verbs.table import USUAL_WORDS, VERBS, current_words, load
+from clawmem.faces.verbs.table import OTHER_WORDS, USUAL_WORDS, VERBS, current_words, load
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
@@ -57,6 +57,8 @@ def in_current_words(arguments: Sequence[str]) -> Sequence[str]:
     if start < len(arguments) and (words := current_words(arguments[start])) != [arguments[start]]:
         return [*arguments[:start], *words, *arguments[start + 1 :]]
     verb, following = [*arguments[start : start + 2], "", ""][:2]
+    if (two := f"{verb} {following}") in OTHER_WORDS:
+        return [*arguments[:start], *OTHER_WORDS[two].split(), *arguments[start + 2 :]]
     if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
         return arguments
     return [*arguments[: start + 1], USUAL_WORDS[verb], *arguments[start + 1 :]]

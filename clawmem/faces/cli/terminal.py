@@ -140,7 +140,9 @@ class Terminal(Call):
             return self._send(answer)
         answer = answer.finished(self.runtime)
         if self._as_json:
-            data = self.selection.data(answer.made()) if self.selection else _whole(answer.made())
+            made = answer.made()
+            whole = {key: value() if callable(value) else value for key, value in made.items()}
+            data = self.selection.data(made) if self.selection else whole
             return document({"ok": True, "data": data, "notices": list(answer.notices)}, answer.exit_code)
         if self.selection:
             answer = answer._replace(lines=self.selection.shown(answer.made()), is_report=False)
@@ -246,10 +248,6 @@ def _answered(call: Terminal, command: Command, values: dict[str, Any], verb: st
     check_person(command, verb, values, call.runtime.agent())
     with command.within():
         return call.give(command.function(call, **values))
-
-
-def _whole(data: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value() if callable(value) else value for key, value in data.items()}
 
 
 def _printed(line: str) -> bool:

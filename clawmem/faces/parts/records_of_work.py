@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of, reach_of
-from clawmem.faces.parts.parameters import FACT, LIMIT, OF_ENTITY, PROJECT, SCOPE, WITH_TAG, WORKFLOW, Parameter
-from clawmem.faces.parts.words import outcome_lines
+from clawmem.faces.parts.parameters import (
+    FACT,
+    LIMIT,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SINCE,
+    UNTIL,
+    WITH_TAG,
+    WORKFLOW,
+    Parameter,
+)
+from clawmem.faces.parts.words import outcome_lines, plain_value
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
 from clawmem.model.records.task import VERDICTS, Task
 from clawmem.model.records.workflow import STATES
+from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
 from clawmem.work.decisions import AddedRecord
@@ -79,6 +91,8 @@ def list_command(category: str, plural: str) -> Command:
         call: Call,
         entity: Annotated[str | None, OF_ENTITY],
         tag: Annotated[str | None, WITH_TAG],
+        since: Annotated[str | None, SINCE],
+        until: Annotated[str | None, UNTIL],
         limit: Annotated[int | None, LIMIT],
         workflow: Annotated[str | None, WORKFLOW],
         scope: Annotated[str | None, SCOPE],
@@ -86,12 +100,15 @@ def list_command(category: str, plural: str) -> Command:
     ) -> Answer:
         vault, caller = call.runtime.vault(), call.runtime.caller()
         reach = reach_of(call, workflow, scope, project)
-        listed = list_facts(vault, caller, filter_of(vault, caller, entity, category, tag, reach=reach), limit)
+        wanted = filter_of(vault, caller, entity, category, tag, since=since, until=until, reach=reach)
+        listed = list_facts(vault, caller, wanted, limit)
         facts = [placed for placed, _ in listed.facts]
         nothing = f"There are no {plural}{' here' if listed.hidden else ''}."
         talk = [*([] if facts else [nothing]), *listed.scope_talk()]
         data = {"facts": [record_data(placed.fact, placed.entity) for placed in facts], "total": listed.total}
-        return Answer(data, [fact_line(placed.fact, placed.entity) for placed in facts], listed.notices, talk=talk)
+        unknown = unknown_names(vault, caller, reach if project else None, tag=None if facts else tag)
+        lines = [fact_line(placed.fact, placed.entity) for placed in facts]
+        return Answer(data, lines, (*listed.notices, *unknown), talk=talk)
 
     list_.__doc__ = f"List {plural}, those in use first."
     return Command(list_, {"facts": ["fact"], "total": int}, (f"clawmem {category} list",), ("facts",))
@@ -105,7 +122,9 @@ def show_command(category: str) -> Command:
         if shown.fact.category != category:
             raise NotFound(f"{shown.fact.id} is no {category}.", f"`clawmem show {shown.fact.id}` shows it.")
         record = record_data(shown.fact, shown.entity, shown.against)
-        lines = [f"{key}: {_plain(value)}" for key, value in _flat(record) if value not in (None, "", [], {})]
+        known = [*record.items(), *(record.get("details") or {}).items()]
+        rows = [(key, value) for key, value in known if key != "details" and value not in (None, "", [], {})]
+        lines = [f"{key}: {plain_value(value)}" for key, value in rows]
         return Answer({"fact": record}, lines, shown.notices)
 
     show.__doc__ = f"Show all that is known of a {category}."
@@ -147,17 +166,6 @@ def found(
     data = [{**record_data(hit.fact, hit.entity), "score": hit.score} for hit in result.found]
     talk = () if data else (f"No {plural} fit this.",)
     return Answer({"facts": data}, [fact_line(hit.fact, hit.entity) for hit in result.found], result.notices, talk=talk)
-
-
-def _flat(record: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    details = record.get("details") or {}
-    return [*((key, value) for key, value in record.items() if key != "details"), *details.items()]
-
-
-def _plain(value: Any) -> str:
-    import json
-
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 _ITEM = {"text": str, "checked": bool, "line": int}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
@@ -40,6 +41,26 @@ _DID = {
     "retracted": "retracted",
     "proposed": "waits for review",
 }
+
+
+LISTED_BY = {
+    "note": "`clawmem recall '' --in notes --since today` lists notes, and what follows --since is a day.",
+    "remember": "`clawmem list` lists facts, and `clawmem show ID` shows one.",
+}
+"""How to read what these verbs write."""
+
+
+def check_is_text(text: str, verb: str) -> None:
+    """Raise InvalidInput for a lone word that other verbs take as a command, such as `note list`."""
+    if text.strip() in ("list", "show", "add"):
+        raise InvalidInput(f"`clawmem {verb}` stores a text, and '{text.strip()}' alone is none.", LISTED_BY[verb])
+
+
+def plain_value(value: Any) -> str:
+    """A value of a record for people: a text as it is, any other value as JSON."""
+    import json
+
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def said(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def backup(
 def _answer(result: BackupResult, target: Path | None) -> Answer:
     first = f"backed up to {target}" if target else "backed up"
     code = PARTIAL if result.manifest.left_out or result.manifest.counts.get("unreadable") else DONE
-    return Answer(_data(result, target), _lines(result, first), _notices(result), code)
+    return Answer(_data(result, target), [first, *_about(result.manifest)], _notices(result), code)
 
 
 def _verified(call: Call, file: str) -> Answer:
@@ -62,11 +62,6 @@ def _notices(result: BackupResult) -> tuple[str, ...]:
     unread = result.manifest.counts.get("unreadable", 0)
     what = f"in the backup, but not readable and not counted: {counted(unread, 'file')} of facts or events"
     return (*result.notices, *left_out, *([f"{what}; `clawmem doctor` names them"] if unread else []))
-
-
-def _lines(result: BackupResult, first: str) -> Iterator[str]:
-    yield first
-    yield from _about(result.manifest)
 
 
 def _about(manifest: Manifest) -> Iterator[str]:

@@ -44,7 +44,7 @@ _MOST_PRECEDENTS = 5
 def add(
     call: Call,
     decided: Annotated[str | None, Parameter("What was decided, in one sentence, or - for stdin.", stdin=True)],
-    why: Annotated[str | None, Parameter("The reason.", ("--why",))],
+    why: Annotated[str | None, REASON._replace(flags=("--why", "--reason"))],
     alternatives: Annotated[
         list[str] | None,
         Parameter("An option that was rejected, and `: ` and why; may be repeated.", ("--alternative",)),
@@ -173,7 +173,7 @@ def _precedent_lines(fact: Fact) -> list[str]:
 def add_lesson(
     call: Call,
     text: Annotated[str, Parameter("The lesson in one sentence, or - for stdin.", stdin=True)],
-    because: Annotated[str | None, Parameter("What happened that taught it.", ("--because",))],
+    because: Annotated[str | None, Parameter("What happened that taught it.", ("--because", "--reason"))],
     entity: Annotated[str | None, Parameter("The entity that it is about.", ("--entity", "-e"), completes="entity")],
     tags: Annotated[list[str] | None, Parameter("A tag; may be repeated.", ("--tag", "-t"))],
     importance: Annotated[float | None, IMPORTANCE],

@@ -23,6 +23,7 @@ from clawmem.model.language.dates import end_of, minute, parse_end, parse_period
 from clawmem.model.language.text import counted
 
 OLDER = "there are older entries"
+_ASKS = "--agent is who asks; `clawmem log --by NAME` shows the changes of one"
 # How many entries are shown without --limit.
 _SHOWN = 20
 
@@ -50,6 +51,7 @@ def log(
 ) -> Answer:
     """The newest entries come first; with --json the oldest. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
+    asks = [_ASKS] if call.runtime.names_agent and author is None else []
     bounds = LogBounds(
         limit or _SHOWN,
         start_of(parse_start(since, caller.now)) if since else None,
@@ -72,7 +74,7 @@ def log(
         "history": [entry_data(entry) for entry in result.entries],
         "cut": result.truncated,
     }
-    talk = () if result.entries else ("No commit matches.",)
+    talk = [*([] if result.entries else ["No commit matches."]), *asks]
     entries = result.entries if oldest_first else reversed(result.entries)
     return Answer(data, map(entry_line, entries), notices, talk=talk)
 
@@ -133,18 +135,25 @@ def diff(
     ],
     newer: Annotated[str | None, Parameter("A commit or a date; default: HEAD.", metavar="[TO]")],
     start: Annotated[str | None, Parameter("The same as FROM; alone, what changed since then.", ("--from",))],
-    end: Annotated[str | None, Parameter("The same as TO.", ("--to",))],
+    end: Annotated[str | None, Parameter("The same as TO.", ("--to", "--until"))],
+    since: Annotated[str | None, Parameter("What changed on this day and since then.", ("--since",))],
 ) -> Answer:
     """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
     before it; a day, month or year means its end. One day, week or month alone means what changed in it."""
     caller = call.runtime.caller()
-    first, last = _one("FROM", older, start), _one("TO", newer, end)
+    before = _day_before(parse_start(since, caller.now)) if since else None
+    first, last = _one("FROM", _one("FROM", older, start), before), _one("TO", newer, end)
     days = parse_period(older, caller.now) if older and not last else None
     if days is not None:
-        first = (date.fromisoformat(days[0]) - timedelta(days=1)).isoformat()
+        first = _day_before(days[0])
         last = days[1] if days[1] < stamp(caller.now)[:10] else None
     comparison = comparing.compare(call.runtime.vault(), caller, first, last)
-    return Answer(_data(comparison), _lines(comparison), comparison.notices)
+    asks = [_ASKS] if call.runtime.names_agent else []
+    return Answer(_data(comparison), _lines(comparison), comparison.notices, talk=asks)
+
+
+def _day_before(moment: str) -> str:
+    return (date.fromisoformat(moment[:10]) - timedelta(days=1)).isoformat()
 
 
 def _one(name: str, argument: str | None, option: str | None) -> str | None:
@@ -184,16 +193,14 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         f"{change.sentence}  ({', '.join([change.entity, change.fact.id, *origin_warnings(change.fact)])})"
         for change in sentences
     )
-    yield from (f"Also: {line}." for line in (*_moves(comparison), *_counts(comparison.counts)))
+    moves = (
+        f"{counted(moved.facts, 'fact')} moved from {moved.source} to {moved.target}" for moved in comparison.moved
+    )
+    yield from (f"Also: {line}." for line in (*moves, *_counts(comparison.counts)))
 
 
 def _sentence(comparison: Comparison, sentences: Sequence[ChangeSentence]) -> str:
     return f"From {_point(comparison.older)} to {_point(comparison.newer)} the vault {summary(sentences)}"
-
-
-def _moves(comparison: Comparison) -> Iterator[str]:
-    for move in comparison.moved:
-        yield f"{counted(move.facts, 'fact')} moved from {move.source} to {move.target}"
 
 
 def _point(entry: HistoryEntry | None) -> str:

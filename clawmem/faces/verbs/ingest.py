@@ -164,11 +164,8 @@ def _read(call: Call, file: str, wish: Wish) -> Files:
             counter = BytesRead(report, None if file == "-" else [Path(file)])
             return Files().plus(*_ingested(call, file, wish, counter), None)
         since = moment_of(wish.since).timestamp() if wish.since else None
-        paths = [
-            transcript
-            for transcript in _transcripts(Path(file))
-            if since is None or transcript.stat().st_mtime >= since
-        ]
+        found = (path for path in Path(file).rglob("*") if path.suffix in (".jsonl", ".json") and path.is_file())
+        paths = sorted(path for path in found if since is None or path.stat().st_mtime >= since)
         return _read_folder(call, Path(file), paths, wish, BytesRead(report, paths))
 
 
@@ -181,10 +178,6 @@ def _read_folder(call: Call, folder: Path, paths: Sequence[Path], wish: Wish, co
         except (InvalidInput, NotFound) as problem:
             files = files.without(name, problem.message.rstrip("."))
     return files
-
-
-def _transcripts(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix in (".jsonl", ".json") and path.is_file())
 
 
 def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[str, IngestResult]:

@@ -27,6 +27,7 @@ from clawmem.model.facts.fact import STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.records.caller import Caller
+from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import list_facts, list_stale
 from clawmem.vault.vault import Vault
 
@@ -53,7 +54,8 @@ def list_(
     until: Annotated[str | None, UNTIL],
     stale: Annotated[bool, Parameter("Only facts that somebody should check, each with the reason.", ("--stale",))],
 ) -> Answer:
-    """Hot facts are listed first, then warm, then cold. A fact is stale if its day for review has passed, its source
+    """A person sees the newest facts first, and those of a named project before everybody's; a program gets hot facts
+    first, then warm, then cold. A fact is stale if its day for review has passed, its source
     was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for 180
     days; with --stale, the most important are first."""
     _check("tier", tier, TIERS)
@@ -68,7 +70,7 @@ def list_(
         return _stale(here.vault, here.caller, wanted, limit or (None if every else _SHOWN))
     if limit is None and not every and not call.wants_data():
         limit = _SHOWN
-    listed = list_facts(here.vault, here.caller, wanted, limit, tier, status)
+    listed = list_facts(here.vault, here.caller, wanted, limit, tier, status, newest=not call.wants_data())
     data = {
         "facts": [
             {**fact_data(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ())), "tier": heat}
@@ -83,8 +85,14 @@ def list_(
         f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
         for hit, heat in listed.facts
     ]
-    talk = [*_talk(listed.total, len(lines), "No fact matches."), *listed.scope_talk()]
-    return Answer(data, lines, (*here.notices, *listed.notices), talk=talk)
+    own = sum(hit.fact.project is not None for hit, _ in listed.facts)
+    rest = (
+        [f"{own:,} of the project, then {len(lines) - own:,} of everybody"] if project and 0 < own < len(lines) else []
+    )
+    talk = [*_talk(listed.total, len(lines), "No fact matches."), *rest, *listed.scope_talk()]
+    unfound = (None, None) if lines else (category, tag)
+    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
+    return Answer(data, lines, (*here.notices, *listed.notices, *unknown), talk=talk)
 
 
 def _stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | None) -> Answer:

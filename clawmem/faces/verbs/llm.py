@@ -9,7 +9,6 @@ from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import MODEL, Parameter
 from clawmem.learning.by_model.trial import TrialResult, try_model
-from clawmem.llm.budget import Prices
 from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.settings import EXTRACT, TASKS
@@ -44,15 +43,11 @@ def test(
         "task": task,
         "reachable": result.reachable,
         "json": result.json,
-        "prices": _prices(result.prices),
+        "prices": result.prices and {key: value * _MILLION for key, value in result.prices._asdict().items()},
         "run": result.run,
         "commit": result.commit,
     }
     return Answer(data, _lines(result), notices, result.problem.exit_code if result.problem else DONE)
-
-
-def _prices(prices: Prices | None) -> dict[str, float] | None:
-    return None if prices is None else {key: value * _MILLION for key, value in prices._asdict().items()}
 
 
 def _lines(result: TrialResult) -> Iterator[str]:

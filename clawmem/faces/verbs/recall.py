@@ -37,7 +37,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.event import display_speaker
 from clawmem.model.records.layout import agent_of
 from clawmem.model.search.passage import excerpt
-from clawmem.serving.answers import hidden_notices
+from clawmem.serving.answers import hidden_notices, unknown_names
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, gone_words
 from clawmem.serving.recall.recall import recall as act
 from clawmem.serving.recall.result import (
@@ -132,8 +132,10 @@ def recall(
     mark_session(here, [hit.fact.id for hit in result.found])
 
     beside = ask("hub", "beside")(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
+    unfound = () if result.found else (category, tag)
+    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
     hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
-    notices = [*here.notices, *result.notices, *hidden, *(beside.notices() if beside else ())]
+    notices = [*here.notices, *result.notices, *unknown, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": beside.data()} if beside else {}
 
     def within_budget(hot: bool = False) -> Brief | ContextResult:
@@ -173,7 +175,8 @@ def recall(
     after = [hit for hit in result.ranking if hit not in first]
     lines = hit_lines(result, first, asked, user, explain)
     around = [f"near: {line}" for line in hit_lines(result, result.nearest, asked, user, explain=False)]
-    nothing = (_nothing(places), *around, *_what_else(result, places, narrowed))
+    where_not = "Nothing" if places == RECALL_KINDS else f"Nothing in {' and '.join(places)}"
+    nothing = (f"{where_not} says that.", *around, *_what_else(result, places, narrowed))
     talk = ((*_gone(result), *(() if limit else _weaker(result)))) if result.ranking else nothing
     if beside and beside.hits:
         talk = talk if result.ranking else ()
@@ -225,10 +228,6 @@ def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
     if not named and of_facts:
         return (FACTS,)
     return RECALL_KINDS if not named or ALL in named else tuple(kind for kind in RECALL_KINDS if kind in named)
-
-
-def _nothing(places: Sequence[str]) -> str:
-    return "Nothing says that." if places == RECALL_KINDS else f"Nothing in {' and '.join(places)} says that."
 
 
 def _what_else(result: RecallResult, places: Sequence[str], narrowed: Sequence[str]) -> list[str]:

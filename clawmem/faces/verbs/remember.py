@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -19,12 +20,12 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.parameters import PROJECT as OF_PROJECT
-from clawmem.faces.parts.words import REVISED, outcome_lines
+from clawmem.faces.parts.words import REVISED, check_is_text, outcome_lines
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM
+from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach, canonical_project
 from clawmem.model.language.text import counted
 
 
@@ -87,8 +88,14 @@ def remember(
     else:
         if text is None:
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
+        check_is_text(text, "remember")
         record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
         drafts = [draft_from_record(record, caller.now)]
+    new: Sequence[str] = ()
+    if project is not None:
+        from clawmem.serving.answers import unknown_names  # few facts name a project
+
+        new = unknown_names(call.runtime.vault(), caller, Reach(project=canonical_project(project)), new=True)
     batch = act(call.runtime.vault(), drafts, caller)
     data = {
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts],
@@ -109,7 +116,7 @@ def remember(
         ]
     rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts]
     if batch.failed is None:
-        return Answer(data, outcome_lines(rows, batch.commit), batch.notices)
+        return Answer(data, outcome_lines(rows, batch.commit), (*batch.notices, *new))
     count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
     stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"
     return Answer(data, outcome_lines(rows, batch.commit), [*batch.notices, stopped], PARTIAL)

@@ -22,7 +22,7 @@ def supersede(
     call: Call,
     fact: Annotated[str, FACT._replace(help="The id of the fact to replace, or a unique prefix.")],
     text: Annotated[str | None, Parameter("What is true now, or - for stdin.", stdin=True)],
-    reason: Annotated[str | None, Parameter("Why it changed.", ("--reason",))],
+    reason: Annotated[str | None, Parameter("Why it changed.", ("--reason", "--why"))],
     valid_from: Annotated[
         str | None, Parameter("The day or time from which the new fact is true (default: now).", ("--valid-from",))
     ],
@@ -68,6 +68,7 @@ def supersede(
 def edit(
     call: Call,
     fact: Annotated[str, FACT],
+    text: Annotated[str | None, Parameter("Its new words, or - for stdin.", stdin=True)],
     entity: Annotated[
         str | None, Parameter("Move it to this entity, known or new.", ("--entity", "-e"), completes="entity")
     ],
@@ -76,25 +77,27 @@ def edit(
     pin: Annotated[bool, Parameter("Let it never fade, and be in each context.", ("--pin",))],
     unpin: Annotated[bool, Parameter("Take that back.", ("--unpin",))],
 ) -> Answer:
-    """Without options, the words of the fact open in `$VISUAL` or `$EDITOR`. Saved words replace the fact as
-    `supersede` does: the former words remain in the vault, marked. With options, the words stay, and the fact is moved,
-    tagged or pinned. Each is one commit, which `undo` reverts."""
+    """New words replace the fact as `supersede` does: the former words remain in the vault, marked. Without words and
+    options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged or
+    pinned. Each is one commit, which `undo` reverts."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if pin and unpin:
         raise InvalidInput("A fact cannot be pinned and unpinned at once.", "Leave out one of the two.")
     if entity or tag or untag or pin or unpin:
+        if text is not None:
+            raise InvalidInput("Options leave the words as they are.", "Give either new words or options.")
         changes = FactEdit(entity, tuple(tag or ()), tuple(untag or ()), True if pin else False if unpin else None)
         return revised(acts.edit(vault, fact, changes, caller))
     placed = peek(vault, fact, caller)
-    words = call.edited(placed.fact.fact)
+    words = " ".join(text.split()) if text is not None else call.edited(placed.fact.fact)
     if words is None:
-        raise InvalidInput("What to change is missing.", f"Example: {_EDITS[0]}. At a terminal, an editor opens.")
+        raise InvalidInput("What to change is missing.", f"Example: {_EDITS[1]}. At a terminal, an editor opens.")
     if words in ("", placed.fact.fact):
         return Answer({"facts": [], "outcome": [], "commit": None}, ["nothing changed; no commit was made"])
     return revised(acts.supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller))
 
 
-_EDITS = ("clawmem edit fact_1a2b --entity projects/atlas --tag launch", "clawmem edit fact_1a2b --pin")
+_EDITS = ("clawmem edit fact_1a2b --entity projects/atlas --pin", "clawmem edit fact_1a2b 'Jane lives in Bergen.'")
 
 
 def merge(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from difflib import get_close_matches
 from typing import Annotated
 
 from clawmem.errors import NotFound
@@ -12,6 +11,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Group
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.shapes import document_schema
 from clawmem.faces.verbs.table import VERBS, current_words, load
+from clawmem.model.language.text import near_name
 
 CONTRACT = "contract"
 
@@ -51,8 +51,8 @@ def _command(verb: str, word: str | None) -> Command:
     if command is None:
         name = " ".join(filter(None, (verb, word)))
         known = [other_name for each in VERBS for other_name in _names(each)]
-        near = get_close_matches(name, known, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
+        near = near_name(name, known)
+        hint = f"Did you mean {near!r}? " if near else ""
         raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")
     return command
 

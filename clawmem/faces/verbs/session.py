@@ -10,7 +10,7 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
 from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
-from clawmem.faces.parts.words import context_data, outcome_lines, said
+from clawmem.faces.parts.words import context_data, outcome_lines, plain_value, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import each_text
@@ -164,7 +164,7 @@ def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     of an open session are for its agent and for people."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
-    lines = [f"{key}: {_words(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
+    lines = [f"{key}: {plain_value(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
     lines += [f"note {note.at} {note.text}" for note in record.notes]
     return Answer({"session": _data(record)}, lines)
 
@@ -307,10 +307,6 @@ def _zone_lines(zoned: str | None) -> list[str]:
 
 def _data(record: SessionRecord) -> dict[str, Any]:
     return session_to_mapping(record)
-
-
-def _words(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 _SESSION_ID = Parameter("The id of the session, or a unique prefix.", completes="session")

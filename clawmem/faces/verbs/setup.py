@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import PERSON_RUNS, InvalidInput, ModelFailed, NotPermitted, NoVault
+from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.index.tables.rights import read_access
@@ -74,7 +74,12 @@ def setup(
     _check_agent(call, harness, schedule)
     wanted = _wiring(call, harness)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
-    reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    try:
+        reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
+    except ClawmemError as problem:
+        for line in (*made, *(f"{file.path}: {file.did}" for file in result.files)):
+            problem.add_note(line)
+        raise
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
     notices = (*notices, *_limits(call, harness))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
 from clawmem.faces.parts.parameters import AT, FACT, Parameter
-from clawmem.faces.parts.words import said
+from clawmem.faces.parts.words import plain_value, said
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
 from clawmem.memory.entities.entities import EntityDetails, show_entity
@@ -19,7 +18,7 @@ from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.language.dates import parse_state
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.pages.summary import prose
 from clawmem.serving.browse import FactDetails, TruthAt
@@ -27,6 +26,7 @@ from clawmem.serving.browse import show_fact as act
 
 CLAIV = "claiv"
 _MOST_ELSEWHERE = 10
+_MOST_NAMES = 3  # beside the title
 
 
 def show(
@@ -49,9 +49,12 @@ def show(
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
+    near = ""
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
-        with suppress(NotFound):
+        try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
+        except NotFound as problem:
+            near = problem.hint if problem.hint.startswith("Did you mean ") else ""
     try:
         shown = act(here.vault, fact, here.caller, moment)
     except AmbiguousId as problem:
@@ -62,6 +65,7 @@ def show(
     except NotFound as problem:
         from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
+        problem.hint = near or problem.hint
         raise (None if at else removed_fact_error(here.vault, fact)) or problem from None
     data, lines = {**_data(shown), **here.data}, _lines(shown)
     if style:
@@ -90,18 +94,19 @@ def _entity(here: PointInTime, shown: EntityDetails) -> Answer:
     names = ", ".join((entity.name, *(alias for alias in entity.aliases if alias != title)))
     lines = [f"{title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else [])]
     data = {"entity": said(entity._asdict()), **said({"summary": prose(shown.summary)})}
-    return _all_of(here, title, shown.facts, lines, data, shown.notices)
+    others = [alias for alias in entity.aliases if "/" not in alias and normal(alias) != normal(title)]
+    return _all_of(here, [title, *others[:_MOST_NAMES]], shown.facts, lines, data, shown.notices)
 
 
 def _stating(here: PointInTime, words: str, facts: Sequence[str]) -> Answer:
     """What the memory has of a name that no entity has and several facts state."""
     placed = run_query(here.vault, lambda index: by_ids(index, facts)).values()
-    return _all_of(here, words, [*placed], [f"No entity is named '{words}'."], {}, ())
+    return _all_of(here, [words], [*placed], [f"No entity is named '{words}'."], {}, ())
 
 
 def _all_of(
     here: PointInTime,
-    title: str,
+    names: Sequence[str],
     facts: Sequence[PlacedFact],
     lines: list[str],
     data: dict[str, Any],
@@ -109,25 +114,31 @@ def _all_of(
 ) -> Answer:
     from clawmem.faces.verbs.recall import hit_lines  # a fact needs no search
     from clawmem.serving.recall.recall import LEAST_SCORE, recall
-    from clawmem.serving.recall.result import EVENTS, FACTS, NOTES
+    from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RecallHit
 
     wanted, places = filter_of(here.vault, here.caller), (FACTS, EVENTS, NOTES)
-    result = recall(here.vault, title, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
-    own = {placed.fact.id for placed in facts}
-    hits = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+    own, user = {placed.fact.id for placed in facts}, here.vault.settings.words("user.name")
+    elsewhere: dict[str, RecallHit] = {}
+    rows = list[str]()
+    for name in names:
+        result = recall(here.vault, name, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
+        others = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+        hits = [hit for hit in others if hit.text not in elsewhere]
+        elsewhere |= {hit.text: hit for hit in hits}
+        rows += hit_lines(result, hits, name, user, explain=False)
     current = [placed for placed in facts if placed.fact.is_current]
     groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": []}
     for placed in current:
         group = {"decision": "Decisions", "lesson": "Lessons"}.get(placed.fact.category, "Facts")
         groups[group].append(fact_line(placed.fact, placed.entity))
-    groups["Elsewhere"] = hit_lines(result, hits, title, here.vault.settings.words("user.name"), explain=False)
-    for heading, rows in groups.items():
-        lines += ["", heading, *rows] if rows else []
+    groups["Elsewhere"] = rows
+    for heading, found in groups.items():
+        lines += ["", heading, *found] if found else []
     if former := len(own) - len(current):
         lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {data['entity']['name']}"]
     data |= {
         "facts": [fact_data(placed.fact, placed.entity) for placed in facts],
-        "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in hits],
+        "elsewhere": [{"kind": hit.kind, "text": hit.text} for hit in elsewhere.values()],
     }
     return Answer({**data, **here.data}, lines, (*here.notices, *notices))
 
@@ -140,7 +151,7 @@ def _lines(shown: FactDetails) -> list[str]:
     notes = {"trust": f", {label.removeprefix('agent, ')}"} if label not in (None, shown.fact.trust) else {}
     if shown.fact.importance == PINNED:
         notes["importance"] = ", pinned"
-    rows = ((key, f"{_plain(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
+    rows = ((key, f"{plain_value(value)}{notes.get(key, '')}") for key, value in record.items() if value is not None)
     return lines + [f"{key:<{width}}  {words}" for key, words in rows]
 
 
@@ -151,12 +162,6 @@ def _truth_lines(truth: TruthAt) -> list[str]:
     if truth.instead:
         lines.append(f"True then: {fact_line(*truth.instead)}")
     return lines
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
 
 
 VERB = Command(

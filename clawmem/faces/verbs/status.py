@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated
 
 from clawmem import __version__
@@ -21,7 +22,7 @@ from clawmem.vault.state.heartbeat_state import HeartbeatRun
 from clawmem.vault.state.hook_marks import DONE, SKIPPED
 
 if TYPE_CHECKING:
-    from clawmem.serving.browse import Analytics, EntityUse
+    from clawmem.serving.browse import Analytics
 
 
 _HOOKS_SHOWN = 2
@@ -183,9 +184,13 @@ def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]
 def _next_steps(state: Status, wired: bool) -> list[tuple[str, str]]:
     """The commands to run next, three at most, the most urgent first, each with what it does."""
     reading, reader = state.learning.reading, state.learning.models
+    own = state.from_elsewhere
+    facts = counted(own.facts, "fact") if own else ""
+    trusted = f"accepts what you wrote on other machines: {facts} served as from outside"
     steps = (
         (bool(state.edits.unreadable or state.search.unreadable), "clawmem doctor", "says how to mend what is broken"),
         (bool(state.proposals), "clawmem review decide", f"decides the {state.proposals:,} that wait"),
+        (own is not None, f"clawmem review trust {quote(own.email)}" if own else "", trusted),
         (bool(reading.unread), "clawmem learn pending", f"gives the {reading.unread:,} unread to a reader"),
         (not state.facts.get("active"), "clawmem remember 'Jane prefers tea.'", "stores a fact"),
         (not wired, "clawmem setup --list", "lists the agents that it wires"),
@@ -239,15 +244,12 @@ def _usage_lines(used: Analytics) -> Iterator[str]:
         yield from (_usage_line(placed.fact.timestamp[:10], placed) for placed in used.never)
     if used.entities:
         yield "By entity (facts, asked for, accesses):"
-        yield from map(_entity_line, used.entities)
+        for use in used.entities:
+            yield f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
 
 
 def _usage_line(first: str, placed: PlacedFact) -> str:
     return f"  {first}  {placed.fact.id}  {placed.fact.fact}  ({placed.entity})"
-
-
-def _entity_line(use: EntityUse) -> str:
-    return f"  {use.facts:>4} {use.asked_for:>4} {use.accesses:>4}  {use.entity}"
 
 
 _USED = {

@@ -14,7 +14,7 @@ VERBS = {
     "show": "Show one fact, or all that is known of an entity.",
     "list": "List facts.",
     "supersede": "Replace a fact with a newer one, now or from a day on.",
-    "edit": "Change the words of a fact in an editor; move, tag or pin it.",
+    "edit": "Change the words of a fact; move, tag or pin it.",
     "retract": "Withdraw what was never true: a fact, or all from one origin.",
     "forget": "Hide what some words name, from all answers.",
     "merge": "Merge two or more facts into one.",
@@ -123,15 +123,31 @@ FORMER_VERBS = {
 USUAL_WORDS = {"evaluate": "task"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
 
+OTHER_WORDS = {"entity add": "entity create", "note add": "note", "remember add": "remember"}
+"""Two words that stand for a verb's own."""
+
 OTHER_NAMES = {
-    "ask": "recall", "change": "supersede", "check": "doctor", "cat": "show", "create": "init", "delete": "retract",
-    "find": "recall", "get": "show", "history": "log", "info": "status", "ls": "list", "move": "edit", "mv": "edit",
-    "new": "init", "open": "show", "people": "entity", "pin": "edit", "prompt": "context", "pull": "sync",
-    "push": "sync", "query": "recall", "remove": "retract", "revert": "undo", "rm": "retract", "save": "remember",
-    "schedule": "cron", "settings": "config", "stats": "status", "store": "remember", "tag": "edit",
-    "update": "supersede", "verify": "doctor", "version": "--version",
+    "ask": "recall", "cat": "show", "change": "supersede", "chat": "recall", "check": "doctor", "clone": "sync",
+    "create": "init", "delete": "retract", "disable": "setup --remove", "events": "recall --in events",
+    "find": "recall", "get": "show", "grep": "recall", "history": "log", "info": "status", "ls": "list",
+    "move": "edit", "mv": "edit", "new": "remember", "notes": "recall --in notes", "off": "setup --remove",
+    "open": "show", "pause": "setup --remove", "people": "entity list", "person": "show", "pin": "edit",
+    "project": "show", "projects": "entity list", "prompt": "context", "pull": "sync", "push": "sync",
+    "query": "recall", "redo": "undo", "remind": "note", "remove": "retract", "rename": "entity rename",
+    "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config",
+    "stats": "status", "stop": "setup --remove", "store": "remember", "tag": "edit", "today": "log today",
+    "update": "supersede", "verify": "doctor", "version": "--version", "who": "recall", "yesterday": "log yesterday",
 }  # fmt: skip
-"""Words that other programs use for a verb; the message for an unknown verb names the verb."""
+"""Words that other programs use for a verb; the message for an unknown verb names what does it."""
+
+OTHER_OPTIONS = {
+    "--because": "--reason --why", "--count": "--limit", "--due": "--valid-to", "--end": "--until --valid-to",
+    "--format": "--json", "--from": "--since --valid-from", "--head": "--limit", "--max": "--limit",
+    "--name": "--title", "--output": "--json", "--since": "--valid-from --from", "--start": "--since --valid-from",
+    "--to": "--until --valid-to", "--top": "--limit", "--type": "--category", "--until": "--valid-to --to",
+    "--why": "--reason", "-V": "--version", "-v": "--version",
+}  # fmt: skip
+"""Options that other programs have, each with those of clawmem that may be meant: the first that the verb has."""
 
 EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane drink?'")
 """The examples at the end of `clawmem --help`."""

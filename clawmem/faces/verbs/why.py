@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from shlex import quote
 from typing import Annotated, Any
 
 from clawmem.errors import NotFound
@@ -44,6 +45,8 @@ def why(
     try:
         result = act(vault, fact, call.runtime.caller())
     except NotFound as problem:
+        if " " in fact.strip():
+            problem.hint = f"`clawmem recall {quote(f'why {fact}')}` asks for it."
         ask_organisation = answer_of("why")
         if ask_organisation is None:
             raise
@@ -60,13 +63,11 @@ def _data(result: WhyResult) -> dict[str, Any]:
         **({"event": event_data(result.event)} if result.event else {}),
         **_recorded(result),
         **({"removed": result.removed.commit} if result.removed else {}),
-        "chain": [_link_data(link) for link in result.chain if link.fact.id != fact.id],
+        "chain": [
+            {**fact_data(link.fact, link.entity), **_recorded(link)} for link in result.chain if link.fact.id != fact.id
+        ],
         "history": [entry_data(entry) for entry in result.history],
     }
-
-
-def _link_data(link: ChainLink) -> dict[str, Any]:
-    return {**fact_data(link.fact, link.entity), **_recorded(link)}
 
 
 def _recorded(result: WhyResult | ChainLink) -> dict[str, Any]:

@@ -60,7 +60,10 @@ def check(
             {"id": workflow.id, "missing": list(workflow.missing), "adapters": [each._asdict() for each in tried]}
         )
         lines += [f"{workflow.id}: {words}" for words in workflow.missing or ("complete",)]
-        lines += [f"{workflow.id}: adapter {each.name}: {each.problem or _counts(each)}" for each in tried]
+        for each in tried:
+            counts = ((each.tasks, "task"), (each.events, "event"), (each.outcomes, "outcome"))
+            found = ", ".join(counted(number, noun) for number, noun in counts)
+            lines.append(f"{workflow.id}: adapter {each.name}: {each.problem or found}")
         missing += len(workflow.missing) + sum(each.problem is not None for each in tried)
     talk = (f"{counted(missing, 'problem')} found.",) if missing else ()
     return Answer({"workflows": data}, lines, exit_code=REFUSED if missing else DONE, talk=talk)
@@ -93,10 +96,6 @@ def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
     from clawmem.work.adapters import check_adapters  # starts programs
 
     return check_adapters(vault, find_workflow(vault, workflow_id))
-
-
-def _counts(check: AdapterCheck) -> str:
-    return f"{counted(check.tasks, 'task')}, {counted(check.events, 'event')}, {counted(check.outcomes, 'outcome')}"
 
 
 def _data(workflow: Workflow) -> dict[str, Any]:

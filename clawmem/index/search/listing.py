@@ -9,6 +9,7 @@ from clawmem.index.search.channels import FactFilter, condition_of
 from clawmem.index.tables.schema import RowDamaged
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import ACTIVE, DEFAULT_IMPORTANCE, RETRACTED, SUPERSEDED
+from clawmem.model.facts.reach import PROJECT, project_of_realm
 from clawmem.model.language.dates import end_of, stamp
 from clawmem.model.lifecycle.tiers import (
     ALWAYS_HOT,
@@ -26,13 +27,15 @@ from clawmem.model.records.entity import owner_of
 
 
 class ListOrder(NamedTuple):
-    """When and for whom facts are listed, the policy of their tiers, and the only tier and status that are wanted."""
+    """When and for whom facts are listed, the policy of their tiers, and the only tier and status that are wanted.
+    `newest` is the order for people: the facts of the query's project first, then everybody's, each newest first."""
 
     now: datetime
     agent: str | None = None
     policy: str = RECENCY_POLICY
     tier: str | None = None
     status: str | None = None
+    newest: bool = False
 
 
 def listed_rows(
@@ -51,10 +54,14 @@ def listed_rows(
         if value is not None:
             condition += f" AND {column} = ?"
             values += (*(of_tier if column is tier else ()), value)
+    by: tuple[str, tuple[object, ...]] = ("? AND realm NOT LIKE 'project:%'", (names_project(wanted),))
+    if not order.newest:
+        used = "tier, coalesce(valid_to <= ?, 0), owner IS NOT ?, access_count DESC, weight DESC"
+        by = (used, (moment, order.agent))
     rows = index.database.execute(
-        f"SELECT n, fact.id, {tier} AS tier FROM {source} WHERE {condition} ORDER BY tier, coalesce(valid_to <= ?, 0),"
-        " owner IS NOT ?, access_count DESC, weight DESC, timestamp DESC, fact.id LIMIT ?",
-        (*of_tier, *values, moment, order.agent, -1 if limit is None else limit + len(without)),
+        f"SELECT n, fact.id, {tier} AS tier FROM {source} WHERE {condition}"
+        f" ORDER BY {by[0]}, timestamp DESC, fact.id LIMIT ?",
+        (*of_tier, *values, *by[1], -1 if limit is None else limit + len(without)),
     )
     found = [(n, TIERS[place]) for n, fact_id, place in rows if fact_id not in without]
     left_out = "json_each(?) AS given CROSS JOIN fact INDEXED BY fact_id ON fact.id = given.value"
@@ -62,6 +69,24 @@ def listed_rows(
     if without:
         total -= _count(index, left_out, condition, (json.dumps(sorted(without)), *values))
     return dict(found[:limit]), total
+
+
+def names_project(wanted: FactFilter) -> bool:
+    """Return whether a query names a project, so that other facts are everybody's."""
+    return wanted.reach is not None and wanted.reach.project is not None and not wanted.reach.others_hidden
+
+
+def names_in_use(index: Index, owners: Collection[str]) -> dict[str, set[str]]:
+    """Return the categories, the tags and the projects that facts of some owners have."""
+    query = "SELECT DISTINCT {} FROM fact WHERE owner IN (SELECT value FROM json_each(?))"
+
+    def values(column: str) -> set[str]:
+        rows = index.database.execute(query.format(column), (json.dumps(sorted(owners)),))
+        return {text for (text,) in rows if text}
+
+    tags = {tag for tags in values("tags") for tag in tags.split("\n") if tag}
+    projects = {project_of_realm(realm) for realm in values("realm") if realm.startswith(f"{PROJECT}:")}
+    return {"category": values("category"), "tag": tags, "project": projects}
 
 
 def _count(index: Index, source: str, condition: str, values: Sequence[object]) -> int:

@@ -37,6 +37,7 @@ from clawmem.model.records.entity import (
     kind_of,
     name_of_path,
     owner_of,
+    slug,
     summary_path,
     title_of,
 )
@@ -125,6 +126,19 @@ def _similar_names(index: Index, text: str, caller: Caller) -> list[str]:
             called.update(dict.fromkeys((_last_part(other) for other in (*others, name)), name))
     near = get_close_matches(_last_part(text), called, n=_MAX_SUGGESTIONS)
     return list(dict.fromkeys(called[word] for word in near))
+
+
+def names_of_project(vault: Vault, project: str) -> set[str]:
+    """Return the present and former names of the project that has the page `projects/NAME`; none without a page."""
+
+    def names(index: Index) -> set[str]:
+        place = f"projects/{slug(project)}"
+        found = {place, *entities_known_as(index, place)}
+        pages = (entity for entity in entities(index) if entity.name in found)
+        texts = (text for entity in pages for text in (entity.name, entity.title, *entity.aliases))
+        return {text.removeprefix("projects/") for text in texts}
+
+    return run_query(vault, names)
 
 
 def _last_part(text: str) -> str:

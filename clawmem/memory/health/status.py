@@ -18,6 +18,7 @@ from clawmem.index.tables.contents import (
     summary_names,
     taught_events,
 )
+from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import UNREADABLE, Index, index_path, open_store
 from clawmem.llm.choice import missing_keys, missing_model_part, model_programs
 from clawmem.memory.health.checks.repository import unfinished_git
@@ -36,15 +37,18 @@ from clawmem.model.records.event import (
     total_tokens,
     unpriced_tokens,
 )
+from clawmem.model.settings.acceptance import Signature, accepts
 from clawmem.model.settings.local import SettingSuggestion, open_suggestions
 from clawmem.model.settings.settings import is_command, model_names
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.edits.hand_edits import check_edits
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.git.acceptance import is_accepted
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.state.heartbeat_state import HeartbeatRun, read_last_run
 from clawmem.vault.state.hook_marks import HookMark, read_marks
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
+from clawmem.vault.state.own_commits import read_acceptance
 from clawmem.vault.state.reading_state import read_reading_state
 from clawmem.vault.state.spending import UseMeter, spent_on
 from clawmem.vault.vault import Vault
@@ -230,6 +234,15 @@ class Status(NamedTuple):
     suggested: tuple[SettingSuggestion, ...] = ()
     learning: LearningState = LearningState()
     hooks: tuple[HookMark, ...] = ()
+    from_elsewhere: OwnElsewhere | None = None
+
+
+class OwnElsewhere(NamedTuple):
+    """The address of the person, whose commits of other machines are not accepted on this one, and how many facts are
+    served as from outside."""
+
+    email: str
+    facts: int
 
 
 def status(vault: Vault, today: str = "") -> Status:
@@ -265,9 +278,18 @@ def status(vault: Vault, today: str = "") -> Status:
             suggested=open_suggestions(vault.settings),
             learning=learning,
             hooks=tuple(read_marks(vault)),
+            from_elsewhere=_own_elsewhere(vault, len(stakes(index))),
         )
 
     return run_query(vault, read_status)
+
+
+def _own_elsewhere(vault: Vault, facts: int) -> OwnElsewhere | None:
+    person = personal_identity(vault.git) if facts else None
+    if person is None or accepts(Signature(f"{person.name} <{person.email}>", ""), read_acceptance(vault)):
+        return None
+    by_person = ("log", "-1", "--format=%H", "--fixed-strings", f"--author=<{person.email}>")
+    return OwnElsewhere(person.email, facts) if vault.git.try_run(*by_person) else None
 
 
 def _set_aside(vault: Vault) -> tuple[str, ...]:

@@ -69,6 +69,7 @@ _DAY = r"\d{4}-\d{2}-\d{2}"
 _MONTH = r"(\d{4})(?:-(\d{2}))?"
 _DATED = r"\d{1,4}[-/.]\d"
 _AGO = r"(\d{1,4})\s*([dwmy])"
+_BACK = r"(?:(?:last|past) )?(\d{1,4}) ?(day|week|month|year)s?|()(day|week|month|year)"
 _UNIT_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 
@@ -117,16 +118,16 @@ def parse_moment(text: str, now: datetime, what: str = "date") -> str:
 
 
 def parse_start(text: str, now: datetime, ahead: bool = False) -> str:
-    """Return a typed begin like `parse_moment`; a month or a year means its first day. `ahead` means that a bare
-    weekday is the coming one."""
+    """Return a typed begin like `parse_moment`; "2 weeks" is that long ago, a month or a year means its first day.
+    `ahead` means that a bare weekday is the coming one."""
     days = days_of(text)
-    return days[0] if days else _typed(text, now) or _in_words(text, now, ahead)[0]
+    return days[0] if days else _typed(text if ahead else _short(text), now) or _in_words(text, now, ahead)[0]
 
 
 def parse_end(text: str, now: datetime, ahead: bool = False) -> str:
     """Return a typed end like `parse_start`; a month or a year means its last day."""
     days = days_of(text)
-    return days[1] if days else _typed(text, now) or _in_words(text, now, ahead)[1]
+    return days[1] if days else _typed(text if ahead else _short(text), now) or _in_words(text, now, ahead)[1]
 
 
 def parse_state(text: str, now: datetime) -> str:
@@ -147,7 +148,7 @@ def parse_period(text: str, now: datetime) -> tuple[str, str] | None:
         first, last = parse_start(text, now), parse_end(text, now)
     except InvalidInput:
         return None
-    last = stamp(now)[:10] if re.fullmatch(_AGO, text.strip().lower()) else last
+    last = stamp(now)[:10] if re.fullmatch(_AGO, _short(text).strip().lower()) else last
     return (first, last) if len(first) == 10 else None
 
 
@@ -169,6 +170,12 @@ def _in_words(text: str, now: datetime, ahead: bool = False) -> tuple[str, str]:
     from clawmem.model.language.date_words import days_in_words  # its pattern takes milliseconds to compile
 
     return days_in_words(text, now.date(), ahead) or (_refuse(text), "")
+
+
+def _short(text: str) -> str:
+    """Return "2 weeks" and "week" as `2w` and `1w`; other text as it is."""
+    back = re.fullmatch(_BACK, text.strip().lower())
+    return text if back is None else f"{back[1] or 1}{(back[2] or back[4])[0]}"
 
 
 def _typed(text: str, now: datetime) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from clawmem.errors import InvalidInput
@@ -97,6 +97,16 @@ def with_article(word: str) -> str:
 def normal(text: str) -> str:
     """Return the common form of statements that differ only in case, spacing and outer punctuation."""
     return _EDGES.sub("", _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).casefold())
+
+
+def near_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is spelled most like another one, in any case, or None if none is spelled like it."""
+    from difflib import get_close_matches  # only after a mistake
+
+    # Below 0.7, what is found has some letters of the name and another meaning: `reason` and `json` have 0.6.
+    by_form = {text.lower(): text for text in known}
+    near = get_close_matches(name.lower(), by_form, n=1, cutoff=0.7)
+    return by_form[near[0]] if near else None
 
 
 def plain(text: str) -> str:

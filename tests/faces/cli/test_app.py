@@ -96,7 +96,7 @@ def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, cla
     result = clawmem(word, "tea")
     assert (result.code, result.out) == (2, "")
     assert f"Did you mean '{OTHER_NAMES[word]}'?" in result.err
-    assert clawmem(OTHER_NAMES[word], "--help").code == 0
+    assert clawmem(*OTHER_NAMES[word].split(), "--help").code == 0
 
 
 @pytest.mark.parametrize(

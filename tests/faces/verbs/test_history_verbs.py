@@ -226,3 +226,43 @@ def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Comman
     assert clawmem("show", undone).code == 0
     assert "removed" not in clawmem("why", undone, "--json").data
     assert "No fact has the id" in clawmem("show", "fact_00ff00ff").err
+
+
+def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
+    for day in (10, 17, 20):
+        clawmem("remember", f"Fact of the {day}th.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
+    env = {"CLAWMEM_NOW": "2026-11-21T12:00:00Z"}
+    for words, days in (("week", "17 20"), ("2 weeks", "10 17 20"), ("yesterday", "20"), ("3 days", "20")):
+        changed = clawmem("diff", "--since", words, "--json", env=env).data["changes"]
+        assert [each["fact"]["fact"][12:14] for each in changed] == days.split(), words
+    assert [entry["subject"][-5:] for entry in clawmem("log", "week", "--json", env=env).data["history"]] == [
+        "17th.",
+        "20th.",
+    ]
+    assert "20th" in clawmem("log", "yesterday", env=env).out
+    assert clawmem("diff", "--since", "2026-11-17", "--until", "2026-11-18", env=env).out.count("Learned") == 1
+
+
+def test_the_option_agent_is_said_to_be_who_asks(clawmem: Command) -> None:
+    clawmem("remember", "Jane prefers tea.")
+    assert "--agent is who asks; `clawmem log --by NAME`" in clawmem("log", "--agent", "finance").err
+    assert "--agent is who asks" in clawmem("diff", "--agent", "finance").err
+    assert clawmem("log", "--agent", "finance", "--by", "finance").err == "note: No commit matches.\n"
+    assert "who asks" not in clawmem("log", env={"CLAWMEM_AGENT": "finance"}).err
+
+
+def test_new_words_of_edit_replace_the_fact(clawmem: Command) -> None:
+    clawmem("remember", "Jane prefers tea.")
+    assert clawmem("edit", "Jane prefers tea", "Jane  prefers coffee.").code == 0
+    assert "Jane prefers coffee." in clawmem("list").out and "tea" not in clawmem("list").out
+    refused = clawmem("edit", "Jane prefers coffee", "Jane likes it.", "--pin")
+    assert (refused.code, "either new words or options" in refused.err) == (2, True)
+
+
+def test_the_reason_has_one_name(clawmem: Command) -> None:
+    for option in ("--why", "--reason"):
+        assert clawmem("decision", "add", f"Use {option}.", option, "It is short.").code == 0
+        clawmem("remember", f"Jane likes {option}.")
+        assert clawmem("supersede", f"Jane likes {option}", f"Jane has {option}.", option, "She took it.").code == 0
+    for option in ("--because", "--reason"):
+        assert clawmem("lesson", "add", f"Test {option}.", option, "It broke.").code == 0

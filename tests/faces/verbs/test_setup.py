@@ -500,7 +500,10 @@ def reader(tmp_path: Path, vault_root: Path, trial: str = '{"works": true}') -> 
 def test_a_reader_that_is_not_there_is_no_success(setup: Setup, home: Path, harness: str, why: str) -> None:
     result = setup(harness, "--learn")
     assert result.code == 14 and f"{harness} is wired, but nobody reads what is said: {why}." in result.err
-    assert any(path.is_file() for path in home.rglob("*.json")), "the rest is wired"
+    wired = [path for path in home.rglob("*.json") if path.is_file()]
+    assert wired, "the rest is wired"
+    assert any(f"note: {path}: added\n" in result.err for path in wired)
+    assert result.err.index("note: ") < result.err.index("error: ")
 
 
 def test_the_program_of_the_harness_reads_after_it_was_tried(

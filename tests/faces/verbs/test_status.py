@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,41 @@ def test_two_hooks_are_shown_the_failed_first(clawmem: Command, vault_root: Path
         (folder / f"cursor-{number}.json").write_text(json.dumps(mark._asdict()), encoding="utf-8")
     lines = [line for line in clawmem("status").out.splitlines() if line.startswith("hook")]
     assert [line.split()[2] for line in lines] == ["event1", "event3"]
+
+
+def test_a_second_machine_is_told_how_to_accept_what_its_person_wrote_on_the_first(
+    clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    clawmem("remember", "Never deploy on Fridays.")
+    clawmem("decision", "add", "Use Postgres.", "--reason", "It has JSON.")
+    home = tmp_path / "second laptop"
+    home.mkdir()
+    (home / ".gitconfig").write_bytes((Path(environment["HOME"]) / ".gitconfig").read_bytes())
+    env = {"HOME": str(home)}
+    subprocess.run(["git", "clone", "-q", vault_root, home / ".clawmem"], check=True, env={**environment, **env})
+
+    def first_step() -> str:
+        command: str = clawmem("status", "--json", cwd=home, env=env).data["next"][0]["command"]
+        return command
+
+    assert clawmem("list", cwd=home, env=env).out.count("from outside, unverified") == 2
+    command = first_step()
+    assert command.startswith("clawmem review trust ")
+    assert "2 facts served as from outside" in clawmem("status", cwd=home, env=env).out
+    assert clawmem(*command.split()[1:], cwd=home, env=env).code == 0
+    assert "from outside" not in clawmem("list", cwd=home, env=env).out
+    assert "review trust" not in first_step()
+    assert "review trust" not in clawmem("status").out
+
+
+def test_a_second_machine_of_somebody_else_is_told_nothing(
+    clawmem: Command, vault_root: Path, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    clawmem("remember", "Never deploy on Fridays.")
+    home = tmp_path / "another"
+    home.mkdir()
+    (home / ".gitconfig").write_text("[user]\n\tname = Mia\n\temail = mia@example.org\n")
+    env = {"HOME": str(home)}
+    subprocess.run(["git", "clone", "-q", vault_root, home / ".clawmem"], check=True, env={**environment, **env})
+    assert "from outside, unverified" in clawmem("list", cwd=home, env=env).out
+    assert "review trust" not in clawmem("status", cwd=home, env=env).out

@@ -1,0 +1,143 @@
+"""What a command line that cannot be read may have meant.
+
+It is imported only after a mistake. A command that it names can be read, and what it names is in the vault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import takewhile
+from shlex import quote
+from typing import Any
+
+from clawmem.errors import ClawmemError
+from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at
+from clawmem.faces.parts.words import LISTED_BY
+from clawmem.faces.verbs.table import OTHER_OPTIONS
+from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
+from clawmem.model.language.text import near_name
+from clawmem.runtime import runtime_of
+
+_PLACES = {"person": "areas/people", "company": "areas/companies", "project": "projects", "area": "areas"}
+_MORE = {
+    "'setup --remove'": "`clawmem setup HARNESS --remove` takes the memory out of an agent, `clawmem config set"
+    " llm.model ''` ends the reader, and `clawmem config set session.ask false` the question after a turn.",
+    "'clone'": "On another machine: `git clone REMOTE ~/.clawmem`, then `clawmem status`.",
+}
+
+
+def unknown_command(word: str, known: Iterable[str], other_names: Mapping[str, str]) -> str:
+    """Return the message for an unknown command, with what it may have meant: by `other_names`, else by spelling."""
+    meant = other_names.get(word.lower()) or near_name(word, known)
+    return f"No such command {word!r}." + (f" Did you mean {meant!r}?" if meant else "")
+
+
+def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
+    """Return the message of a usage error of click, and what to type instead."""
+    context, kind = getattr(problem, "ctx", None), type(problem).__name__
+    path = context.command_path if context is not None else "clawmem"
+    message = _unknown_option(problem) if kind == "NoSuchOption" else _plainly(problem)
+    if not message.endswith((".", "?", "!", ")")):
+        message += "."
+    meant = _quoted(arguments, message, context) or _what_fits(arguments, problem, context)
+    hint = " ".join((*meant, f"See `{path} --help`."))
+    if kind == "NoSuchOption" and not problem.option_name.startswith("--"):
+        hint += " Put a text that begins with a dash after `--`."
+        message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
+    return message, hint
+
+
+def _plainly(problem: Any) -> str:
+    """The message of a usage error, without the names of Python's types and ranges."""
+    message: str = problem.format_message()
+    message = re.sub(r"is not a valid int(?:eger)?(?: range)?", "is not a whole number", message)
+    message = re.sub(r"is not a valid float(?: range)?", "is not a number", message)
+    message = re.sub(r"is not in the range (\S+?)<=x<=(\S+?)\.$", r"is not between \1 and \2.", message)
+    return re.sub(r"is not in the range x>=(\S+?)\.$", r"is less than \1.", message)
+
+
+def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str]:
+    """What to type instead: an example where something is missing, the commands of a group where one is unknown."""
+    if context is None:
+        return []
+    if type(problem).__name__ == "MissingParameter":
+        names = context.params.get("facts") or ()
+        if len(names) == 2 and all(_names(arguments, "entity", name) for name in names):
+            return [f"Two entities: `{' '.join(['clawmem entity merge', *map(quote, names)])}`."]
+        example = (context.command.epilog or "").partition("Examples:\n")[2].partition("\n")[0].strip()
+        return [f"Example: `{example}`."] if example else []
+    known = getattr(context.command, "commands", {})
+    if type(problem).__name__ != "UsageError" or not known:
+        return []
+    if context.parent is not None:
+        return [f"Its commands are {', '.join(known)}."]
+    return [more for words, more in _MORE.items() if words in problem.message]
+
+
+def _is_id(word: str) -> bool:
+    return word.startswith((FACT_PREFIX, PROPOSAL_PREFIX))
+
+
+def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
+    """The command line that may be meant, where more words came than a command takes."""
+    if context is None or not message.startswith("Got unexpected extra argument"):
+        return []
+    places = [param for param in context.command.params if param.param_type_name == "argument"]
+    arguments = in_current_words(arguments)
+    start = verb_at(arguments) + len(context.command_path.split()) - 1
+    words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
+    if not places or len(words) <= len(places):
+        return []
+    before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]
+    if any(map(_is_id, words[len(places) :])):
+        return [f"One at a time: `{' '.join([*before, *words[: len(places)]])}`."] if all(map(_is_id, words)) else []
+    verb = " ".join(context.command_path.split()[1:])
+    if verb in LISTED_BY and words[0] in ("list", "show"):
+        return [LISTED_BY[verb]]
+    if verb == "entity create" and words[0] in _PLACES:
+        place = f"{_PLACES[words[0]]}/{'-'.join(words[1:]).lower()}"
+        return [f"Write its place: `{' '.join([*before, *map(quote, [place, *after])])}`."]
+    if verb == "why":
+        return [f"Ask: `{' '.join(['clawmem recall', quote(' '.join(['why', *words]))])}`."]
+    own = words[: len(places) - 1]
+    for text in (" ".join(words[len(places) - 1 :]), words[-1]):
+        line = [*arguments[:start], *own, text, *after]
+        if _resolves(arguments, line, text):
+            what = "Quote a text of several words" if " " in text else "By its name alone"
+            return [f"{what}: `{' '.join(['clawmem', *arguments[:start], *map(quote, line[start:])])}`."]
+    return []
+
+
+def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
+    """Whether a command line can be read, and its last argument, where that names a fact or an entity, is one."""
+    call = plain_call(line)
+    if call is None:
+        return False
+    *_, last = (parameter for parameter in call[0].parameters if not parameter.flags)
+    if last.completes not in ("fact", "entity", "fact or entity"):
+        return True
+    return _names(arguments, last.completes, text)
+
+
+def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
+    """Whether a text names what is asked for: a fact, an entity, or either."""
+    from clawmem.memory.entities.places import find_readable_entity  # only where something may be named
+    from clawmem.serving.browse import peek
+
+    runtime = runtime_of(arguments)
+    for kind, find in (("entity", find_readable_entity), ("fact", peek)):
+        with suppress(ClawmemError):
+            if kind in kinds:
+                return bool(find(runtime.vault(), text, runtime.caller()))
+    return False
+
+
+def _unknown_option(problem: Any) -> str:
+    """The message for an unknown option, with the known one that is meant."""
+    known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
+    others = (each for each in OTHER_OPTIONS.get(problem.option_name, "").split() if each in known)
+    by_word = {flag.lstrip("-"): flag for flag in known}
+    meant = next(others, None) or by_word.get(near_name(problem.option_name.lstrip("-"), by_word) or "")
+    return f"No such option: {problem.option_name}." + (f" Did you mean {meant!r}?" if meant else "")

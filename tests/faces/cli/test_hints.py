@@ -1,0 +1,102 @@
+"""What a mistyped command line is answered with: a command that can be run, or none."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from clawmem.faces.cli.hints import unknown_command
+from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, all_verbs
+from tests.conftest import Command
+
+
+@pytest.fixture(autouse=True)
+def _facts(clawmem: Command) -> None:
+    clawmem("remember", "Jane Doe prefers tea.", "--entity", "areas/people/jane")
+    clawmem("remember", "Atlas uses Postgres.", "--entity", "projects/atlas")
+
+
+def _hinted(clawmem: Command, *words: str) -> list[str]:
+    """The words of the command in the hint, or none."""
+    result = clawmem(*words)
+    assert result.code in (1, 2) and result.out == "", words
+    hint = result.err.partition("hint: ")[2]
+    return [] if hint.startswith("See ") else shlex.split(hint.split("`")[1])[1:]
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("show project atlas", "show atlas"),
+        ("show jane doe prefers tea", "show 'jane doe prefers tea'"),
+        ("show person zzz", ""),
+        ("log person jane", "log jane"),
+        ("tier postgres zzz", ""),
+        ("why did we choose Postgres", "recall 'why did we choose Postgres'"),
+        ("why 'did we choose Postgres'", "recall 'why did we choose Postgres'"),
+        ("entity create person Mia Berg", "entity create areas/people/mia-berg"),
+        ("entity add project site", "entity create projects/site"),
+        ("merge jane atlas", "entity merge jane atlas"),
+        ("merge jane zzz", "merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'"),
+        ("note list", "recall '' --in notes --since today"),
+        ("note show yesterday", "recall '' --in notes --since today"),
+        ("remember list", "list"),
+        ("remember list jane", "list"),
+        ("remember ' show '", "list"),
+    ],
+)
+def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: Command) -> None:
+    before = clawmem("log", "--json").data
+    assert _hinted(clawmem, *shlex.split(words)) == shlex.split(meant)
+    assert clawmem("log", "--json").data == before
+    if meant and "fact_1a2b" not in meant:
+        assert clawmem(*shlex.split(meant)).code == 0
+
+
+def test_an_entity_is_proposed_where_a_name_is_misspelt(clawmem: Command) -> None:
+    assert "Did you mean areas/people/jane?" in clawmem("show", "Jnae").err
+
+
+@pytest.mark.parametrize("word", ["pause", "off", "stop"])
+def test_what_turns_learning_off_is_named(word: str, clawmem: Command) -> None:
+    hint = clawmem(word).err
+    for words in ("setup HARNESS --remove", "config set llm.model ''", "config set session.ask false"):
+        assert f"`clawmem {words}`" in hint
+    assert clawmem("config", "set", "llm.model", "").code == clawmem("config", "set", "session.ask", "false").code == 0
+
+
+def test_a_word_spelled_like_no_verb_gets_no_guess() -> None:
+    for word in ("project", "pause", "redo"):
+        assert unknown_command(word, all_verbs(), {}).endswith(f"{word!r}.")
+    assert "'remember'" in unknown_command("Remembre", all_verbs(), {})
+    assert "'entity list'" in unknown_command("projects", all_verbs(), OTHER_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("list --top 3", "--limit"), ("list --max 3", "--limit"), ("list --format json", "--json"),
+        ("list --type x", "--category"), ("remember x --until 2027", "--valid-to"), ("remember x --due 2027",
+        "--valid-to"), ("merge a b --into c --why x", "--reason"), ("-V", "--version"), ("-v", "--version"),
+        ("note x --reason y", ""), ("entity list --since 2026", ""),
+    ],
+)  # fmt: skip
+def test_an_option_of_other_programs_is_answered_with_the_one_that_is_meant(
+    words: str, meant: str, clawmem: Command
+) -> None:
+    text = clawmem(*words.split()).err
+    assert ("Did you mean" in text) == bool(meant)
+    assert not meant or f"Did you mean '{meant}'?" in text
+
+
+def test_each_option_of_other_programs_stands_for_some_that_exist(clawmem: Command) -> None:
+    flags = " ".join(clawmem(verb, "--help").out for verb in ("list", "remember", "diff", "supersede", "entity"))
+    flags += clawmem("entity", "create", "--help").out + clawmem("--help").out
+    assert all(flag in flags for meant in OTHER_OPTIONS.values() for flag in meant.split())
+
+
+def test_the_word_add_is_that_of_a_verb(clawmem: Command) -> None:
+    assert clawmem("entity", "add", "areas/people/mia").out == "created areas/people/mia\n"
+    assert clawmem("note", "add", "Met Mia.").out.endswith("Met Mia.\n")
+    assert clawmem("remember", "add", "Mia likes tea.", "--json").data["facts"][0]["fact"] == "Mia likes tea."

@@ -1,0 +1,102 @@
+"""The order in which a person gets facts, and what is said of a filter that no fact fits."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.conftest import Command
+
+
+def _at(day: int) -> dict[str, str]:
+    return {"CLAWMEM_NOW": f"2026-11-{day:02}T12:00:00Z"}
+
+
+@pytest.fixture(autouse=True)
+def _facts(clawmem: Command) -> None:
+    clawmem("remember", "Jane prefers tea.", "--entity", "areas/people/jane", "--tag", "drinks", env=_at(1))
+    clawmem("remember", "Atlas uses Postgres.", "--project", "atlas", env=_at(2))
+    clawmem("remember", "The office closes at six.", "--importance", "0.9", env=_at(3))
+    clawmem("decision", "add", "Atlas is free.", "--reason", "It sells.", "--project", "atlas", env=_at(4))
+
+
+def _listed(clawmem: Command, *options: str) -> list[str]:
+    return re.findall(r"fact_\w+  (.+?)  \(", clawmem("list", *options).out)
+
+
+def test_a_person_reads_the_newest_first_and_reading_changes_no_order(clawmem: Command) -> None:
+    newest = ["Atlas is free.", "The office closes at six.", "Atlas uses Postgres.", "Jane prefers tea."]
+    assert _listed(clawmem) == newest
+    for _ in range(3):
+        clawmem("show", "Jane prefers tea.")
+    assert _listed(clawmem) == newest
+    assert _listed(clawmem, "--limit", "2") == newest[:2]
+    by_tier = [fact["tier"] for fact in clawmem("list", "--json").data["facts"]]
+    assert by_tier == sorted(by_tier, key=["hot", "warm", "cold"].index)
+    assert clawmem("list", "--json").data["facts"][0]["fact"] == "Jane prefers tea."
+
+
+def test_the_facts_of_a_named_project_come_before_those_of_everybody(clawmem: Command) -> None:
+    own, rest = ["Atlas is free.", "Atlas uses Postgres."], ["The office closes at six.", "Jane prefers tea."]
+    assert _listed(clawmem, "--project", "atlas") == [*own, *rest]
+    assert "note: 2 of the project, then 2 of everybody\n" in clawmem("list", "--project", "atlas").err
+    clawmem("show", "Jane prefers tea.")
+    clawmem("show", "Atlas uses Postgres.")
+    assert _listed(clawmem, "--project", "atlas") == [*own, *rest]
+    assert _listed(clawmem, "--project", "atlas", "--limit", "3") == [*own, rest[0]]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("list --project Atlsa", "No fact has the project 'Atlsa'. Did you mean 'atlas'?"),
+        ("list --project nosuch", "No fact has the project 'nosuch'. Known are atlas."),
+        ("recall postgres --project=Atlsa", "No fact has the project 'Atlsa'. Did you mean 'atlas'?"),
+        ("decision list --project atlsa", "No fact has the project 'atlsa'. Did you mean 'atlas'?"),
+        ("list --category decisions", "No fact has the category 'decisions'. Did you mean 'decision'?"),
+        ("list -t drink", "No fact has the tag 'drink'. Did you mean 'drinks'?"),
+        ("recall tea -t nosuch", "No fact has the tag 'nosuch'. Known are drinks."),
+        ("remember x --project atlsa", "'atlsa' is a new project, beside 'atlas'; `clawmem undo` takes it back"),
+    ],
+)
+def test_a_name_that_no_fact_has_is_said_with_the_nearest(words: str, said: str, clawmem: Command) -> None:
+    result = clawmem(*words.split())
+    assert result.code == 0
+    assert f"note: {said}\n" in result.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "list --project atlas", "list --project Atlas", "list -c DECISION", "list -t Drinks", "recall tea -t drinks",
+        "decision list --project atlas", "remember x --project atlas", "remember x --project borealis",
+    ],
+)  # fmt: skip
+def test_a_name_that_is_known_or_new_is_not_remarked_on(words: str, clawmem: Command) -> None:
+    err = clawmem(*words.split()).err
+    assert "No fact has" not in err and "is a new" not in err
+
+
+def test_a_renamed_project_keeps_its_facts_under_both_names(clawmem: Command) -> None:
+    assert clawmem("entity", "rename", "atlas", "borealis").code == 0
+    for name in ("borealis", "atlas", "Borealis"):
+        assert _listed(clawmem, "--project", name)[:2] == ["Atlas is free.", "Atlas uses Postgres."], name
+        assert "Atlas is free." in clawmem("decision", "list", "--project", name).out
+    clawmem("remember", "Borealis has a logo.", "--project", "borealis")
+    assert "Borealis has a logo." in _listed(clawmem, "--project", "atlas")
+    shown = clawmem("show", "borealis").out
+    assert "Atlas uses Postgres." in shown.partition("Elsewhere")[2]
+    assert shown.count("Borealis has a logo.") == 1
+
+
+def test_days_are_said_in_words_and_a_list_of_decisions_has_them(clawmem: Command) -> None:
+    env = {"CLAWMEM_NOW": "2026-11-16T12:00:00Z"}
+    assert "Atlas uses Postgres." in clawmem("list", "--since", "2 weeks ago", env=env).out
+    for words in ("2 weeks", "last 14 days", "2w"):
+        assert "Atlas uses Postgres." in clawmem("list", "--since", words, env=env).out, words
+        assert "Jane" not in clawmem("list", "--since", words, env=env).out, words
+    assert clawmem("list", "--since", "week", env=env).out == ""
+    assert "Atlas is free." in clawmem("decision", "list", "--since", "2 weeks", env=env).out
+    assert clawmem("decision", "list", "--since", "week", env=env).out == ""
+    assert clawmem("decision", "list", "--until", "2026-11-03", env=env).out == ""
