@@ -23,11 +23,12 @@ from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
 from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
-from clawmem.model.facts.gates import FRESH, passes
+from clawmem.model.facts.gates import CURRENT, FRESH, passes
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
 from clawmem.model.lifecycle.staleness import STALE_DAYS
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.vault.vault import Vault
 
@@ -72,19 +73,25 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
     conflicts = _conflicts(current, judged, titles, name)
     doubtful = _doubtful(current, judged)
-    held_back = len(current) - len(claims) - len(doubtful)
-    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
+    dated = [fact for fact in current if _failed(fact, judged) == [CURRENT] and quarantine_rule(fact) is None]
+    coming = tuple(fact for fact in dated if (fact.valid_from or "") > stamp(context.caller.now)[:10])
+    ended = tuple(fact for fact in dated if fact not in coming)
+    held_back = len(current) - len(claims) - len(doubtful) - len(dated)
+    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, (), (), held_back, coming, ended)
     return page, _entry(page, counted_facts(index, current), context)
 
 
 def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:
     """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
-    found = []
-    for fact in sorted(current, key=_newest_first, reverse=True):
-        failed = [result for result in judged.results[fact.id] if not result.passed]
-        if len(failed) == 1 and failed[0].gate == FRESH:
-            found.append(DoubtfulClaim(fact, failed[0].reason))
-    return tuple(found)
+    return tuple(
+        DoubtfulClaim(fact, next(result.reason for result in judged.results[fact.id] if not result.passed))
+        for fact in sorted(current, key=_newest_first, reverse=True)
+        if _failed(fact, judged) == [FRESH]
+    )
+
+
+def _failed(fact: Fact, judged: JudgedFacts) -> list[str]:
+    return [result.gate for result in judged.results[fact.id] if not result.passed]
 
 
 def _newest_first(fact: Fact) -> tuple[str, str]:

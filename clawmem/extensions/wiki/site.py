@@ -25,6 +25,7 @@ from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
     REPORTS,
+    Conversation,
     EntityPage,
     HandLinks,
     OwnPage,
@@ -34,6 +35,7 @@ from clawmem.extensions.wiki.values.page import (
     SitePage,
     SiteTopic,
     TopicPage,
+    conversations,
     entity_page,
     site_paths,
     source_events,
@@ -46,11 +48,13 @@ from clawmem.index.search.lookup import entities, entity_names, unreadable_notic
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
-from clawmem.model.kinds import file_kind
+from clawmem.model.kinds import DAILY_NOTE, file_kind
+from clawmem.model.pages.daily import note_lines
 from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
+from clawmem.model.records.event import MARK, PARTICIPANTS, is_speech, marked_by, parse_events
 from clawmem.vault.vault import Vault
 
 Render = Callable[[Site], Iterable[tuple[str, bytes]]]
@@ -70,16 +74,22 @@ class BuiltSite(NamedTuple):
 
 
 def build_site(
-    vault: Vault, caller: Caller, folder: Path, render: Render, report: OnProgress | None = None
+    vault: Vault,
+    caller: Caller,
+    folder: Path,
+    render: Render,
+    report: OnProgress | None = None,
+    messages: bool = False,
 ) -> BuiltSite:
-    """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`.
+    """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
+    it has the notes of each day and what was said, without what is for some people only.
 
     `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
     StorageFailed if a file cannot be written."""
 
     def act(index: Index) -> BuiltSite:
         with tempfile.TemporaryFile() as file:
-            return _Builder(vault, index, caller, _Spool(file), report).build(folder, render)
+            return _Builder(vault, index, caller, _Spool(file), report, messages).build(folder, render)
 
     return run_query(vault, act, one_state=False)
 
@@ -130,12 +140,15 @@ class _Spool:
 class _Builder:
     """One build: what it reads, and what it has gathered so far."""
 
-    def __init__(self, vault: Vault, index: Index, caller: Caller, spool: _Spool, report: OnProgress | None) -> None:
+    def __init__(
+        self, vault: Vault, index: Index, caller: Caller, spool: _Spool, report: OnProgress | None, messages: bool
+    ) -> None:
         self.vault = vault
         self.index = index
         self.caller = caller
         self._spool = spool
         self._report = report
+        self._messages = messages
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
         self._titles = titles_of(entities(index))
@@ -161,6 +174,7 @@ class _Builder:
             totals,
             others,
             self._texts([INDEX])[INDEX],
+            self._talks() if self._messages else None,
         )
         result = write_site(folder, render(site), self._report, len(self._entries))
         notices = (*self.index.notices, *unreadable_notices(self.index))
@@ -202,23 +216,55 @@ class _Builder:
             notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
+    def _talks(self) -> dict[str, Conversation]:
+        """Return what was said to all, by the path of its page. A message that somebody marked, or whose source names
+        who was there, may be for some people only."""
+        paths = (
+            [path for path in self.vault.files_at(self._head, "ledger") if path.endswith(".jsonl")]
+            if self._head
+            else []
+        )
+        said = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
+        marked = {target for event in said if (target := marked_by(event))}
+        for_some = {MARK, *PARTICIPANTS}
+        shown = (
+            event
+            for event in said
+            if not event.recalled
+            and is_speech(event)
+            and not (event.source or "").startswith("daily/")  # whose page has them
+            and event.id not in marked
+            and for_some.isdisjoint(event.metadata or {})
+        )
+        return {talk.path: talk for talk in conversations(shown)}
+
     def _own_titles(self, topics: Iterable[str]) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the
         path of an entity or a topic is shown on that page."""
         if not self._head:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
-        paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path)]
+        paths = [path for path in self.vault.files_at(self._head) if path not in taken and self._may_be_own(path)]
         titles: dict[str, str] = {}
         for start in range(0, len(paths), _AT_ONCE):
             for path, text in self._contents(paths[start : start + _AT_ONCE]).items():
-                if generated_part(text) is None:
+                if generated_part(text) is None or (path.startswith("daily/") and note_lines(text)):
                     titles[path] = _title(path, text)
         return dict(sorted(titles.items()))
 
     def _own(self, paths: Iterable[str]) -> Iterator[OwnPage]:
         for path, text in self._contents(sorted(paths)).items():
-            yield OwnPage(path, _title(path, text), split_front_matter(text)[1])
+            notes = [f"- {' '.join(filter(None, line))}" for line in note_lines(text)]
+            body = "\n".join(notes) if path.startswith("daily/") else split_front_matter(text)[1]
+            yield OwnPage(path, _title(path, text), body)
+
+    def _may_be_own(self, path: str) -> bool:
+        if not path.endswith(".md"):
+            return False
+        if path.startswith(f"{FOLDER}/"):
+            return not path.startswith(f"{REPORTS}/")
+        kind = file_kind(path)
+        return kind is not None and (kind.name in _OWN_KINDS or (self._messages and kind == DAILY_NOTE))
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
         """Return what people wrote on some pages, as HEAD has them."""
@@ -228,15 +274,6 @@ class _Builder:
     def _contents(self, paths: list[str]) -> dict[str, str]:
         found = self.vault.contents_at(self._head, paths) if self._head else {}
         return {path: data.decode("utf-8-sig", errors="replace") for path, data in found.items() if data is not None}
-
-
-def _may_be_own(path: str) -> bool:
-    if not path.endswith(".md"):
-        return False
-    if path.startswith(f"{FOLDER}/"):
-        return not path.startswith(f"{REPORTS}/")
-    kind = file_kind(path)
-    return kind is not None and kind.name in _OWN_KINDS
 
 
 def _title(path: str, text: str) -> str:

@@ -116,11 +116,16 @@ def curate(
 def site(
     call: Call,
     folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
+    more: Annotated[
+        str | None,
+        Parameter("messages: also the notes of each day and what was said.", ("--with",), choices=("messages",)),
+    ],
 ) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
     people wrote, search, and a graph.
 
     It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says.
+    Think before you publish one with messages: only what was marked as being for some people is left out.
     Edits by hand are shown once they are committed, which `clawmem wiki build` does. A folder that contains anything
     but such a site is refused."""
     runtime = call.runtime
@@ -129,7 +134,7 @@ def site(
     from clawmem.extensions.wiki.web.render_site import render_site  # only for this verb
 
     with call.progress() as report:
-        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report)
+        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report, more is not None)
     build = built.build
     data = {
         "folder": str(target),

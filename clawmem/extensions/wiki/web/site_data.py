@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clawmem.extensions.wiki.values.page import (
+    Conversation,
     EntityPage,
     FactPlace,
     OwnPage,
@@ -26,10 +27,13 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.extensions.wiki.web.html import data_script, keyed_script
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import NOT_CHOSEN, reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.entity import kind_of
+from clawmem.model.records.event import display_speaker
 
+NEW, CHANGED, ENDED = "new", "changed", "ended"
 ENTITY, FACT, DECISION = "entity", "fact", "decision"
 ABOUT, MENTIONS, RESTS_ON, CONTRADICTS, REPLACES = "about", "mentions", "rests_on", "contradicts", "replaces"
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
@@ -73,7 +77,12 @@ def memory_graph(pages: Iterable[EntityPage], others: Collection[str] = ()) -> M
     for page in pages:
         nodes[page.path] = MemoryNode(page.path, ENTITY, page.entity.title, page.path)
     for page in pages:
-        for fact in (*(claim.fact for claim in page.claims), *(claim.fact for claim in page.doubtful)):
+        for fact in (
+            *(claim.fact for claim in page.claims),
+            *(claim.fact for claim in page.doubtful),
+            *page.coming,
+            *page.ended,
+        ):
             nodes[fact.id] = _node(fact, page.path)
             edges[MemoryEdge(fact.id, page.path, ABOUT)] = None
         edges.update(dict.fromkeys(_graph_edges(page, nodes, entities)))
@@ -140,25 +149,62 @@ def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     return places
 
 
+class NewsRow(NamedTuple):
+    """What is new, changed, ended or coming: since when, the sentence with its address, the words that it replaced, the
+    reason, its page with an address, and its category if it holds now."""
+
+    at: str
+    kind: str
+    text: str
+    link: str
+    was: str = ""
+    because: str = ""
+    place: tuple[str, str] | None = None
+    category: str = ""
+
+    @property
+    def day(self) -> str:
+        """The day, without a time."""
+        return day_of(self.at)
+
+
+def news_of(page: EntityPage, address: str) -> Iterator[NewsRow]:
+    """Yield what is new, changed, ended and coming on an entity's page, given its address."""
+    place = (address, page.entity.title)
+
+    def row(at: str, kind: str, fact: Fact, was: str = "", category: str = "") -> NewsRow:
+        return NewsRow(at, kind, fact.fact, f"{address}#{fact.id}", was, reason_of(fact), place, category)
+
+    for claim in page.claims:
+        for fact in (claim.fact, *claim.replaced):
+            was = next((old.fact for old in claim.replaced if old.superseded_by == fact.id), "")
+            holds = fact.category if fact is claim.fact else ""
+            yield row(fact.timestamp, CHANGED if was else NEW, fact, was, holds)
+    yield from (row(fact.valid_to or fact.valid_from or "", ENDED, fact) for fact in page.ended)
+
+
+def reason_of(fact: Fact) -> str:
+    """Return the first reason of a fact, empty if there is none."""
+    return next((text for label, text in reasons_of(fact) if label != NOT_CHOSEN), "")
+
+
 class RecordList:
     """The claims of a category."""
 
     def __init__(self, name: str, category: str) -> None:
         self._name = name
         self._category = category
-        self._rows: list[tuple[str, str, str, str]] = []
+        self._rows: list[NewsRow] = []
 
-    def put(self, path: str, facts: Iterable[Fact], title: str = "") -> None:
-        """Take in the claims of a page of the site, given with its title."""
-        for fact in facts:
-            if fact.category == self._category:
-                self._rows.append((day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title))
+    def put(self, rows: Iterable[NewsRow]) -> None:
+        """Take in what is new and changed on a page of the site."""
+        self._rows += (row for row in rows if row.category == self._category)
 
     def pages(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield the path and the values of each page: the claims, the newest first, in parts."""
-        for part in parts(f"{self._name}.html", sorted(self._rows, key=lambda row: (row[0], row[2]), reverse=True)):
+        for part in parts(f"{self._name}.html", sorted(self._rows, key=lambda row: (row.day, row.link), reverse=True)):
             links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
-            yield part.path, {"records": part.items, "parts": links if len(links) > 1 else []}
+            yield part.path, {"records": part.items, "parts": links if len(links) > 1 else [], "kind": self._category}
 
 
 PER_PAGE = 300
@@ -250,6 +296,8 @@ def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
             found.setdefault(old.id, (old, "replaced"))
     for other_claim in page.doubtful:
         found.setdefault(other_claim.fact.id, (other_claim.fact, "in doubt"))
+    for state, facts in (("coming", page.coming), ("ended", page.ended)):
+        found.update((fact.id, (fact, state)) for fact in facts)
     for conflict in page.conflicts:
         for side in conflict:
             if side.page == page.path:
@@ -278,6 +326,16 @@ def _edges(graph: MemoryGraph, facts: Sequence[Sequence[Any]]) -> list[list[Any]
 def own_data(page: OwnPage) -> dict[str, Any]:
     """Return the data of a page that people wrote."""
     return {"path": own_path(page.path), "title": page.title, "kind": "page", "about": page.text, "facts": []}
+
+
+def talk_data(talk: Conversation) -> dict[str, Any]:
+    """Return the data of a conversation's page: each event as what search finds."""
+    rows = [
+        [event.id, "message", event.text, None, display_speaker(event), day, None, "message", day, None]
+        for event in talk.events
+        for day in (day_of(event.timestamp),)
+    ]
+    return {"path": talk.path, "title": talk.title, "kind": "conversation", "about": "", "facts": rows}
 
 
 def topics_data(totals: Iterable[str], paths: Mapping[str, str]) -> dict[str, Any]:

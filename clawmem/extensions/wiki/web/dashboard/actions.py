@@ -91,7 +91,7 @@ def undone(runtime: Runtime, form: Mapping[str, str]) -> Done:
 def _decided(result: ReviewOutcome, title: str) -> Done:
     rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
     lines = (f"{result.proposal.id}: {result.proposal.says}", *outcome_lines(rows, result.commit))
-    return Done(title, lines, result.notices, ("approvals", "Approvals"))
+    return Done(title, lines, result.notices, ("approvals", "Waiting"))
 
 
 def _given(form: Mapping[str, str], key: str, what: str) -> str:
