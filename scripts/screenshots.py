@@ -101,7 +101,7 @@ def take(browser: Any, site: Path, folder: Path, scheme: str, size: str, viewpor
         if name == "search":
             visit.page.locator("#results li").first.wait_for()
         if name == "graph":
-            visit.page.locator("#rows tr").first.wait_for()
+            visit.page.locator("#rows tr").first.wait_for(state="attached")
             visit.page.wait_for_timeout(500)
         visit.page.screenshot(path=folder / f"{name}-{scheme}-{size}.png")
     if visit.problems:

@@ -10,7 +10,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
@@ -59,6 +59,7 @@ from clawmem.vault.vault import Vault
 
 Render = Callable[[Site], Iterable[tuple[str, bytes]]]
 Links = Mapping[str, tuple[PageLink, ...]]
+Result = TypeVar("Result")
 _AT_ONCE = 200
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
@@ -94,30 +95,14 @@ def build_site(
     return run_query(vault, act, one_state=False)
 
 
-class GatheredPages(NamedTuple):
-    """The pages of all entities with their backlinks, without their topics; their entries; and what the index says
-    about itself."""
+def with_site(vault: Vault, caller: Caller, use: Callable[[Site], Result]) -> Result:
+    """Return what is made of a site that no folder gets. Raise NotPermitted for a caller that may not read."""
 
-    pages: tuple[EntityPage, ...]
-    entries: tuple[PageEntry, ...]
-    notices: tuple[str, ...]
+    def act(index: Index) -> Result:
+        with tempfile.TemporaryFile() as file:
+            return use(_Builder(vault, index, caller, _Spool(file)).site())
 
-
-def gather_pages(vault: Vault, caller: Caller) -> GatheredPages:
-    """Return the pages of all entities. Raise NotPermitted for a caller that may not read."""
-
-    def act(index: Index) -> GatheredPages:
-        context, titles = GateContext(vault.catalog, caller), titles_of(entities(index))
-        names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
-        for name in names:
-            check_may_read(caller, name)
-        gathered = {name: gather_page(index, context, titles, name) for name in sorted(names)}
-        entries = {name: entry for name, (_, entry) in gathered.items()}
-        links = backlinks_of(entries)
-        pages = tuple(with_links(page, entry, links, {}) for page, entry in gathered.values())
-        return GatheredPages(pages, tuple(entries.values()), (*index.notices, *unreadable_notices(index)))
-
-    return run_query(vault, act)
+    return run_query(vault, act, one_state=False)
 
 
 class _Spool:
@@ -141,7 +126,13 @@ class _Builder:
     """One build: what it reads, and what it has gathered so far."""
 
     def __init__(
-        self, vault: Vault, index: Index, caller: Caller, spool: _Spool, report: OnProgress | None, messages: bool
+        self,
+        vault: Vault,
+        index: Index,
+        caller: Caller,
+        spool: _Spool,
+        report: OnProgress | None = None,
+        messages: bool = False,
     ) -> None:
         self.vault = vault
         self.index = index
@@ -159,6 +150,13 @@ class _Builder:
 
     def build(self, folder: Path, render: Render) -> BuiltSite:
         """Gather the pages, render them, and write the files."""
+        site = self.site()
+        result = write_site(folder, render(site), self._report, len(self._entries))
+        notices = (*self.index.notices, *unreadable_notices(self.index))
+        return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
+
+    def site(self) -> Site:
+        """Gather the pages."""
         self._gather()
         totals = topic_totals(self._entries)
         others = self._own_titles(totals)
@@ -166,7 +164,7 @@ class _Builder:
         # The site has no reports, so links on them are not shown.
         by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
         links = backlinks_of(self._entries, by_hand)
-        site = Site(
+        return Site(
             self._pages(links, totals),
             self._topics(totals, links),
             self._own(others),
@@ -176,9 +174,6 @@ class _Builder:
             self._texts([INDEX])[INDEX],
             self._talks() if self._messages else None,
         )
-        result = write_site(folder, render(site), self._report, len(self._entries))
-        notices = (*self.index.notices, *unreadable_notices(self.index))
-        return BuiltSite(result, len(known) - 1, notices)
 
     def _gather(self) -> None:
         context = GateContext(self.vault.catalog, self.caller)

@@ -274,10 +274,10 @@ def dashboard(
             lambda person, started: serve(call.runtime, port, person and not no_open, idle_minutes, started)
         )
         return Answer({})
-    from clawmem.extensions.wiki.web.dashboard.actions import metrics_data, metrics_lines
+    from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 
     data, notices = metrics_data(call.runtime)
-    return Answer(data, metrics_lines(data), notices)
+    return Answer(data, notices=notices)
 
 
 _METRICS = {

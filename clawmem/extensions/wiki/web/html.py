@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +44,7 @@ def template(name: str) -> Template:
         finalize=_shown,
     )
     environment.globals["icon"] = icon
-    environment.filters.update(prose=prose, initials=initials, groupruns=_groupruns)
+    environment.filters.update(prose=prose, initials=initials)
     return environment.get_template(name)
 
 
@@ -81,11 +80,6 @@ def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:
         else:
             parts.append(Markup('<a href="{}">{}</a>').format(target, found[0]) if target else escape(found[0]))
     return Markup("").join([*parts, escape(shown[at:])])
-
-
-def _groupruns(rows: Iterable[dict[str, Any]], key: str) -> list[tuple[Any, list[dict[str, Any]]]]:
-    """Return the rows in runs that have one value of a key; Jinja's own `groupby` sorts them."""
-    return [(value, list(run)) for value, run in groupby(rows, lambda row: row[key])]
 
 
 def data_script(name: str, value: Any) -> bytes:

@@ -35,14 +35,15 @@ from clawmem.extensions.wiki.web.site_data import (
     GraphEntities,
     NewsRow,
     Part,
-    RecordList,
     SearchIndex,
     data_path,
     entity_data,
     key_of,
     news_of,
     own_data,
+    part_links,
     parts,
+    record_pages,
     talk_data,
     topics_data,
 )
@@ -96,7 +97,7 @@ class _Renderer:
         self._notes = NoteRenderer(self._known)
         self._search = SearchIndex()
         self._graph = GraphEntities()
-        self._lists = {name: RecordList(name, category) for name, _, category in _RECORDS}
+        self._records: dict[str, list[NewsRow]] = {category: [] for _, _, category in _RECORDS}
         self._news: list[NewsRow] = []
         self._leads: dict[str, str] = {}
 
@@ -120,8 +121,8 @@ class _Renderer:
         yield self._topics_data()
         yield from self._index()
         yield from self._own_list()
-        for name, title, _ in _RECORDS:
-            for path, values in self._lists[name].pages():
+        for name, title, category in _RECORDS:
+            for path, values in record_pages(name, category, self._records[category]):
                 yield _page("records.html", path, title, **values)
         yield _page("search.html", "search.html", "Search", messages=site.talks is not None)
         yield _page("graph.html", "graph.html", "Graph")
@@ -140,8 +141,8 @@ class _Renderer:
         data = entity_data(page, self._known)
         self._graph.put(data)
         rows = list(news_of(page.page, path))
-        for lists in self._lists.values():
-            lists.put(rows)
+        for row in rows:
+            self._records.get(row.category, []).append(row)
         self._news = nlargest(NEWS, [*self._news, *rows], key=lambda row: (row.at, row.link))
         view = EntityView(page, "../" * path.count("/"), self._known, self._talk_of)
         values = view.values(self._written(page.notes, path))
@@ -158,49 +159,31 @@ class _Renderer:
         page = topic.page
         path = site_path(page.path)
         found = parts(path, self._links(page.entities, page.path))
-        yield _page(
-            "topic.html",
-            path,
-            page.topic,
-            links=found[0].items,
-            written=self._written(((page.path, topic.notes),) if topic.notes else (), path),
-            backlinks=self._links(page.backlinks, page.path),
-            parts=_part_links(found[0]),
-        )
-        for part in found[1:]:
-            heading = f"{page.topic}, part {part.number}"
-            yield _listed(part.path, heading, part)
+        values = {
+            "links": found[0].items,
+            "written": self._written(((page.path, topic.notes),) if topic.notes else (), path),
+            "backlinks": self._links(page.backlinks, page.path),
+        }
+        yield _page("topic.html", path, page.topic, **values, parts=part_links(found[0]))
+        yield from _further(page.topic, found)
 
     def _index(self) -> Iterator[File]:
         site = self._site
         groups = []
         for title, entries in grouped_entries(site.entries):
-            items = [(site_path(entry.path), entry.title, entry.claims, entry.newest) for entry in entries]
+            items = [(site_path(each.path), each.title, card_words(each.claims, each.newest)) for each in entries]
             found = parts(f"index_{file_name(title.casefold())}.html", items)
-            cards = [self._card(*item) for item in found[0].items if title == "Projects"]
-            shown = [item[:2] for item in found[0].items] if title == "People" else found[0].items
-            groups.append((title, cards, shown, _part_links(found[0])))
-            for part in found[1:]:
-                yield _page(
-                    "index_part.html",
-                    part.path,
-                    f"{title}, part {part.number}",
-                    entries=part.items,
-                    parts=_part_links(part),
-                )
+            cards = [(*item, self._leads.get(item[0], "")) for item in found[0].items if title == "Projects"]
+            groups.append((title, cards, found[0].items, part_links(found[0])))
+            yield from _further(title, found)
         topics = sorted(site.totals.items(), key=lambda item: (item[0].casefold(), item[0]))
         rows = [(site_path(topic_page(topic)), topic, counted(claims, "fact")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
-        groups_of_topics = (found[0].items, _part_links(found[0]))
-        for part in found[1:]:
-            yield _listed(part.path, f"Topics, part {part.number}", part)
-        written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
+        yield from _further("Topics", found)
         waits = [(site_path(entry.path), entry.title, entry.conflicts) for entry in site.entries if entry.conflicts]
-        values = {"groups": groups, "topics": groups_of_topics, "written": written, "waits": waits[:NEWS]}
-        yield _page("index.html", "index.html", "Memory", news=self._news, **values)
-
-    def _card(self, path: str, title: str, claims: int, newest: str | None) -> tuple[str, str, str, str]:
-        return path, title, self._leads.get(path, ""), card_words(claims, newest)
+        values = {"groups": groups, "topics": (found[0].items, part_links(found[0])), "waits": waits[:NEWS]}
+        written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
+        yield _page("index.html", "index.html", "Memory", news=self._news, written=written, **values)
 
     def _own_list(self) -> Iterator[File]:
         rows = [(own_path(path), title, path) for path, title in self._site.others.items()]
@@ -208,7 +191,7 @@ class _Renderer:
         rows += [(talk.path, talk.title, counted(len(talk.events), "message")) for talk in talks]
         found = parts("pages.html", sorted(rows, key=lambda row: (row[1].casefold(), row[2])))
         for part in found:
-            values = {"rows": part.items, "parts": _part_links(part), "messages": bool(talks)}
+            values = {"rows": part.items, "parts": part_links(part), "messages": bool(talks)}
             yield _page("pages.html", part.path, "Pages", **values)
 
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
@@ -227,22 +210,17 @@ def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     return path, text.encode("utf-8", errors="replace")
 
 
-def _listed(path: str, title: str, part: Part) -> tuple[str, bytes]:
-    """Return a further part of a list of links."""
-    return _page("topic.html", path, title, links=part.items, written=[], backlinks=[], parts=_part_links(part))
+def _further(title: str, found: Iterable[Part]) -> Iterator[File]:
+    """Yield the further parts of a list of links."""
+    for part in list(found)[1:]:
+        heading, values = f"{title}, part {part.number}", {"links": part.items, "parts": part_links(part)}
+        yield _page("topic.html", part.path, heading, written=[], backlinks=[], **values)
 
 
 def _without_title(text: str, title: str) -> str:
     """Return Markdown without the heading that is the title of its page."""
     first, _, rest = text.lstrip().partition("\n")
     return rest if first.strip() == f"# {title}" else text
-
-
-def _part_links(part: Part) -> list[tuple[str, int, bool]]:
-    """Return the links between the parts of a list; none if there is one part."""
-    if len(part.paths) == 1:
-        return []
-    return [(relative_link(part.path, path), at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
 
 
 def card_words(claims: int, newest: str | None) -> str:
@@ -380,19 +358,23 @@ class EntityView:
     def _fact(self, fact: Fact) -> dict[str, Any]:
         event = self._value.events.get(fact.source_event or "")
         talk = None if event is None else self._talk(event)
-        return {
-            "id": fact.id,
-            "text": fact.fact,
-            "category": "" if fact.category in ("fact", DECISION, LESSON) else fact.category,
-            "dates": fact_dates(fact),
-            "recorded": day_of(fact.timestamp),
-            "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
-            "trust": trust_words(fact),
-            "labels": change_labels(fact),
-            "source": fact.source,
-            "event": fact.source_event,
-            "talk": self._root + talk if talk else None,
-            "said": None if event is None else (day_of(event.timestamp), display_speaker(event)),
-            "quote": fact.source_text,
-            "tags": fact.tags,
-        }
+        said = None if event is None else (day_of(event.timestamp), display_speaker(event))
+        return {**fact_values(fact), "talk": self._root + talk if talk else None, "said": said}
+
+
+def fact_values(fact: Fact) -> dict[str, Any]:
+    """Return what every page shows of a fact."""
+    return {
+        "id": fact.id,
+        "text": fact.fact,
+        "category": "" if fact.category in ("fact", DECISION, LESSON) else fact.category,
+        "dates": fact_dates(fact),
+        "recorded": day_of(fact.timestamp),
+        "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
+        "trust": trust_words(fact),
+        "labels": change_labels(fact),
+        "source": fact.source,
+        "event": fact.source_event,
+        "quote": fact.source_text,
+        "tags": fact.tags,
+    }

@@ -174,27 +174,6 @@ def _by_state(states: Any, found: Any) -> dict[str, int]:
     return {state: counts[state] for state in states}
 
 
-def metrics_lines(data: dict[str, Any]) -> list[str]:
-    """The numbers for people, one subject a line."""
-    facts, use, aligned, money = data["facts"], data["use"], data["alignment"], data["money"]
-    rate = aligned["agreement"]
-    return [
-        f"facts      {_listed(facts['by_status'])}",
-        f"tiers      {_listed(facts['by_tier'])}",
-        f"workflows  {_listed({name or 'none': number for name, number in facts['by_workflow'].items()})}",
-        f"doubts     {facts['stale']:,} stale, {facts['conflicts']:,} in conflict, {data['proposals']:,} to review",
-        f"use        {use['asked_for']:,} of {use['facts']:,} asked for, {use['accesses']:,} accesses",
-        f"sessions   {_listed(data['sessions'])}",
-        f"tasks      {_listed(data['tasks'])}",
-        f"alignment  {'no decision yet' if rate is None else f'{rate:.2f} of the last decisions agreed'}",
-        f"money      {money['cents_today']:.4g} cents today",
-    ]
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
-
-
 class WeekChanges(NamedTuple):
     """How many facts were learned, corrected and forgotten between two commits, as the report of the wiki counts
     them; but the facts that belong to one agent are counted, too."""

@@ -132,28 +132,21 @@ class Dashboard:
         return redirect(f"/{self.access.area}/", ("Set-Cookie", self.access.cookie_header(login)))
 
     def _page(self, path: str, request: Request, login: Login) -> Response:
-        from clawmem.extensions.wiki.web.dashboard.pages import (  # with what they need
-            PAGES,
-            entity_address,
-            entity_at,
-            fact_page,
-            graph_files,
-            talk,
-        )
+        from clawmem.extensions.wiki.web.dashboard import pages  # with what they need
 
         query = request.query()
-        make: Callable[[View], Page] | None = PAGES.get(path)
-        for start, of_one in (("/fact/", fact_page), ("/talk/", talk)):
+        make: Callable[[View], Page] | None = pages.PAGES.get(path)
+        for start, of_one in (("/fact/", pages.fact_page), ("/talk/", pages.talk)):
             if path.startswith(start):
                 query, make = {**query, "id": path.removeprefix(start)}, of_one
         try:
             with self.turn():
                 view = View(self.runtime(), query, self._known, self._graph, self._root)
-                if path.startswith("/data/") and (data := graph_files(view).get(path[1:])) is not None:
+                if path.startswith("/data/") and (data := pages.graph_data(view).get(path[1:])) is not None:
                     return Response(200, data, _SCRIPT)
                 # The graph leads to the pages of a site: here to those of the entities.
-                if path.endswith(".html") and (name := entity_at(view, path[1:])) is not None:
-                    return redirect(f"{self._root}{entity_address(name)}")
+                if path.endswith(".html") and (name := pages.entity_at(view, path[1:])) is not None:
+                    return redirect(f"{self._root}{pages.entity_address(name)}")
                 if make is None:
                     raise NotFound("There is no such page.", "The menu has all of them.")
                 page = make(view)

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.extensions.wiki.gather import gather_page, titles_of
-from clawmem.extensions.wiki.site import gather_pages
+from clawmem.extensions.wiki.site import with_site
 from clawmem.extensions.wiki.values.page import (
     PageLink,
     SitePage,
@@ -28,15 +28,8 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 from clawmem.extensions.wiki.web.dashboard.app import View
 from clawmem.extensions.wiki.web.notes import NoteRenderer
-from clawmem.extensions.wiki.web.render_site import NEWS, EntityView, card_words, said_values
-from clawmem.extensions.wiki.web.site_data import (
-    CHANGED,
-    ENDED,
-    NEW,
-    NewsRow,
-    graph_of_pages,
-    reason_of,
-)
+from clawmem.extensions.wiki.web.render_site import NEWS, EntityView, card_words, fact_values, said_values
+from clawmem.extensions.wiki.web.site_data import CHANGED, ENDED, NEW, NewsRow, graph_files, reason_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
@@ -56,7 +49,7 @@ from clawmem.memory.leases import claims_in_force
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.tasks import list_tasks
 from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, is_revoked
-from clawmem.model.facts.fact_words import change_labels, reasons_of, trust_label, trust_words
+from clawmem.model.facts.fact_words import reasons_of
 from clawmem.model.facts.reach import EVERY_SCOPE
 from clawmem.model.history.comparison import CORRECTED, LEARNED, told_changes
 from clawmem.model.history.entry import REDACT
@@ -66,7 +59,6 @@ from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of, visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.summary import own_text, split_front_matter
-from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
@@ -120,7 +112,7 @@ def home(view: View) -> Page:
     named = run_query(vault, lambda index: (entities(index), fact_counts(index)))
     counts = {other.name: named[1].get(other.name, {}).get(ACTIVE, 0) for other in named[0]}
     known = sorted(named[0], key=lambda other: (-counts[other.name], other.title.casefold()))
-    cards = [(entity_address(each.name), each.title, "", card_words(counts[each.name], None)) for each in known]
+    cards = [(entity_address(each.name), each.title, card_words(counts[each.name], None), "") for each in known]
     kinds = [each.kind or kind_of(each.name) for each in known]
     return _page(
         "overview",
@@ -451,14 +443,14 @@ def graph(view: View) -> Page:
     return Page("dashboard/graph.html", "Graph", {"notices": ()})
 
 
-def graph_files(view: View) -> Mapping[str, bytes]:
+def graph_data(view: View) -> Mapping[str, bytes]:
     """Return the data of the graph as a site has them, kept for as long as HEAD and the day stay the same."""
     caller, vault = view.runtime.caller(), view.runtime.vault()
     key = f"{vault.head().commit} {caller.now.date()}"
     if key not in view.graph:
-        gathered = gather_pages(vault, caller)
+        made = with_site(vault, caller, lambda site: dict(graph_files(site)))
         view.graph.clear()
-        view.graph[key] = dict(graph_of_pages(gathered.pages, gathered.entries))
+        view.graph[key] = made
     return view.graph[key]
 
 
@@ -474,18 +466,7 @@ def entity_address(name: str) -> str:
 
 
 def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "text": fact.fact,
-        "entity": entity_name,
-        "status": fact.status,
-        "dates": fact_dates(fact),
-        "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
-        "trust": trust_label(fact) or fact.trust or "user",
-        "from": trust_words(fact),
-        "labels": change_labels(fact),
-        "tags": fact.tags,
-    }
+    return {**fact_values(fact), "entity": entity_name, "status": fact.status}
 
 
 def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:
