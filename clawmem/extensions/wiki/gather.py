@@ -22,8 +22,8 @@ from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
-from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
-from clawmem.model.facts.gates import CURRENT, FRESH, passes
+from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact, is_given_by_person
+from clawmem.model.facts.gates import ATOMIC, CONFIDENT, CURRENT, FRESH, GateResult
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
@@ -68,12 +68,13 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     judged = judge(index, context, placed)
     facts = {other_placed.fact.id: other_placed.fact for other_placed in placed}
     current = [fact for fact in facts.values() if fact.status == ACTIVE]
-    shown = sorted((fact for fact in current if passes(judged.results[fact.id])), key=_newest_first, reverse=True)
+    failed = {fact.id: [each.gate for each in kept_out_by(fact, judged.results[fact.id])] for fact in current}
+    shown = sorted((fact for fact in current if not failed[fact.id]), key=_newest_first, reverse=True)
     entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
     claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
     conflicts = _conflicts(current, judged, titles, name)
     doubtful = _doubtful(current, judged)
-    dated = [fact for fact in current if _failed(fact, judged) == [CURRENT] and quarantine_rule(fact) is None]
+    dated = [fact for fact in current if failed[fact.id] == [CURRENT] and quarantine_rule(fact) is None]
     coming = tuple(fact for fact in dated if (fact.valid_from or "") > stamp(context.caller.now)[:10])
     ended = tuple(fact for fact in dated if fact not in coming)
     held_back = len(current) - len(claims) - len(doubtful) - len(dated)
@@ -83,15 +84,17 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
 
 def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:
     """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
-    return tuple(
-        DoubtfulClaim(fact, next(result.reason for result in judged.results[fact.id] if not result.passed))
-        for fact in sorted(current, key=_newest_first, reverse=True)
-        if _failed(fact, judged) == [FRESH]
-    )
+    ordered = sorted(current, key=_newest_first, reverse=True)
+    failed = ((fact, kept_out_by(fact, judged.results[fact.id])) for fact in ordered)
+    return tuple(DoubtfulClaim(fact, by[0].reason) for fact, by in failed if [each.gate for each in by] == [FRESH])
 
 
-def _failed(fact: Fact, judged: JudgedFacts) -> list[str]:
-    return [result.gate for result in judged.results[fact.id] if not result.passed]
+def kept_out_by(fact: Fact, results: Iterable[GateResult]) -> list[GateResult]:
+    """Return the verdicts that keep a fact from the wiki. What a person typed shows, however many sentences it has and
+    however sure of it they are: these gates are for what nobody reviewed."""
+    is_typed = fact.source_event is None and is_given_by_person(fact)
+    passed = (ATOMIC, CONFIDENT) if is_typed else ()
+    return [result for result in results if not result.passed and result.gate not in passed]
 
 
 def _newest_first(fact: Fact) -> tuple[str, str]:

@@ -90,7 +90,7 @@ def build_site(
 
     def act(index: Index) -> BuiltSite:
         with tempfile.TemporaryFile() as file:
-            return _Builder(vault, index, caller, _Spool(file), report, messages).build(folder, render)
+            return _Builder(vault, index, caller, _Spool(file), report).build(folder, render, messages)
 
     return run_query(vault, act, one_state=False)
 
@@ -100,7 +100,7 @@ def with_site(vault: Vault, caller: Caller, use: Callable[[Site], Result]) -> Re
 
     def act(index: Index) -> Result:
         with tempfile.TemporaryFile() as file:
-            return use(_Builder(vault, index, caller, _Spool(file)).site())
+            return use(_Builder(vault, index, caller, _Spool(file), None).site())
 
     return run_query(vault, act, one_state=False)
 
@@ -125,21 +125,12 @@ class _Spool:
 class _Builder:
     """One build: what it reads, and what it has gathered so far."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        index: Index,
-        caller: Caller,
-        spool: _Spool,
-        report: OnProgress | None = None,
-        messages: bool = False,
-    ) -> None:
+    def __init__(self, vault: Vault, index: Index, caller: Caller, spool: _Spool, report: OnProgress | None) -> None:
         self.vault = vault
         self.index = index
         self.caller = caller
         self._spool = spool
         self._report = report
-        self._messages = messages
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
         self._titles = titles_of(entities(index))
@@ -148,18 +139,18 @@ class _Builder:
         for name in self._names:
             check_may_read(caller, name)
 
-    def build(self, folder: Path, render: Render) -> BuiltSite:
+    def build(self, folder: Path, render: Render, messages: bool) -> BuiltSite:
         """Gather the pages, render them, and write the files."""
-        site = self.site()
+        site = self.site(messages)
         result = write_site(folder, render(site), self._report, len(self._entries))
         notices = (*self.index.notices, *unreadable_notices(self.index))
         return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
 
-    def site(self) -> Site:
+    def site(self, messages: bool = False) -> Site:
         """Gather the pages."""
         self._gather()
         totals = topic_totals(self._entries)
-        others = self._own_titles(totals)
+        others = self._own_titles(totals, messages)
         known = site_paths(self._entries.values(), map(topic_page, totals), others)
         # The site has no reports, so links on them are not shown.
         by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
@@ -172,7 +163,7 @@ class _Builder:
             totals,
             others,
             self._texts([INDEX])[INDEX],
-            self._talks() if self._messages else None,
+            self._talks() if messages else None,
         )
 
     def _gather(self) -> None:
@@ -233,13 +224,13 @@ class _Builder:
         )
         return {talk.path: talk for talk in conversations(shown)}
 
-    def _own_titles(self, topics: Iterable[str]) -> dict[str, str]:
+    def _own_titles(self, topics: Iterable[str], messages: bool) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the
         path of an entity or a topic is shown on that page."""
         if not self._head:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
-        paths = [path for path in self.vault.files_at(self._head) if path not in taken and self._may_be_own(path)]
+        paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path, messages)]
         titles: dict[str, str] = {}
         for start in range(0, len(paths), _AT_ONCE):
             for path, text in self._contents(paths[start : start + _AT_ONCE]).items():
@@ -252,14 +243,6 @@ class _Builder:
             notes = [f"- {' '.join(filter(None, line))}" for line in note_lines(text)]
             body = "\n".join(notes) if path.startswith("daily/") else split_front_matter(text)[1]
             yield OwnPage(path, _title(path, text), body)
-
-    def _may_be_own(self, path: str) -> bool:
-        if not path.endswith(".md"):
-            return False
-        if path.startswith(f"{FOLDER}/"):
-            return not path.startswith(f"{REPORTS}/")
-        kind = file_kind(path)
-        return kind is not None and (kind.name in _OWN_KINDS or (self._messages and kind == DAILY_NOTE))
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
         """Return what people wrote on some pages, as HEAD has them."""
@@ -276,3 +259,12 @@ def _title(path: str, text: str) -> str:
     _, body = split_front_matter(text)
     first = next((line[2:].strip() for line in body.splitlines() if line.startswith("# ")), "")
     return first or path.rpartition("/")[2].removesuffix(".md")
+
+
+def _may_be_own(path: str, messages: bool) -> bool:
+    if not path.endswith(".md"):
+        return False
+    if path.startswith(f"{FOLDER}/"):
+        return not path.startswith(f"{REPORTS}/")
+    kind = file_kind(path)
+    return kind is not None and (kind.name in _OWN_KINDS or (messages and kind == DAILY_NOTE))

@@ -27,8 +27,8 @@ from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 from clawmem.model.records.event import Event
 
-CURRENT, FRESH = "current", "fresh"
-GATES = (CURRENT, "confidence", "atomic", "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
+CURRENT, CONFIDENT, ATOMIC, FRESH = "current", "confidence", "atomic", "fresh"
+GATES = (CURRENT, CONFIDENT, ATOMIC, "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
 SUPPORTS, MERGES = "supports", "merges"
 # The least confidence, the most characters of an atomic statement, and the least number of sources.
 LEAST_CONFIDENCE, MOST_CHARACTERS, LEAST_SOURCES = 0.8, 300, 2
@@ -63,7 +63,7 @@ def gate_results(fact: Fact, evidence: GateEvidence, moment: str) -> tuple[GateR
     verdicts = (
         _current(fact, moment),
         _confidence(fact),
-        _atomic(fact),
+        _atomic(fact.fact),
         _anchored(evidence.entity),
         _evidenced(fact, evidence.cited),
         _uncontradicted(evidence.against),
@@ -135,23 +135,15 @@ def _current(fact: Fact, moment: str) -> tuple[bool, str]:
     return untrue is None, untrue or "it holds now"
 
 
-def _is_typed(fact: Fact) -> bool:
-    """Return whether a person stored a fact in their own words: the gates are for what nobody reviewed."""
-    return fact.source_event is None and is_given_by_person(fact)
-
-
 def _confidence(fact: Fact) -> tuple[bool, str]:
-    if fact.confidence is None or _is_typed(fact):
+    if fact.confidence is None:
         flag = is_given_by_person(fact)
         return flag, "a person stated it" if flag else "it has no confidence, and no person stated it"
     reason = f"its confidence is {fact.confidence:.2f}; it needs at least {LEAST_CONFIDENCE:.2f}"
     return fact.confidence >= LEAST_CONFIDENCE, reason
 
 
-def _atomic(fact: Fact) -> tuple[bool, str]:
-    statement = fact.fact
-    if _is_typed(fact):
-        return True, "a person stated it"
+def _atomic(statement: str) -> tuple[bool, str]:
     if len(statement) > MOST_CHARACTERS:
         return False, f"it has {len(statement)} characters; at most {MOST_CHARACTERS} are allowed"
     sentences = 1 + len(_SENTENCE_END.findall(_SHORT.sub("x ", statement)))

@@ -44,7 +44,7 @@ def template(name: str) -> Template:
         finalize=_shown,
     )
     environment.globals["icon"] = icon
-    environment.filters.update(prose=prose, initials=initials)
+    environment.filters["prose"] = prose
     return environment.get_template(name)
 
 
@@ -58,12 +58,6 @@ def icon(name: str) -> Markup:
     drawing = (LIBRARIES / f"{name}.svg").read_text("utf-8").partition("<svg")[2].partition(">")[2]
     attributes = 'class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"'
     return Markup(f"<svg {attributes}>{' '.join(drawing.split())}")
-
-
-def initials(title: str) -> str:
-    """Return the first letters of the first and the last word of a name."""
-    words = [word for word in title.split() if word[0].isalnum()] or ["?"]
-    return "".join(word[0] for word in dict.fromkeys((words[0], words[-1]))).upper()
 
 
 def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:

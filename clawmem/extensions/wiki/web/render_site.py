@@ -68,6 +68,7 @@ _MENU = (
 NEWS = 9
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
 File = tuple[str, bytes]
+TalkOf = Callable[[Event], str | None]
 
 
 def render_site(site: Site) -> Iterator[File]:
@@ -210,9 +211,9 @@ def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     return path, text.encode("utf-8", errors="replace")
 
 
-def _further(title: str, found: Iterable[Part]) -> Iterator[File]:
+def _further(title: str, found: list[Part]) -> Iterator[File]:
     """Yield the further parts of a list of links."""
-    for part in list(found)[1:]:
+    for part in found[1:]:
         heading, values = f"{title}, part {part.number}", {"links": part.items, "parts": part_links(part)}
         yield _page("topic.html", part.path, heading, written=[], backlinks=[], **values)
 
@@ -242,9 +243,7 @@ class EntityView:
     """What the page of an entity shows, on a site and on the dashboard. `root` leads to the first page, and `talk` from
     an event to what was said around it, if there is a page of it."""
 
-    def __init__(
-        self, value: SitePage, root: str, known: Mapping[str, str], talk: Callable[[Event], str | None]
-    ) -> None:
+    def __init__(self, value: SitePage, root: str, known: Mapping[str, str], talk: TalkOf) -> None:
         self._value = value
         self._root = root
         self._known = known
@@ -266,7 +265,7 @@ class EntityView:
         groups = [(now, claims[""], False), ("Decisions", claims[DECISION], True), ("Lessons", claims[LESSON], False)]
         beside = self._beside()
         first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(f"{entity.title} is "))
-        own = self._address(page.path)
+        rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)))
         return {
             "entity": entity,
             "node": site_path(page.path),
@@ -274,15 +273,11 @@ class EntityView:
             "lead": next(first, ""),
             "people": [place for place in beside if "/people/" in place[0]],
             "related": [place for place in beside if "/people/" not in place[0]],
-            "groups": [
-                (title, [self._claim(each) for each in items], track) for title, items, track in groups if items
-            ],
+            "groups": [(title, list(map(self._claim, items)), track) for title, items, track in groups if items],
             "conflicts": self._conflicts(),
             "doubtful": [(self._fact(claim.fact), claim.reason) for claim in page.doubtful],
             "dated": [("Coming", list(map(self._fact, page.coming))), ("Ended", list(map(self._fact, page.ended)))],
-            "timeline": sorted(
-                (row._replace(place=None) for row in news_of(page, own)), key=lambda row: row.at, reverse=True
-            ),
+            "timeline": sorted(rows, key=lambda row: row.at, reverse=True),
             "sources": self._sources(),
             "topics": self._links(page.topics),
             "backlinks": self._links(page.backlinks),
@@ -314,12 +309,14 @@ class EntityView:
         return [(*source, count) for source, count in found.most_common()]
 
     def _claim(self, claim: WikiClaim) -> dict[str, Any]:
-        places = [(self._address(path), title) for path, title in claim.mentions]
+        text, places = claim.fact.fact, [(self._address(path), title) for path, title in claim.mentions]
+        # People call each other by their first names.
+        called = [(address, title if title in text else title.partition(" ")[0]) for address, title in places]
         return {
             "fact": self._fact(claim.fact),
             "reasons": list(reasons_of(claim.fact)),
-            "mentions": places,
-            "others": [place for place in places if place[1] not in claim.fact.fact],
+            "mentions": called,
+            "others": [place for place, name in zip(places, called, strict=True) if name[1] not in text],
             "premises": [(self._side(premise.place), premise.reason) for premise in claim.premises],
             "replaced": self._history(claim),
             "conflicts": [self._side(rival) for rival in self._rivals.get(claim.fact.id, ())],

@@ -175,9 +175,8 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
             facts[fact.id] = [fact.id, kind, fact.fact, home, fact.trust or "user", _since(fact), until, *about]
         return fact.id
 
-    for fact in (*(claim.fact for claim in value.claims), *(claim.fact for claim in value.doubtful)):
-        node(fact, value.path)
-    for fact in (*value.coming, *value.ended):
+    listed = (*(claim.fact for claim in value.claims), *(claim.fact for claim in value.doubtful))
+    for fact in (*listed, *value.coming, *value.ended):
         node(fact, value.path)
     for claim in value.claims:
         heirs = {claim.fact.id: claim.fact}

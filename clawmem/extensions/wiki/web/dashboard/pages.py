@@ -63,7 +63,7 @@ from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import kind_of, summary_path, title_of
-from clawmem.model.records.event import display_speaker, is_silent, ledger_path, parse_events
+from clawmem.model.records.event import is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task
 from clawmem.model.records.workflow import STATES
@@ -310,15 +310,15 @@ def search(view: View) -> Page:
     words = tuple(form for word in search_words(asked) for form in forms_of(word))
     ranked = sorted(((kind, other) for kind in RECALL_KINDS for other in data[kind]), key=lambda pair: pair[1]["rank"])
     hits = [_hit(kind, other, words) for kind, other in ranked]
-    known = run_query(view.runtime.vault(), entities)
     named = [
         (entity_address(each.name), each.title)
-        for each in known
+        for each in run_query(view.runtime.vault(), entities)
         if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
     ]
     return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"], named=named[:_PEOPLE])
 
 
+_LINKS = {FACTS: "fact/{0}", EVENTS: "talk/{0}#{0}"}
 _SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
 
 
@@ -333,19 +333,12 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
     remarks += ["in conflict, not settled"] if record.get("conflicts_with") else []
     return {
         "kind": _SINGULAR[kind],
-        "link": _link_of(kind, record),
+        "link": _LINKS[kind].format(record.get("id"))
+        if kind in _LINKS
+        else f"note?{urlencode({'path': record['path']})}",
         "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
         "remarks": remarks,
     }
-
-
-def _link_of(kind: str, record: Mapping[str, Any]) -> str:
-    """Return the way from a hit to the talk around it."""
-    if kind == FACTS:
-        return f"fact/{record['id']}"
-    if kind == EVENTS:
-        return f"talk/{record['id']}#{record['id']}"
-    return f"note?{urlencode({'path': record['path']})}"
 
 
 def talk(view: View) -> Page:
@@ -376,23 +369,19 @@ def note(view: View) -> Page:
 
 def fact_page(view: View) -> Page:
     """Show the origin and the history of a fact."""
-    found = why(view.runtime.vault(), view.query["id"], view.runtime.caller())
-    event = found.event
+    vault, caller = view.runtime.vault(), view.runtime.caller()
+    found = why(vault, view.query["id"], caller)
+    fact, event = found.fact, found.event
     values = {
-        "fact": _fact(found.fact, found.entity),
-        "reasons": list(reasons_of(found.fact)),
-        "source": found.fact.source,
-        "quote": found.fact.source_text,
-        "premises": [(link.to, link.type, link.reason) for link in found.fact.links if link.type in PREMISES],
-        "event": None
-        if event is None
-        else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
+        "fact": _fact(fact, found.entity),
+        "reasons": list(reasons_of(fact)),
+        "quote": fact.source_text,
+        "premises": [(link.to, link.type, link.reason) for link in fact.links if link.type in PREMISES],
+        "event": None if event is None else said_values(event._replace(text=event.text[:_SHOWN])),
         "chain": [_fact(link.fact, link.entity) for link in found.chain] if len(found.chain) > 1 else [],
         "history": [_entry(entry_data(entry)) for entry in reversed(found.history)],
         "removed": found.removed is not None,
-        "against": ()
-        if found.removed
-        else show_fact(view.runtime.vault(), found.fact.id, view.runtime.caller(), None).against,
+        "against": () if found.removed else show_fact(vault, fact.id, caller, None).against,
     }
     return _page("fact", "Origin of a fact", found.notices, **values)
 
@@ -411,17 +400,16 @@ def entity(view: View) -> Page:
         words = {name, page.entity.title, *page.entity.aliases}
         others = sorted((entities_naming(index, words) & titles.entities.keys()) - {name})
         links = tuple(PageLink(entity_page(other), titles.entities[other].title, 1) for other in others)
-        page = page._replace(backlinks=links)
-        return SitePage(page, events_by_id(index, source_events(page)))
+        return SitePage(page._replace(backlinks=links), events_by_id(index, source_events(page)))
 
     value = run_query(vault, gathered)
-    title, root = value.page.entity.title, view.root
+    title = value.page.entity.title
     written = [
         NoteRenderer({}).html(text, path, path)
         for path in (value.page.path, summary_path(name))
         if (text := own_text((vault.read(path) or b"").decode("utf-8-sig", errors="replace")))
     ]
-    known = EntityView(value, root, {}, lambda event: f"talk/{event.id}#{event.id}")
+    known = EntityView(value, view.root, {}, lambda event: f"talk/{event.id}#{event.id}")
     listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
     shown = {fact.id for fact in facts_on(value.page)}
     rest = [

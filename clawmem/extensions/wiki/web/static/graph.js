@@ -19,6 +19,9 @@
   };
   const PAGES = 60;
   const DRAWN = 10000;
+  // So many of the largest entities, and of the decisions of each, are on a map.
+  const MAPPED = 40;
+  const DECISIONS = 4;
   // So many nodes arrange themselves: each step looks at every pair of them.
   const ALIVE = 250;
   const STEPS = 240;
@@ -44,6 +47,7 @@
   let turn = 0;
   let moving = 0;
   let focus = null;
+  let mapped = new Set();
   let picked = startNode();
 
   /* The entity in the address, else the one with most nodes. */
@@ -122,7 +126,9 @@
     if (reach === "entities") return 0;
     if (reach === "map") {
       const largest = [...entities.keys()].sort((one, other) => entities[other][SIZE] - entities[one][SIZE] || one - other);
-      return load([picked, ...largest].slice(0, PAGES), PAGES);
+      mapped = new Set([picked, ...largest].slice(0, entities.length > PAGES ? MAPPED : PAGES));
+      await load([...mapped], PAGES);
+      return entities.length - Math.min(entities.length, mapped.size);
     }
     if (reach === "all") return load([...entities.keys()], Infinity);
     let left = await load([home(picked)], PAGES);
@@ -234,9 +240,23 @@
     const fitting = nodes.map(fits);
     const usable = ([source, target, kind]) => fitting[source] && fitting[target] && (kind === "about" || wanted.has(kind));
     const reach = at("reach").value;
-    const all = { all: nodes.length, map: nodes.length, entities: entities.length }[reach];
-    const kept = all === undefined ? within(fitting, usable, Number(reach)) : new Set([...Array(all).keys()].filter((number) => fitting[number]));
+    const all = { all: nodes.length, entities: entities.length }[reach];
+    const kept = reach === "map" ? onMap(fitting)
+      : all === undefined ? within(fitting, usable, Number(reach)) : new Set([...Array(all).keys()].filter((number) => fitting[number]));
     return { kept: kept, lines: edges.filter((edge) => kept.has(edge[0]) && kept.has(edge[1]) && usable(edge)) };
+  }
+
+  /* The largest entities with their newest decisions, and what else is asked for of the picked one. */
+  function onMap(fitting) {
+    const counts = new Map();
+    const few = (number) => {
+      const own = home(number);
+      counts.set(own, (counts.get(own) || 0) + 1);
+      return mapped.has(own) && (own === picked || counts.get(own) <= DECISIONS);
+    };
+    const facts = [...nodes.keys()].slice(entities.length).filter((number) => fitting[number]);
+    facts.sort((one, other) => (nodes[other][SINCE] || "").localeCompare(nodes[one][SINCE] || ""));
+    return new Set([...[...mapped].filter((number) => fitting[number]), ...facts.filter(few)]);
   }
 
   /* The nodes within some steps of the picked one, at most as many as can be drawn. */
@@ -269,7 +289,7 @@
       degrees.set(source, (degrees.get(source) || 0) + 1);
       degrees.set(target, (degrees.get(target) || 0) + 1);
     }
-    const more = left ? " The facts of " + left + " further pages are not loaded." : "";
+    const more = left ? " The facts of " + left + " further pages are not shown." : "";
     at("status").textContent = kept.size + " of " + total + " nodes, " + lines.length + " edges." + more;
     table(kept, degrees);
     draw(kept, lines, moved);

@@ -97,6 +97,7 @@
     if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
     const fact = entry.startsWith("~") ? entry.slice(1) : entry;
     const [, , text, , trust, , , category, day, state] = page.facts.find((one) => one[0] === fact);
+    if (category === "message") return line(page.path + "#" + fact, text, trust + ", " + page.title);
     const from = trust === "external" ? "from outside, unverified" : "from " + trust;
     return line(page.path + "#" + fact, text, [page.title, category, day, from, ...(state ? [state] : [])].join(", "));
   }
