@@ -386,18 +386,24 @@
     return put();
   }
 
-  /* Labels, the important ones first: none lies over another or over a node, and none leaves the frame. */
+  /* Labels, the important ones first: none lies over another or over a page, and none leaves the frame. */
   function labels() {
     const { width, height } = renderer.getDimensions();
     const context = renderer.getCanvases().labels.getContext("2d");
     const near = focus === null ? null : new Set([focus, ...graph.neighbors(focus)]);
     const drawn = graph.mapNodes((id, node) => ({ id, node, size: renderer.scaleSize(node.size), ...renderer.framedGraphToViewport(renderer.getNodeDisplayData(id)) }));
-    const boxes = drawn.map(({ x, y, size }) => [x - size, y - size, x + size, y + size]);
-    const rank = ({ id, node }) => (id === focus ? 99 : 0) + node.size;
+    const boxes = [];
+    const block = (entity) => drawn.forEach(({ node, x, y, size }) => {
+      if ((node.kind === "entity") === entity) boxes.push([x - size, y - size, x + size, y + size]);
+    });
+    block(true);
+    let titled = false;
+    const rank = ({ id, node }) => (id === focus ? 99 : 0) + (node.kind === "entity" ? 50 : 0) + node.size;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const { id, node, x, y, size } of drawn.sort((one, other) => rank(other) - rank(one))) {
       if (near && !near.has(id)) continue;
+      if (node.kind !== "entity" && !titled) { titled = true; block(false); }
       if (node.kind === "entity" && size > 8) {
         context.font = "650 " + Math.round(size * 0.8) + "px system-ui, sans-serif";
         context.fillStyle = colour("--ground");
@@ -415,7 +421,13 @@
       if (!place) continue;
       boxes.push([place[0], place[1], place[0] + wide, place[1] + high]);
       context.fillStyle = colour(node.kind === "entity" ? "--text" : "--quiet");
-      lines.forEach((line, number) => context.fillText(line, place[0] + wide / 2, place[1] + 9 + 15 * number));
+      context.strokeStyle = colour("--panel");
+      context.lineWidth = 3;
+      lines.forEach((line, number) => {
+        const at = [line, place[0] + wide / 2, place[1] + 9 + 15 * number];
+        context.strokeText(...at);
+        context.fillText(...at);
+      });
     }
   }
 
