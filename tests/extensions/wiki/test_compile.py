@@ -122,7 +122,7 @@ def test_pages_have_links_of_obsidian_where_the_vault_says_so(vault: Vault, call
     assert f"[[wiki/{BOAT}|Boat]]" in jane and "[[wiki/topics/sea|sea]]" in jane and "[[wiki/index|Index]]" in jane
     assert f"[[wiki/{JANE}|Jane]]" in index and "](" not in jane + index
     assert clawmem("wiki", "check").code == 0
-    assert clawmem("wiki", "build", "--json").json["data"]["written"] == []
+    assert "Wrote 0 pages" in clawmem("wiki", "build").out
 
 
 def test_what_a_person_typed_is_shown_however_many_sentences_it_has(

@@ -264,7 +264,8 @@ class EntityView:
         now = "How it works now" if kind == "project" else "What holds now"
         groups = [(now, claims[""], False), ("Decisions", claims[DECISION], True), ("Lessons", claims[LESSON], False)]
         beside = self._beside()
-        first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(f"{entity.title} is "))
+        starts = tuple(f"{entity.title} is {word}" for word in ([""] if kind == "project" else ["a ", "an ", "the "]))
+        first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(starts))
         rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)))
         return {
             "entity": entity,
@@ -276,7 +277,8 @@ class EntityView:
             "groups": [(title, list(map(self._claim, items)), track) for title, items, track in groups if items],
             "conflicts": self._conflicts(),
             "doubtful": [(self._fact(claim.fact), claim.reason) for claim in page.doubtful],
-            "dated": [("Coming", list(map(self._fact, page.coming))), ("Ended", list(map(self._fact, page.ended)))],
+            "coming": list(map(self._fact, page.coming)),
+            "ended": list(map(self._fact, page.ended)),
             "timeline": sorted(rows, key=lambda row: row.at, reverse=True),
             "sources": self._sources(),
             "topics": self._links(page.topics),

@@ -89,7 +89,7 @@ def news_of(page: EntityPage, address: str) -> Iterator[NewsRow]:
         for fact in (claim.fact, *claim.replaced):
             was = next((old.fact for old in claim.replaced if old.superseded_by == fact.id), "")
             holds = fact.category if fact is claim.fact else ""
-            yield row(fact.timestamp, CHANGED if was else NEW, fact, was, holds)
+            yield row(said_on(fact) or fact.timestamp, CHANGED if was else NEW, fact, was, holds)
     yield from (row(fact.valid_to or fact.valid_from or "", ENDED, fact) for fact in page.ended)
 
 

@@ -59,6 +59,7 @@ from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of, visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.summary import own_text, split_front_matter
+from clawmem.model.pages.tokens import said_on
 from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
 from clawmem.model.proposals.proposal import Proposal, action_words
 from clawmem.model.proposals.quarantine import quarantine_rule
@@ -132,10 +133,7 @@ def home(view: View) -> Page:
 def _news(runtime: Runtime) -> list[NewsRow]:
     """Return what was learned, corrected and withdrawn in the last days, the newest first."""
     vault, now = runtime.vault(), runtime.caller().now
-    head = vault.head().commit
-    if head is None:
-        return []
-    changes = fact_changes(vault, last_commit_at(vault, stamp(now - timedelta(days=_DAYS))), head)
+    changes = fact_changes(vault, last_commit_at(vault, stamp(now - timedelta(days=_DAYS))), "HEAD")
     before = {change.fact.superseded_by: change.fact.fact for change in changes if change.fact.status == SUPERSEDED}
     before |= {change.fact.id: change.before.fact for change in changes if change.kind == CORRECTED and change.before}
     found: dict[str, NewsRow] = {}
@@ -144,7 +142,7 @@ def _news(runtime: Runtime) -> list[NewsRow]:
         is_gone = change.kind == RETRACTED
         if (change.kind not in (LEARNED, CORRECTED) and not is_gone) or is_revoked(fact) or quarantine_rule(fact):
             continue
-        at = str(((fact.metadata or {}).get("retracted") or {}).get("at") or fact.timestamp)
+        at = str(((fact.metadata or {}).get("retracted") or {}).get("at") or said_on(fact) or fact.timestamp)
         kind, was = (ENDED, "") if is_gone else (CHANGED if fact.id in before else NEW, before.get(fact.id, ""))
         found[fact.id] = NewsRow(at, kind, fact.fact, f"fact/{fact.id}", was, reason_of(fact), place)
     return sorted(found.values(), key=lambda row: (row.at, row.link), reverse=True)
