@@ -20,6 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from clawmem.vault.git.acceptance import accept  # noqa: E402
 from tests.browser import HAS_BROWSER, NO_BROWSER, Visit, open_browser  # noqa: E402
 
 VIEWS = {
@@ -83,8 +84,9 @@ def demo_site(folder: Path) -> Path:
     shutil.copytree(ROOT / "demo-vault", vault, symlinks=True)
     (vault / "wiki").mkdir(exist_ok=True)
     (vault / "wiki" / "questions.md").write_text(OWN_PAGE, encoding="utf-8")
-    program = str(Path(sys.executable).with_name("clawmem"))
     kept = {key: value for key, value in os.environ.items() if not key.startswith("CLAWMEM_")}
+    accept(vault / ".git", kept)  # a copy is not the memory of this machine before somebody accepts it
+    program = str(Path(sys.executable).with_name("clawmem"))
     for words in (("wiki", "build"), ("wiki", "site", str(folder))):
         environment = {**kept, "CLAWMEM_VAULT": str(vault)}
         subprocess.run([program, *words], env=environment, check=True, stdout=subprocess.DEVNULL)
@@ -101,7 +103,7 @@ def take(browser: Any, site: Path, folder: Path, scheme: str, size: str, viewpor
         if name == "search":
             visit.page.locator("#results li").first.wait_for()
         if name == "graph":
-            visit.page.locator("#rows tr").first.wait_for()
+            visit.page.locator("#rows tr").first.wait_for(state="attached")
             visit.page.wait_for_timeout(500)
         visit.page.screenshot(path=folder / f"{name}-{scheme}-{size}.png")
     if visit.problems:

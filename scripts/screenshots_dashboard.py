@@ -40,7 +40,7 @@ def main(folder: Path) -> list[Path]:
             made.append(folder / "dashboard-login-light-wide.png")
             page.screenshot(path=made[-1])
             page.goto(here.address)
-            page.locator("#facts").wait_for()
+            page.locator("#numbers").wait_for()
             here.area = page.evaluate("location.pathname")
             here.cookie = "; ".join(f"{one['name']}={one['value']}" for one in context.cookies(page.url))
             for name, view in VIEWS.items():

@@ -30,6 +30,7 @@ from clawmem.extensions.wiki.values.links import (
     outside_markers,
     page_names,
     resolved,
+    with_wiki_links,
 )
 from clawmem.extensions.wiki.values.markdown import render_entity, render_index, render_topic
 from clawmem.extensions.wiki.values.page import (
@@ -62,6 +63,7 @@ from clawmem.model.records.layout import CATALOG, SETTINGS
 from clawmem.vault.edits.hand_edits import commits_by_hand
 from clawmem.vault.vault import Vault
 
+OBSIDIAN = "obsidian"
 # The least claims with a tag that give the tag a page.
 _TOPIC_CLAIMS = 2
 GONE = "The entity or topic of this page is gone. What people wrote here stays."
@@ -133,8 +135,13 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
     """Store what the next build needs to know about this one."""
     head = commit or work.vault.head().commit
     if head is not None:
-        state = WikiState(head, today(work), __version__, plan.entries, plan.by_hand)
+        state = WikiState(head, today(work), _basis(work), plan.entries, plan.by_hand)
         write_wiki_state(work.vault, state)
+
+
+def _basis(work: WriteScope) -> str:
+    """Return what every page depends on."""
+    return f"{__version__} {work.vault.settings.words('wiki.links')}"
 
 
 def today(work: WriteScope) -> str:
@@ -146,7 +153,7 @@ def _usable_state(work: WriteScope) -> WikiState | None:
     """Return the state of the last build, unless something changed on which every page depends, or the clock went
     back."""
     state = read_wiki_state(work.vault)
-    usable = state is not None and state.basis == __version__ and state.day <= today(work)
+    usable = state is not None and state.basis == _basis(work) and state.day <= today(work)
     return state if usable else None
 
 
@@ -381,6 +388,8 @@ def page_writes(
     totals = [PageLink(topic_page(topic), topic, claims) for topic, claims in plan.topics.items()]
     listed = {*_files(work, REPORTS), *reports}
     generated[INDEX] = render_index(plan.entries.values(), sorted(totals, key=_by_title), listed)
+    if work.vault.settings.words("wiki.links") == OBSIDIAN:
+        generated = {path: with_wiki_links(part, path) for path, part in generated.items()}
     writes: dict[str, bytes | None] = {path: text.encode() for path, text in plan.texts.items()}
     for path, part in generated.items():
         text = plan.texts.get(path) or work.text(path)

@@ -22,12 +22,13 @@ from clawmem.index.search.lookup import PlacedFact, facts_of
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext, JudgedFacts, judge
-from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact
-from clawmem.model.facts.gates import FRESH, passes
+from clawmem.model.facts.fact import ACTIVE, SUPERSEDED, Fact, is_given_by_person
+from clawmem.model.facts.gates import ATOMIC, CONFIDENT, CURRENT, FRESH, GateResult
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
 from clawmem.model.lifecycle.staleness import STALE_DAYS
+from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.vault.vault import Vault
 
@@ -67,24 +68,33 @@ def gather_page(index: Index, context: GateContext, titles: Titles, name: str) -
     judged = judge(index, context, placed)
     facts = {other_placed.fact.id: other_placed.fact for other_placed in placed}
     current = [fact for fact in facts.values() if fact.status == ACTIVE]
-    shown = sorted((fact for fact in current if passes(judged.results[fact.id])), key=_newest_first, reverse=True)
+    failed = {fact.id: [each.gate for each in kept_out_by(fact, judged.results[fact.id])] for fact in current}
+    shown = sorted((fact for fact in current if not failed[fact.id]), key=_newest_first, reverse=True)
     entity = titles.entities.get(name) or Entity(name, title_of(name), (), kind_of(name))
     claims = tuple(_claim(fact, facts, judged, titles, name) for fact in shown)
     conflicts = _conflicts(current, judged, titles, name)
     doubtful = _doubtful(current, judged)
-    held_back = len(current) - len(claims) - len(doubtful)
-    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, held_back=held_back)
+    dated = [fact for fact in current if failed[fact.id] == [CURRENT] and quarantine_rule(fact) is None]
+    coming = tuple(fact for fact in dated if (fact.valid_from or "") > stamp(context.caller.now)[:10])
+    ended = tuple(fact for fact in dated if fact not in coming)
+    held_back = len(current) - len(claims) - len(doubtful) - len(dated)
+    page = EntityPage(entity_page(name), entity, claims, conflicts, doubtful, (), (), held_back, coming, ended)
     return page, _entry(page, counted_facts(index, current), context)
 
 
 def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulClaim, ...]:
     """Return the facts that only their staleness keeps from the page, newest first, each with the reason."""
-    found = []
-    for fact in sorted(current, key=_newest_first, reverse=True):
-        failed = [result for result in judged.results[fact.id] if not result.passed]
-        if len(failed) == 1 and failed[0].gate == FRESH:
-            found.append(DoubtfulClaim(fact, failed[0].reason))
-    return tuple(found)
+    ordered = sorted(current, key=_newest_first, reverse=True)
+    failed = ((fact, kept_out_by(fact, judged.results[fact.id])) for fact in ordered)
+    return tuple(DoubtfulClaim(fact, by[0].reason) for fact, by in failed if [each.gate for each in by] == [FRESH])
+
+
+def kept_out_by(fact: Fact, results: Iterable[GateResult]) -> list[GateResult]:
+    """Return the verdicts that keep a fact from the wiki. What a person typed shows, however many sentences it has and
+    however sure of it they are: these gates are for what nobody reviewed."""
+    is_typed = fact.source_event is None and is_given_by_person(fact)
+    passed = (ATOMIC, CONFIDENT) if is_typed else ()
+    return [result for result in results if not result.passed and result.gate not in passed]
 
 
 def _newest_first(fact: Fact) -> tuple[str, str]:

@@ -10,7 +10,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
@@ -25,6 +25,7 @@ from clawmem.extensions.wiki.values.page import (
     FOLDER,
     INDEX,
     REPORTS,
+    Conversation,
     EntityPage,
     HandLinks,
     OwnPage,
@@ -34,6 +35,7 @@ from clawmem.extensions.wiki.values.page import (
     SitePage,
     SiteTopic,
     TopicPage,
+    conversations,
     entity_page,
     site_paths,
     source_events,
@@ -46,15 +48,18 @@ from clawmem.index.search.lookup import entities, entity_names, unreadable_notic
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.gates import GateContext
 from clawmem.memory.permission import check_may_read
-from clawmem.model.kinds import file_kind
+from clawmem.model.kinds import DAILY_NOTE, file_kind
+from clawmem.model.pages.daily import note_lines
 from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
 from clawmem.model.progress import OnProgress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
+from clawmem.model.records.event import MARK, PARTICIPANTS, is_speech, marked_by, parse_events
 from clawmem.vault.vault import Vault
 
 Render = Callable[[Site], Iterable[tuple[str, bytes]]]
 Links = Mapping[str, tuple[PageLink, ...]]
+Result = TypeVar("Result")
 _AT_ONCE = 200
 _OWN_KINDS = (
     "undated note", "document in daily", "document in life", "document in tasks", "document in workflows",
@@ -70,44 +75,34 @@ class BuiltSite(NamedTuple):
 
 
 def build_site(
-    vault: Vault, caller: Caller, folder: Path, render: Render, report: OnProgress | None = None
+    vault: Vault,
+    caller: Caller,
+    folder: Path,
+    render: Render,
+    report: OnProgress | None = None,
+    messages: bool = False,
 ) -> BuiltSite:
-    """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`.
+    """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
+    it has the notes of each day and what was said, without what is for some people only.
 
     `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
     StorageFailed if a file cannot be written."""
 
     def act(index: Index) -> BuiltSite:
         with tempfile.TemporaryFile() as file:
-            return _Builder(vault, index, caller, _Spool(file), report).build(folder, render)
+            return _Builder(vault, index, caller, _Spool(file), report).build(folder, render, messages)
 
     return run_query(vault, act, one_state=False)
 
 
-class GatheredPages(NamedTuple):
-    """The pages of all entities with their backlinks, without their topics; their entries; and what the index says
-    about itself."""
+def with_site(vault: Vault, caller: Caller, use: Callable[[Site], Result]) -> Result:
+    """Return what is made of a site that no folder gets. Raise NotPermitted for a caller that may not read."""
 
-    pages: tuple[EntityPage, ...]
-    entries: tuple[PageEntry, ...]
-    notices: tuple[str, ...]
+    def act(index: Index) -> Result:
+        with tempfile.TemporaryFile() as file:
+            return use(_Builder(vault, index, caller, _Spool(file), None).site())
 
-
-def gather_pages(vault: Vault, caller: Caller) -> GatheredPages:
-    """Return the pages of all entities. Raise NotPermitted for a caller that may not read."""
-
-    def act(index: Index) -> GatheredPages:
-        context, titles = GateContext(vault.catalog, caller), titles_of(entities(index))
-        names = {name for name in entity_names(index) if is_on_wiki(name)} | set(titles.entities)
-        for name in names:
-            check_may_read(caller, name)
-        gathered = {name: gather_page(index, context, titles, name) for name in sorted(names)}
-        entries = {name: entry for name, (_, entry) in gathered.items()}
-        links = backlinks_of(entries)
-        pages = tuple(with_links(page, entry, links, {}) for page, entry in gathered.values())
-        return GatheredPages(pages, tuple(entries.values()), (*index.notices, *unreadable_notices(index)))
-
-    return run_query(vault, act)
+    return run_query(vault, act, one_state=False)
 
 
 class _Spool:
@@ -144,16 +139,23 @@ class _Builder:
         for name in self._names:
             check_may_read(caller, name)
 
-    def build(self, folder: Path, render: Render) -> BuiltSite:
+    def build(self, folder: Path, render: Render, messages: bool) -> BuiltSite:
         """Gather the pages, render them, and write the files."""
+        site = self.site(messages)
+        result = write_site(folder, render(site), self._report, len(self._entries))
+        notices = (*self.index.notices, *unreadable_notices(self.index))
+        return BuiltSite(result, len(site.entries) + len(site.totals) + len(site.others), notices)
+
+    def site(self, messages: bool = False) -> Site:
+        """Gather the pages."""
         self._gather()
         totals = topic_totals(self._entries)
-        others = self._own_titles(totals)
+        others = self._own_titles(totals, messages)
         known = site_paths(self._entries.values(), map(topic_page, totals), others)
         # The site has no reports, so links on them are not shown.
         by_hand = {path: links for path, links in self._links_by_hand(totals).items() if path in known}
         links = backlinks_of(self._entries, by_hand)
-        site = Site(
+        return Site(
             self._pages(links, totals),
             self._topics(totals, links),
             self._own(others),
@@ -161,10 +163,8 @@ class _Builder:
             totals,
             others,
             self._texts([INDEX])[INDEX],
+            self._talks() if messages else None,
         )
-        result = write_site(folder, render(site), self._report, len(self._entries))
-        notices = (*self.index.notices, *unreadable_notices(self.index))
-        return BuiltSite(result, len(known) - 1, notices)
 
     def _gather(self) -> None:
         context = GateContext(self.vault.catalog, self.caller)
@@ -202,23 +202,47 @@ class _Builder:
             notes |= self._texts([page.path for page in pages[start : start + _AT_ONCE]])
         return tuple(SiteTopic(page, notes[page.path]) for page in pages)
 
-    def _own_titles(self, topics: Iterable[str]) -> dict[str, str]:
+    def _talks(self) -> dict[str, Conversation]:
+        """Return what was said to all, by the path of its page. A message that somebody marked, or whose source names
+        who was there, may be for some people only."""
+        paths = (
+            [path for path in self.vault.files_at(self._head, "ledger") if path.endswith(".jsonl")]
+            if self._head
+            else []
+        )
+        said = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
+        marked = {target for event in said if (target := marked_by(event))}
+        for_some = {MARK, *PARTICIPANTS}
+        shown = (
+            event
+            for event in said
+            if not event.recalled
+            and is_speech(event)
+            and not (event.source or "").startswith("daily/")  # whose page has them
+            and event.id not in marked
+            and for_some.isdisjoint(event.metadata or {})
+        )
+        return {talk.path: talk for talk in conversations(shown)}
+
+    def _own_titles(self, topics: Iterable[str], messages: bool) -> dict[str, str]:
         """Return the titles of the Markdown files that people wrote for everyone, by path. The text of a file at the
         path of an entity or a topic is shown on that page."""
         if not self._head:
             return {}
         taken = {INDEX, *map(entity_page, self._names), *map(topic_page, topics)}
-        paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path)]
+        paths = [path for path in self.vault.files_at(self._head) if path not in taken and _may_be_own(path, messages)]
         titles: dict[str, str] = {}
         for start in range(0, len(paths), _AT_ONCE):
             for path, text in self._contents(paths[start : start + _AT_ONCE]).items():
-                if generated_part(text) is None:
+                if generated_part(text) is None or (path.startswith("daily/") and note_lines(text)):
                     titles[path] = _title(path, text)
         return dict(sorted(titles.items()))
 
     def _own(self, paths: Iterable[str]) -> Iterator[OwnPage]:
         for path, text in self._contents(sorted(paths)).items():
-            yield OwnPage(path, _title(path, text), split_front_matter(text)[1])
+            notes = [f"- {' '.join(filter(None, line))}" for line in note_lines(text)]
+            body = "\n".join(notes) if path.startswith("daily/") else split_front_matter(text)[1]
+            yield OwnPage(path, _title(path, text), body)
 
     def _texts(self, paths: list[str]) -> dict[str, str]:
         """Return what people wrote on some pages, as HEAD has them."""
@@ -230,17 +254,17 @@ class _Builder:
         return {path: data.decode("utf-8-sig", errors="replace") for path, data in found.items() if data is not None}
 
 
-def _may_be_own(path: str) -> bool:
-    if not path.endswith(".md"):
-        return False
-    if path.startswith(f"{FOLDER}/"):
-        return not path.startswith(f"{REPORTS}/")
-    kind = file_kind(path)
-    return kind is not None and kind.name in _OWN_KINDS
-
-
 def _title(path: str, text: str) -> str:
     """Return the first heading of a page, else its file name."""
     _, body = split_front_matter(text)
     first = next((line[2:].strip() for line in body.splitlines() if line.startswith("# ")), "")
     return first or path.rpartition("/")[2].removesuffix(".md")
+
+
+def _may_be_own(path: str, messages: bool) -> bool:
+    if not path.endswith(".md"):
+        return False
+    if path.startswith(f"{FOLDER}/"):
+        return not path.startswith(f"{REPORTS}/")
+    kind = file_kind(path)
+    return kind is not None and (kind.name in _OWN_KINDS or (messages and kind == DAILY_NOTE))

@@ -9,6 +9,7 @@ from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.extensions.wiki.compile import build_wiki
 from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, check_pages
 from clawmem.extensions.wiki.curator import curate as curate_act
+from clawmem.extensions.wiki.gather import kept_out_by
 from clawmem.extensions.wiki.site import build_site
 from clawmem.extensions.wiki.values.curation import RULES, sentence
 from clawmem.extensions.wiki.write_site import check_site_folder
@@ -17,7 +18,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GatedFact, gate_entity, gate_fact
 from clawmem.model.facts.fact_words import fact_line
-from clawmem.model.facts.gates import failed_gates, passes
+from clawmem.model.facts.gates import failed_gates
 from clawmem.model.language.text import counted
 
 
@@ -66,7 +67,7 @@ def gate(
     lines = [line for other_fact in found for line in _lines(other_fact, explain or fact is not None)]
     data = {
         "facts": [_data(other_fact) for other_fact in found],
-        "passed": sum(passes(other_fact.results) for other_fact in found),
+        "passed": sum(not kept_out_by(other.placed.fact, other.results) for other in found),
     }
     return Answer(data, lines, talk=() if found else ("The entity has no active fact.",))
 
@@ -116,11 +117,16 @@ def curate(
 def site(
     call: Call,
     folder: Annotated[str, Parameter("The folder of the site.", completes="file")],
+    more: Annotated[
+        str | None,
+        Parameter("messages: also the notes of each day and what was said.", ("--with",), choices=("messages",)),
+    ],
 ) -> Answer:
     """Write the memory as a site of static pages: every entity and topic, the evidence and history of each claim, what
     people wrote, search, and a graph.
 
     It opens from the disk, without a server and without a network. Nothing in it can load or run what a fact says.
+    Think before you publish one with messages: only what was marked as being for some people is left out.
     Edits by hand are shown once they are committed, which `clawmem wiki build` does. A folder that contains anything
     but such a site is refused."""
     runtime = call.runtime
@@ -129,7 +135,7 @@ def site(
     from clawmem.extensions.wiki.web.render_site import render_site  # only for this verb
 
     with call.progress() as report:
-        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report)
+        built = build_site(runtime.vault(), runtime.caller(), target, render_site, report, more is not None)
     build = built.build
     data = {
         "folder": str(target),
@@ -147,10 +153,8 @@ def site(
 
 
 def _lines(gated: GatedFact, explain: bool) -> list[str]:
-    passed = passes(gated.results)
-    verdict = (
-        "passes" if passed else f"does not pass ({failed_gates(gated.results)})" if not explain else "does not pass"
-    )
+    failed = kept_out_by(gated.placed.fact, gated.results)
+    verdict = f"does not pass{'' if explain else f' ({failed_gates(failed)})'}" if failed else "passes"
     lines = [f"{fact_line(gated.placed.fact, gated.placed.entity)}  {verdict}"]
     if explain:
         lines += [f"  {'yes' if result.passed else 'no '}  {result.gate}: {result.reason}" for result in gated.results]
@@ -162,7 +166,7 @@ def _data(gated: GatedFact) -> dict[str, Any]:
         "id": gated.placed.fact.id,
         "entity": gated.placed.entity,
         "fact": gated.placed.fact.fact,
-        "passed": passes(gated.results),
+        "passed": not kept_out_by(gated.placed.fact, gated.results),
         "gates": [result._asdict() for result in gated.results],
     }
 
@@ -269,10 +273,10 @@ def dashboard(
             lambda person, started: serve(call.runtime, port, person and not no_open, idle_minutes, started)
         )
         return Answer({})
-    from clawmem.extensions.wiki.web.dashboard.actions import metrics_data, metrics_lines
+    from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 
     data, notices = metrics_data(call.runtime)
-    return Answer(data, metrics_lines(data), notices)
+    return Answer(data, notices=notices)
 
 
 _METRICS = {

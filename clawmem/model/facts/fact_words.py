@@ -69,7 +69,7 @@ _OF_RULES = (
     "settles conflicts by `", "two machines", "on another machine", "condensed into one claim", "active until this is",
 )  # fmt: skip
 _REPLACING = ("supersedes", "merges")
-_NOT_CHOSEN = "Not chosen"
+NOT_CHOSEN = "Not chosen"
 _SAID = (("why", "Why"), ("because", "Because"))
 
 
@@ -86,12 +86,12 @@ def reasons_of(fact: Fact) -> Iterator[tuple[str, str]]:
     for record in items if isinstance(items, list) else ():
         if isinstance(record, Mapping) and (option := _text(record.get("option"))):
             against = _text(record.get("why"))
-            yield _NOT_CHOSEN, f"{option}: {against}" if against else option
+            yield NOT_CHOSEN, f"{option}: {against}" if against else option
 
 
 def because(fact: Fact) -> list[str]:
     """Return the reason that is told beside a fact wherever it is served, as `because ...`; empty if there is none."""
-    items = [text for label, text in reasons_of(fact) if label != _NOT_CHOSEN] if _has_reasons(fact) else []
+    items = [text for label, text in reasons_of(fact) if label != NOT_CHOSEN] if _has_reasons(fact) else []
     if fact.status == RETRACTED:
         items.reverse()  # why it was withdrawn, before why it was decided
     return [f"because {' '.join(items[0].split()).rstrip('.')}"] if items else []
@@ -103,8 +103,7 @@ def searched_reasons(fact: Fact) -> list[str]:
         return []
     linked = [link.reason for link in fact.links if link.reason and not _is_of_rules(link.reason)]
     named = (
-        f"alternative considered, rejected: {text}" if label == _NOT_CHOSEN else text
-        for label, text in reasons_of(fact)
+        f"alternative considered, rejected: {text}" if label == NOT_CHOSEN else text for label, text in reasons_of(fact)
     )
     return [*named, *linked]
 

@@ -27,8 +27,8 @@ from clawmem.model.proposals.quarantine import is_approved, quarantine_rule
 from clawmem.model.records.entity import is_candidate_place
 from clawmem.model.records.event import Event
 
-FRESH = "fresh"
-GATES = ("current", "confidence", "atomic", "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
+CURRENT, CONFIDENT, ATOMIC, FRESH = "current", "confidence", "atomic", "fresh"
+GATES = (CURRENT, CONFIDENT, ATOMIC, "anchored", "evidenced", "uncontradicted", FRESH, "confirmed")
 SUPPORTS, MERGES = "supports", "merges"
 # The least confidence, the most characters of an atomic statement, and the least number of sources.
 LEAST_CONFIDENCE, MOST_CHARACTERS, LEAST_SOURCES = 0.8, 300, 2

@@ -92,6 +92,14 @@ SETTINGS = (
     Setting("promotion.max_facts", "int", 8, "the most facts promoted for one day", 0, 100),
     Setting("memory.max_tokens", "int", 1500, "the most tokens of the generated part of MEMORY.md", 100, 100_000),
     Setting(
+        "wiki.links",
+        "choice",
+        "relative",
+        "how generated pages of the wiki link to each other: as every reader of Markdown takes it (relative), or with"
+        " `[[links]]` (obsidian)",
+        choices=("relative", "obsidian"),
+    ),
+    Setting(
         "llm.model",
         "optional",
         "",

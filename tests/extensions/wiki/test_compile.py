@@ -110,6 +110,31 @@ def test_a_change_of_the_settings_or_the_catalog_concerns_every_page(vault: Vaul
         assert changed_names(work, None, both, titles, []) == both
 
 
+def test_pages_have_links_of_obsidian_where_the_vault_says_so(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    add(vault, caller, "The boat is 9 m long.", BOAT, tags=["sea"])
+    add(vault, caller, "Jane rents the boat.", related_entities=[BOAT], tags=["sea"])
+    build_wiki(vault, caller)
+    page = f"wiki/{JANE}.md"
+    assert "[[" not in (vault.read_text(page) or "")
+    clawmem("config", "set", "wiki.links", "obsidian")
+    clawmem("wiki", "build")
+    jane, index = vault.read_text(page) or "", vault.read_text("wiki/index.md") or ""
+    assert f"[[wiki/{BOAT}|Boat]]" in jane and "[[wiki/topics/sea|sea]]" in jane and "[[wiki/index|Index]]" in jane
+    assert f"[[wiki/{JANE}|Jane]]" in index and "](" not in jane + index
+    assert clawmem("wiki", "check").code == 0
+    assert "Wrote 0 pages" in clawmem("wiki", "build").out
+
+
+def test_what_a_person_typed_is_shown_however_many_sentences_it_has(
+    vault: Vault, caller: Caller, clawmem: Command
+) -> None:
+    recipe = add(vault, caller, "Deploy with `make image`. Then tell Jane.", BOAT, confidence=0.5)
+    build_wiki(vault, caller)
+    assert "Then tell Jane." in (vault.read_text(f"wiki/{BOAT}.md") or "")
+    gated = clawmem("wiki", "gate", recipe)
+    assert "passes" in gated.out and "no   atomic: it has 2 sentences" in gated.out
+
+
 def test_written_and_removed_pages_are_counted_apart() -> None:
     assert counted_writes({"a": b"x", "b": None, "c": None}) == "1 written, 2 removed"
     assert counted_writes({"a": b"x", "b": b"y"}) == "2 written"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -63,6 +64,32 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     assert f'<a href="../../{JANE}.html">Jane</a>' in own and 'class="dead"' in own
     assert "A letter" in shown["own/daily/letter.html"]
     assert not any("keeps this for itself" in text for text in shown.values())
+
+
+def test_only_a_site_with_messages_has_what_was_said_and_no_site_what_is_for_some(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    def said(number: int, text: str, **more: object) -> str:
+        event = {"id": f"evt_{number:016x}", "timestamp": f"2026-11-20T09:0{number}:00Z", "role": "user", "text": text}
+        return json.dumps({**event, "session": "dock", "speaker": "Ada", **more})
+
+    add(vault, caller, "Jane lives in Oslo.")
+    lines = [
+        said(1, "The dredger comes on Monday."), said(2, "The hidden word.", recalled=True),
+        said(3, "The secret berth.", metadata={"participants": ["Ada"]}), said(4, "A marked plan."),
+        said(5, "", role="system", kind="mark", recalled=True, metadata={"access_of": f"evt_{4:016x}"}),
+    ]  # fmt: skip
+    commit(vault, caller, "ledger/2026-11-20.jsonl", "\n".join(lines) + "\n")
+    hidden = "<!-- hidden by prop_1: - 09:00 The old code -->"
+    commit(vault, caller, "daily/2026-11-20.md", f"# 2026-11-20\n\n- 10:00 Bought an anchor.\n{hidden}\n")
+    built(vault, caller, tmp_path / "plain")
+    build_site(vault, caller, tmp_path / "full", render_site, messages=True)
+    plain, full = (b"".join(content(tmp_path / name).values()).decode() for name in ("plain", "full"))
+    for text in ("dredger", "Bought an anchor"):
+        assert text not in plain and text in full
+    for text in ("hidden word", "secret berth", "marked plan", "old code"):
+        assert text not in plain + full
+    assert (tmp_path / "full/talk/2026-11-20-dock.html").is_file()
 
 
 def test_one_change_writes_the_pages_that_show_it(vault: Vault, caller: Caller, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ SHARED = frozenset(
     format vault.name user.name defaults.entity defaults.limit context.budget lock.wait_seconds secrets.action
     context.prompt_budget index.keyword projects.joined decay.archive_days heartbeat.candidates learning.enter
     tiers.policy coordination.lease_minutes coordination.on_collision session.abandoned_hours
-    session.ask
+    session.ask wiki.links
     review.routes review.signed promotion.max_facts memory.max_tokens git.sign sync.conflict sync.timeout_seconds
 """.split()
 )

@@ -22,6 +22,8 @@ _TOKENS = re.compile(
     r"(?P<title>(?:\s+\"[^\"\n]*\")?)\)",
     re.DOTALL,
 )
+# A link that a build wrote.
+_WRITTEN = re.compile(r"(?<!\\)\[((?:[^\[\]\\|\n]|\\.)*)\]\(([^()\s]+)\.md\)")
 _ESCAPED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:|//|#", re.IGNORECASE)
 
@@ -129,6 +131,17 @@ def with_targets(text: str, targets: Mapping[WrittenLink, str | None]) -> str:
         return f"{found['embed']}[[{target}{found['place']}{shown}]]"
 
     return _TOKENS.sub(replaced, text)
+
+
+def with_wiki_links(text: str, path: str) -> str:
+    """Return what a build wrote on a page with `[[links]]` in place of relative ones: Obsidian's own form."""
+
+    def wiki(found: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(path), found[2]))
+        words = re.sub(r"\\(.)", r"\1", found[1])
+        return found[0] if set("[]|") & set(words) else f"[[{target}|{words}]]"
+
+    return _WRITTEN.sub(wiki, text)
 
 
 def _link(found: re.Match[str]) -> WrittenLink | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
+from clawmem.model.language.dates import day_of
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import WIKI
@@ -66,7 +67,8 @@ class PageLink(NamedTuple):
 
 
 class EntityPage(NamedTuple):
-    """The page of an entity. `held_back` is the number of current facts that did not pass the gates."""
+    """The page of an entity. `held_back` is the number of current facts that did not pass the gates. Those that only
+    their time keeps from the claims are `coming` or `ended`."""
 
     path: str
     entity: Entity
@@ -76,6 +78,8 @@ class EntityPage(NamedTuple):
     topics: tuple[PageLink, ...] = ()
     backlinks: tuple[PageLink, ...] = ()
     held_back: int = 0
+    coming: tuple[Fact, ...] = ()
+    ended: tuple[Fact, ...] = ()
 
 
 class TopicPage(NamedTuple):
@@ -194,9 +198,35 @@ class OwnPage(NamedTuple):
     text: str
 
 
+class Conversation(NamedTuple):
+    """What was said in one session on one day: its path in a site, its title, and its events."""
+
+    path: str
+    title: str
+    events: tuple[Event, ...]
+
+
+def conversation_of(event: Event) -> tuple[str, str]:
+    """Return the path in a site and the title of the conversation that an event is part of."""
+    day = day_of(event.timestamp)
+    return (
+        f"talk/{file_name(f'{day}-{event.session or event.source or day}')}.html",
+        f"{event.session or 'Said'}, {day}",
+    )
+
+
+def conversations(events: Iterable[Event]) -> list[Conversation]:
+    """Return the conversations that some events are part of, in the order of their first events."""
+    found: dict[tuple[str, str], list[Event]] = {}
+    for event in events:
+        found.setdefault(conversation_of(event), []).append(event)
+    return [Conversation(*name, tuple(said)) for name, said in found.items()]
+
+
 class Site(NamedTuple):
     """A site: its pages, of which `pages` and `own` can be read once, and lists of them: `entries`, `totals` (claims by
-    topic) and `others` (titles of own pages by vault path). `notes` is what people wrote on the index."""
+    topic) and `others` (titles of own pages by vault path). `notes` is what people wrote on the index. `talks` is what
+    was said, by the path of its page; None if the site has no messages."""
 
     pages: Iterable[SitePage]
     topics: tuple[SiteTopic, ...]
@@ -205,6 +235,7 @@ class Site(NamedTuple):
     totals: Mapping[str, int]
     others: Mapping[str, str]
     notes: str = ""
+    talks: Mapping[str, Conversation] | None = None
 
 
 def site_path(page: str) -> str:
@@ -234,6 +265,7 @@ def facts_on(page: EntityPage) -> Iterator[Fact]:
         yield conflict.other.fact
     for doubtful in page.doubtful:
         yield doubtful.fact
+    yield from (*page.coming, *page.ended)
 
 
 def source_events(page: EntityPage) -> set[str]:

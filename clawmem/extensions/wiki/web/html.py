@@ -7,12 +7,14 @@ ASCII JSON without `<`.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from clawmem.model.language.text import visible
 
@@ -41,11 +43,37 @@ def template(name: str) -> Template:
         keep_trailing_newline=True,
         finalize=_shown,
     )
+    environment.globals["icon"] = icon
+    environment.filters["prose"] = prose
     return environment.get_template(name)
 
 
 def _shown(value: Any) -> Any:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+@cache
+def icon(name: str) -> Markup:
+    """Return an icon of Lucide as part of a page: the policy allows no picture, and `file://` no sprite."""
+    drawing = (LIBRARIES / f"{name}.svg").read_text("utf-8").partition("<svg")[2].partition(">")[2]
+    attributes = 'class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false"'
+    return Markup(f"<svg {attributes}>{' '.join(drawing.split())}")
+
+
+def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:
+    """Return a statement as HTML: what is between backquotes as code, and links, each an address and a title, on the
+    first place of each title."""
+    targets = {title: address for address, title in links if title}
+    titles = (rf"(?<!\w){re.escape(title)}(?!\w)" for title in sorted(targets, key=len, reverse=True))
+    shown, parts, at = visible(text), [], 0
+    for found in re.finditer("|".join([r"`[^`]+`", *titles]), shown):
+        parts.append(escape(shown[at : found.start()]))
+        target, at = targets.pop(found[0], None), found.end()
+        if found[0][0] == "`":
+            parts.append(Markup("<code>{}</code>").format(found[0][1:-1]))
+        else:
+            parts.append(Markup('<a href="{}">{}</a>').format(target, found[0]) if target else escape(found[0]))
+    return Markup("").join([*parts, escape(shown[at:])])
 
 
 def data_script(name: str, value: Any) -> bytes:

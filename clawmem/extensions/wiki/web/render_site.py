@@ -1,28 +1,25 @@
-"""A site of the memory as files: pages, data for search and graph, styles, scripts, and the libraries they use.
-
-The neighbourhood of an entity as a small drawing: the pages that it mentions and that mention it.
-"""
+"""A site of the memory as files: pages, data for search and graph, styles, scripts, and the libraries they use."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from heapq import nlargest
+from typing import Any
 
 from markupsafe import Markup
 
-from clawmem.extensions.wiki.values.markdown import grouped_claims, grouped_entries, link_details
+from clawmem.extensions.wiki.values.markdown import grouped_entries, link_details
 from clawmem.extensions.wiki.values.page import (
-    FOLDER,
     INDEX,
-    EntityPage,
     FactPlace,
     PageLink,
     Site,
     SitePage,
     SiteTopic,
     WikiClaim,
+    conversation_of,
     file_name,
     own_path,
     relative_link,
@@ -33,36 +30,45 @@ from clawmem.extensions.wiki.values.page import (
 from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer
 from clawmem.extensions.wiki.web.site_data import (
+    DECISION,
     TOPICS,
     GraphEntities,
+    NewsRow,
     Part,
-    RecordList,
     SearchIndex,
     data_path,
     entity_data,
     key_of,
+    news_of,
     own_data,
+    part_links,
     parts,
+    record_pages,
+    talk_data,
     topics_data,
 )
+from clawmem.memory.facts.gates import LESSON
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import change_labels, reasons_of, trust_words
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted
 from clawmem.model.pages.tokens import fact_dates
 from clawmem.model.records.entity import kind_of
-from clawmem.model.records.event import display_speaker
+from clawmem.model.records.event import Event, display_speaker
 
 _MENU = (
-    ("index.html", "Index"),
-    ("search.html", "Search"),
-    ("graph.html", "Graph"),
-    ("decisions.html", "Decisions"),
-    ("lessons.html", "Lessons"),
-    ("pages.html", "Pages"),
+    ("index.html", "Home", "house"),
+    ("search.html", "Search", "search"),
+    ("graph.html", "Graph", "waypoints"),
+    ("decisions.html", "Decisions", "scale"),
+    ("pages.html", "Pages", "book-open"),
+    ("lessons.html", "Lessons", "lightbulb"),
 )
+# How many rows of news a home page has.
+NEWS = 9
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
 File = tuple[str, bytes]
+TalkOf = Callable[[Event], str | None]
 
 
 def render_site(site: Site) -> Iterator[File]:
@@ -79,7 +85,8 @@ def library_files() -> Iterator[tuple[str, bytes]]:
     pins = json.loads((LIBRARIES / "pins.json").read_text("utf-8"))
     for pin in pins.values():
         for name in pin["files"]:
-            yield f"libraries/{name}", (LIBRARIES / name).read_bytes()
+            if not name.endswith(".svg"):  # which pages contain
+                yield f"libraries/{name}", (LIBRARIES / name).read_bytes()
 
 
 class _Renderer:
@@ -91,7 +98,9 @@ class _Renderer:
         self._notes = NoteRenderer(self._known)
         self._search = SearchIndex()
         self._graph = GraphEntities()
-        self._lists = {name: RecordList(name, category) for name, _, category in _RECORDS}
+        self._records: dict[str, list[NewsRow]] = {category: [] for _, _, category in _RECORDS}
+        self._news: list[NewsRow] = []
+        self._leads: dict[str, str] = {}
 
     def files(self) -> Iterator[File]:
         site = self._site
@@ -105,13 +114,18 @@ class _Renderer:
             values = {"written": self._notes.html(text, own.path, path, 1), "source": own.path}
             yield _page("own.html", path, own.title, **values)
             yield self._data(path, own_data(own))
+        for talk in (site.talks or {}).values():
+            yield _page(
+                "talk.html", talk.path, talk.title, said=[said_values(event) for event in talk.events], asked=""
+            )
+            yield self._data(talk.path, talk_data(talk))
         yield self._topics_data()
         yield from self._index()
         yield from self._own_list()
-        for name, title, _ in _RECORDS:
-            for path, values in self._lists[name].pages():
+        for name, title, category in _RECORDS:
+            for path, values in record_pages(name, category, self._records[category]):
                 yield _page("records.html", path, title, **values)
-        yield _page("search.html", "search.html", "Search")
+        yield _page("search.html", "search.html", "Search", messages=site.talks is not None)
         yield _page("graph.html", "graph.html", "Graph")
         yield from self._search.files()
         yield self._graph.file(site.entries)
@@ -127,57 +141,59 @@ class _Renderer:
         path = site_path(page.page.path)
         data = entity_data(page, self._known)
         self._graph.put(data)
-        for lists in self._lists.values():
-            lists.put(path, [claim.fact for claim in page.page.claims], page.page.entity.title)
-        yield _page("entity.html", path, page.page.entity.title, **self._entity_values(page))
+        rows = list(news_of(page.page, path))
+        for row in rows:
+            self._records.get(row.category, []).append(row)
+        self._news = nlargest(NEWS, [*self._news, *rows], key=lambda row: (row.at, row.link))
+        view = EntityView(page, "../" * path.count("/"), self._known, self._talk_of)
+        values = view.values(self._written(page.notes, path))
+        self._leads[path] = values["lead"]
+        yield _page("entity.html", path, page.page.entity.title, **values)
         yield self._data(path, data)
+
+    def _talk_of(self, event: Event) -> str | None:
+        """Return the address of what was said around an event, or None if the site does not have it."""
+        talk = (self._site.talks or {}).get(conversation_of(event)[0])
+        return f"{talk.path}#{event.id}" if talk and event in talk.events else None
 
     def _topic(self, topic: SiteTopic) -> Iterator[File]:
         page = topic.page
         path = site_path(page.path)
         found = parts(path, self._links(page.entities, page.path))
-        yield _page(
-            "topic.html",
-            path,
-            page.topic,
-            links=found[0].items,
-            written=self._written(((page.path, topic.notes),) if topic.notes else (), path),
-            backlinks=self._links(page.backlinks, page.path),
-            parts=_part_links(found[0]),
-        )
-        for part in found[1:]:
-            heading = f"{page.topic}, part {part.number}"
-            yield _listed(part.path, heading, part)
+        values = {
+            "links": found[0].items,
+            "written": self._written(((page.path, topic.notes),) if topic.notes else (), path),
+            "backlinks": self._links(page.backlinks, page.path),
+        }
+        yield _page("topic.html", path, page.topic, **values, parts=part_links(found[0]))
+        yield from _further(page.topic, found)
 
     def _index(self) -> Iterator[File]:
         site = self._site
         groups = []
         for title, entries in grouped_entries(site.entries):
-            items = [(site_path(entry.path), entry.title, entry.claims, entry.newest) for entry in entries]
+            items = [(site_path(each.path), each.title, card_words(each.claims, each.newest)) for each in entries]
             found = parts(f"index_{file_name(title.casefold())}.html", items)
-            groups.append((title, found[0].items, _part_links(found[0])))
-            for part in found[1:]:
-                yield _page(
-                    "index_part.html",
-                    part.path,
-                    f"{title}, part {part.number}",
-                    entries=part.items,
-                    parts=_part_links(part),
-                )
+            cards = [(*item, self._leads.get(item[0], "")) for item in found[0].items if title == "Projects"]
+            groups.append((title, cards, found[0].items, part_links(found[0])))
+            yield from _further(title, found)
         topics = sorted(site.totals.items(), key=lambda item: (item[0].casefold(), item[0]))
-        rows = [(site_path(topic_page(topic)), topic, counted(claims, "claim")) for topic, claims in topics]
+        rows = [(site_path(topic_page(topic)), topic, counted(claims, "fact")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
-        groups_of_topics = (found[0].items, _part_links(found[0]))
-        for part in found[1:]:
-            yield _listed(part.path, f"Topics, part {part.number}", part)
+        yield from _further("Topics", found)
+        waits = [(site_path(entry.path), entry.title, entry.conflicts) for entry in site.entries if entry.conflicts]
+        values = {"groups": groups, "topics": (found[0].items, part_links(found[0])), "waits": waits[:NEWS]}
         written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
-        yield _page("index.html", "index.html", "Memory", groups=groups, topics=groups_of_topics, written=written)
+        yield _page("index.html", "index.html", "Memory", news=self._news, written=written, **values)
 
     def _own_list(self) -> Iterator[File]:
         rows = [(own_path(path), title, path) for path, title in self._site.others.items()]
+        talks = (self._site.talks or {}).values()
+        rows += [(talk.path, talk.title, counted(len(talk.events), "message")) for talk in talks]
         found = parts("pages.html", sorted(rows, key=lambda row: (row[1].casefold(), row[2])))
         for part in found:
-            yield _page("pages.html", part.path, "Pages", rows=part.items, parts=_part_links(part))
+            values = {"rows": part.items, "parts": part_links(part), "messages": bool(talks)}
+            yield _page("pages.html", part.path, "Pages", **values)
 
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
         here = site_path(page)
@@ -187,47 +203,19 @@ class _Renderer:
     def _written(self, notes: Iterable[tuple[str, str]], page: str) -> list[Markup]:
         return [self._notes.html(text, path, page) for path, text in notes]
 
-    def _entity_values(self, value: SitePage) -> dict[str, Any]:
-        page, entity = value.page, value.page.entity
-        rivals = _rivals(page)
-        groups = [
-            (
-                "Facts" if category == "fact" else category.capitalize(),
-                [_claim_values(value, claim, rivals.get(claim.fact.id, ())) for claim in claims],
-            )
-            for category, claims in grouped_claims(page.claims)
-        ]
-        beside = neighbours(page)
-        return {
-            "entity": entity,
-            "node": site_path(page.path),
-            "kind": (entity.kind or kind_of(entity.name)).capitalize(),
-            "claims": len(page.claims),
-            "groups": groups,
-            "conflicts": _conflicts(value),
-            "doubtful": [(_fact_values(value, claim.fact), claim.reason) for claim in page.doubtful],
-            "topics": self._links(page.topics, page.path),
-            "backlinks": self._links(page.backlinks, page.path),
-            "held_back": page.held_back,
-            "written": self._written(value.notes, site_path(page.path)),
-            "drawing": [
-                (drawn_neighbour, _link(page.path, drawn_neighbour.neighbour.path)) for drawn_neighbour in drawn(beside)
-            ],
-            "beside": [(neighbour, _link(page.path, neighbour.path)) for neighbour in beside],
-            "size": (WIDTH, height_of(beside)),
-        }
-
 
 def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     root = "../" * path.count("/")
-    menu = [(root + target, words, target == path) for target, words in _MENU]
+    menu = [(root + target, words, mark, target == path) for target, words, mark in _MENU]
     text = template(name).render(title=title, root=root, menu=menu, policy=POLICY, **values)
     return path, text.encode("utf-8", errors="replace")
 
 
-def _listed(path: str, title: str, part: Part) -> tuple[str, bytes]:
-    """Return a further part of a list of links."""
-    return _page("topic.html", path, title, links=part.items, written=[], backlinks=[], parts=_part_links(part))
+def _further(title: str, found: list[Part]) -> Iterator[File]:
+    """Yield the further parts of a list of links."""
+    for part in found[1:]:
+        heading, values = f"{title}, part {part.number}", {"links": part.items, "parts": part_links(part)}
+        yield _page("topic.html", part.path, heading, written=[], backlinks=[], **values)
 
 
 def _without_title(text: str, title: str) -> str:
@@ -236,70 +224,149 @@ def _without_title(text: str, title: str) -> str:
     return rest if first.strip() == f"# {title}" else text
 
 
-def _part_links(part: Part) -> list[tuple[str, int, bool]]:
-    """Return the links between the parts of a list; none if there is one part."""
-    if len(part.paths) == 1:
-        return []
-    return [(relative_link(part.path, path), at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
+def card_words(claims: int, newest: str | None) -> str:
+    """Return how much is known of an entity, and since when."""
+    return ", ".join([counted(claims, "fact"), *([newest] if newest else [])])
 
 
-def _rivals(page: EntityPage) -> dict[str, list[FactPlace]]:
-    """Return the facts that contradict each fact of a page, by id."""
-    found: dict[str, list[FactPlace]] = {}
-    for place, other in page.conflicts:
-        found.setdefault(place.fact.id, []).append(other)
-        found.setdefault(other.fact.id, []).append(place)
-    return found
+def said_values(event: Event) -> dict[str, str]:
+    """Return what the page of a conversation shows of an event."""
+    who, time = display_speaker(event), f"{event.timestamp[:10]} {event.timestamp[11:16]}"
+    return {"id": event.id, "who": who, "time": time, "text": event.text}
 
 
-def _claim_values(value: SitePage, claim: WikiClaim, rivals: Iterable[FactPlace]) -> dict[str, Any]:
-    page = value.page
-    return {
-        "fact": _fact_values(value, claim.fact),
-        "reasons": list(reasons_of(claim.fact)),
-        "mentions": [(_link(page.path, path), title) for path, title in claim.mentions],
-        "premises": [(_side(value, premise.place), premise.reason) for premise in claim.premises],
-        "replaced": _history(value, claim),
-        "conflicts": [_side(value, rival) for rival in rivals],
-    }
+# How one does something stands before what is so; a statement with code in it is such a recipe.
+_RECIPES = frozenset("procedure recipe rule instruction constraint guardrail".split())
 
 
-def _history(page: SitePage, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
-    """Return what a claim replaced, newest first, each with the day on which it was replaced and what replaced it."""
-    heirs = {fact.id: fact for fact in (claim.fact, *claim.replaced)}
-    found = []
-    for old in claim.replaced:
-        heir = heirs.get(old.superseded_by or "", claim.fact)
-        found.append((_fact_values(page, old), day_of(heir.timestamp), heir.fact))
-    return found
+class EntityView:
+    """What the page of an entity shows, on a site and on the dashboard. `root` leads to the first page, and `talk` from
+    an event to what was said around it, if there is a page of it."""
+
+    def __init__(self, value: SitePage, root: str, known: Mapping[str, str], talk: TalkOf) -> None:
+        self._value = value
+        self._root = root
+        self._known = known
+        self._talk = talk
+        self._rivals: dict[str, list[FactPlace]] = {}
+        for place, other in value.page.conflicts:
+            self._rivals.setdefault(place.fact.id, []).append(other)
+            self._rivals.setdefault(other.fact.id, []).append(place)
+
+    def values(self, written: list[Markup]) -> dict[str, Any]:
+        """Return the values of the template. `written` is what people wrote on the page."""
+        page, entity = self._value.page, self._value.page.entity
+        kind = entity.kind or kind_of(entity.name)
+        claims: dict[str, list[WikiClaim]] = {DECISION: [], LESSON: [], "": []}
+        for claim in page.claims:
+            claims[claim.fact.category if claim.fact.category in claims else ""].append(claim)
+        claims[""].sort(key=lambda claim: claim.fact.category not in _RECIPES and "`" not in claim.fact.fact)
+        now = "How it works now" if kind == "project" else "What holds now"
+        groups = [(now, claims[""], False), ("Decisions", claims[DECISION], True), ("Lessons", claims[LESSON], False)]
+        beside = self._beside()
+        starts = tuple(f"{entity.title} is {word}" for word in ([""] if kind == "project" else ["a ", "an ", "the "]))
+        first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(starts))
+        rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)))
+        return {
+            "entity": entity,
+            "node": site_path(page.path),
+            "kind": kind.capitalize(),
+            "lead": next(first, ""),
+            "people": [place for place in beside if "/people/" in place[0]],
+            "related": [place for place in beside if "/people/" not in place[0]],
+            "groups": [(title, list(map(self._claim, items)), track) for title, items, track in groups if items],
+            "conflicts": self._conflicts(),
+            "doubtful": [(self._fact(claim.fact), claim.reason) for claim in page.doubtful],
+            "coming": list(map(self._fact, page.coming)),
+            "ended": list(map(self._fact, page.ended)),
+            "timeline": sorted(rows, key=lambda row: row.at, reverse=True),
+            "sources": self._sources(),
+            "topics": self._links(page.topics),
+            "backlinks": self._links(page.backlinks),
+            "held_back": page.held_back,
+            "written": written,
+        }
+
+    def _address(self, page: str) -> str:
+        return self._root + (self._known.get(page) or site_path(page))
+
+    def _links(self, links: Iterable[PageLink]) -> list[tuple[str, str, str]]:
+        return [(self._address(link.page), link.title, link_details(link)) for link in links]
+
+    def _beside(self) -> list[tuple[str, str]]:
+        """Return the entities that the claims name, and those whose claims name this one, most often named first."""
+        page, found = self._value.page, Counter[tuple[str, str]]()
+        for claim in page.claims:
+            found.update(claim.mentions)
+            found.update((each.place.page, each.place.title) for each in claim.premises if each.place.page)
+        found.update({(link.page, link.title): link.claims for link in page.backlinks if link.claims})
+        return [(self._address(path), title) for (path, title), _ in found.most_common() if path != page.path]
+
+    def _sources(self) -> list[tuple[str, str | None, int]]:
+        found = Counter[tuple[str, str | None]]()
+        for claim in self._value.page.claims:
+            fact = self._fact(claim.fact)
+            typed = "typed by a person" if claim.fact.source == "user" else claim.fact.source
+            found[", ".join(fact["said"]) if fact["said"] else typed, fact["talk"]] += 1
+        return [(*source, count) for source, count in found.most_common()]
+
+    def _claim(self, claim: WikiClaim) -> dict[str, Any]:
+        text, places = claim.fact.fact, [(self._address(path), title) for path, title in claim.mentions]
+        # People call each other by their first names.
+        called = [(address, title if title in text else title.partition(" ")[0]) for address, title in places]
+        return {
+            "fact": self._fact(claim.fact),
+            "reasons": list(reasons_of(claim.fact)),
+            "mentions": called,
+            "others": [place for place, name in zip(places, called, strict=True) if name[1] not in text],
+            "premises": [(self._side(premise.place), premise.reason) for premise in claim.premises],
+            "replaced": self._history(claim),
+            "conflicts": [self._side(rival) for rival in self._rivals.get(claim.fact.id, ())],
+        }
+
+    def _history(self, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
+        """Return what a claim replaced, newest first, each with the day on which it was replaced and what replaced
+        it."""
+        heirs = {fact.id: fact for fact in (claim.fact, *claim.replaced)}
+        found = []
+        for old in claim.replaced:
+            heir = heirs.get(old.superseded_by or "", claim.fact)
+            found.append((self._fact(old), day_of(heir.timestamp), heir.fact))
+        return found
+
+    def _conflicts(self) -> list[list[dict[str, Any]]]:
+        """Return both sides of each conflict. A fact of this page that has no other place there has its id here,
+        once."""
+        page = self._value.page
+        placed = {claim.fact.id for claim in page.claims} | {claim.fact.id for claim in page.doubtful}
+        placed |= {old.id for claim in page.claims for old in claim.replaced}
+        found = []
+        for conflict in page.conflicts:
+            sides = []
+            for place in conflict:
+                is_here = place.page == page.path and place.fact.id not in placed
+                placed.add(place.fact.id)
+                sides.append({**self._side(place), "id": place.fact.id if is_here else None})
+            found.append(sides)
+        return found
+
+    def _side(self, place: FactPlace) -> dict[str, Any]:
+        link = f"{self._address(place.page)}#{place.fact.id}" if place.page else None
+        return {"link": link, "title": place.title, "fact": self._fact(place.fact)}
+
+    def _fact(self, fact: Fact) -> dict[str, Any]:
+        event = self._value.events.get(fact.source_event or "")
+        talk = None if event is None else self._talk(event)
+        said = None if event is None else (day_of(event.timestamp), display_speaker(event))
+        return {**fact_values(fact), "talk": self._root + talk if talk else None, "said": said}
 
 
-def _conflicts(value: SitePage) -> list[list[dict[str, Any]]]:
-    """Return both sides of each conflict. A fact of this page that has no other place there has its id here, once."""
-    page = value.page
-    placed = {claim.fact.id for claim in page.claims} | {claim.fact.id for claim in page.doubtful}
-    placed |= {old.id for claim in page.claims for old in claim.replaced}
-    found = []
-    for conflict in page.conflicts:
-        sides = []
-        for place in conflict:
-            is_here = place.page == page.path and place.fact.id not in placed
-            placed.add(place.fact.id)
-            sides.append({**_side(value, place), "id": place.fact.id if is_here else None})
-        found.append(sides)
-    return found
-
-
-def _side(page: SitePage, place: FactPlace) -> dict[str, Any]:
-    link = _link(page.page.path, place.page) + f"#{place.fact.id}" if place.page else None
-    return {"link": link, "title": place.title, "fact": _fact_values(page, place.fact)}
-
-
-def _fact_values(page: SitePage, fact: Fact) -> dict[str, Any]:
-    event = page.events.get(fact.source_event or "")
+def fact_values(fact: Fact) -> dict[str, Any]:
+    """Return what every page shows of a fact."""
     return {
         "id": fact.id,
         "text": fact.fact,
+        "category": "" if fact.category in ("fact", DECISION, LESSON) else fact.category,
         "dates": fact_dates(fact),
         "recorded": day_of(fact.timestamp),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
@@ -307,78 +374,6 @@ def _fact_values(page: SitePage, fact: Fact) -> dict[str, Any]:
         "labels": change_labels(fact),
         "source": fact.source,
         "event": fact.source_event,
-        "said": None if event is None else (day_of(event.timestamp), display_speaker(event)),
         "quote": fact.source_text,
         "tags": fact.tags,
     }
-
-
-def _link(page: str, target: str) -> str:
-    return relative_link(f"{FOLDER}/{site_path(page)}", f"{FOLDER}/{site_path(target)}")
-
-
-MOST = 12
-WIDTH = 520
-_LONGEST = 18
-
-
-class Neighbour(NamedTuple):
-    """A page beside an entity's: its vault path, its title, and the number of claims that lead there and back."""
-
-    path: str
-    title: str
-    there: int
-    back: int
-
-
-class DrawnNeighbour(NamedTuple):
-    """A neighbour in the drawing, with the place of its dot, of its words, and the side on which they stand."""
-
-    neighbour: Neighbour
-    words: str
-    x: int
-    y: int
-    side: str
-
-
-def neighbours(page: EntityPage) -> list[Neighbour]:
-    """Return the neighbours of an entity by claims, those with most claims first."""
-    found: dict[str, Neighbour] = {}
-    for claim in page.claims:
-        beside = dict(claim.mentions)
-        beside.update((premise.place.page, premise.place.title) for premise in claim.premises if premise.place.page)
-        for path, title in beside.items():
-            if path != page.path:
-                known = found.get(path, Neighbour(path, title, 0, 0))
-                found[path] = known._replace(there=known.there + 1)
-    for link in page.backlinks:
-        if link.claims:
-            known = found.get(link.page, Neighbour(link.page, link.title, 0, 0))
-            found[link.page] = known._replace(back=link.claims)
-    return sorted(
-        found.values(),
-        key=lambda neighbour: (-neighbour.there - neighbour.back, neighbour.title.casefold(), neighbour.path),
-    )
-
-
-def height_of(found: list[Neighbour]) -> int:
-    """Return the height of the drawing of some neighbours."""
-    return 60 + 20 * min(len(found), MOST)
-
-
-def drawn(found: list[Neighbour]) -> list[DrawnNeighbour]:
-    """Return the first neighbours on an ellipse around the middle of the drawing, the first one on the right."""
-    shown, height = found[:MOST], height_of(found)
-    places = []
-    for number, neighbour in enumerate(shown):
-        angle = 2 * math.pi * number / len(shown)
-        x = round(WIDTH / 2 + WIDTH * 0.2 * math.cos(angle))
-        y = round(height / 2 + (height / 2 - 16) * math.sin(angle))
-        side = "right" if x >= WIDTH / 2 else "left"
-        places.append(DrawnNeighbour(neighbour, shortened(neighbour.title), x, y, side))
-    return places
-
-
-def shortened(title: str) -> str:
-    """Return a title for the drawing."""
-    return title if len(title) <= _LONGEST else title[: _LONGEST - 1] + "\u2026"

@@ -10,110 +10,34 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from clawmem.extensions.wiki.values.page import (
+    Conversation,
     EntityPage,
-    FactPlace,
     OwnPage,
     PageEntry,
+    Site,
     SitePage,
     own_path,
+    relative_link,
     site_path,
     site_paths,
 )
 from clawmem.extensions.wiki.web.html import data_script, keyed_script
 from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact_words import NOT_CHOSEN, reasons_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.entity import kind_of
+from clawmem.model.records.event import display_speaker
 
-ENTITY, FACT, DECISION = "entity", "fact", "decision"
-ABOUT, MENTIONS, RESTS_ON, CONTRADICTS, REPLACES = "about", "mentions", "rests_on", "contradicts", "replaces"
+NEW, CHANGED, ENDED = "new", "changed", "ended"
+FACT, DECISION = "fact", "decision"
+MENTIONS, RESTS_ON, CONTRADICTS, REPLACES = "mentions", "rests_on", "contradicts", "replaces"
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
-
-
-class MemoryNode(NamedTuple):
-    """An entity or a fact. `page` is the vault path of its wiki page. `since` and `until` are the days on which it
-    became true or known, and ceased to be true or was replaced, if known."""
-
-    id: str
-    kind: str
-    label: str
-    page: str | None
-    trust: str | None = None
-    since: str | None = None
-    until: str | None = None
-
-
-class MemoryEdge(NamedTuple):
-    """An edge between two nodes, by id; `kind` reads from `source` to `target`."""
-
-    source: str
-    target: str
-    kind: str
-
-
-class MemoryGraph(NamedTuple):
-    """Nodes and edges, both in a fixed order; every edge joins two of the nodes."""
-
-    nodes: tuple[MemoryNode, ...]
-    edges: tuple[MemoryEdge, ...]
-
-
-def memory_graph(pages: Iterable[EntityPage], others: Collection[str] = ()) -> MemoryGraph:
-    """Return the graph of what wiki pages show. `others` are the paths of further pages, to which edges may lead
-    without a node for them."""
-    pages = tuple(pages)
-    nodes: dict[str, MemoryNode] = {}
-    edges: dict[MemoryEdge, None] = {}
-    entities = {*others, *(page.path for page in pages)}
-    for page in pages:
-        nodes[page.path] = MemoryNode(page.path, ENTITY, page.entity.title, page.path)
-    for page in pages:
-        for fact in (*(claim.fact for claim in page.claims), *(claim.fact for claim in page.doubtful)):
-            nodes[fact.id] = _node(fact, page.path)
-            edges[MemoryEdge(fact.id, page.path, ABOUT)] = None
-        edges.update(dict.fromkeys(_graph_edges(page, nodes, entities)))
-    return MemoryGraph(tuple(nodes.values()), tuple(edges))
-
-
-def _graph_edges(page: EntityPage, nodes: dict[str, MemoryNode], entities: Collection[str]) -> Iterator[MemoryEdge]:
-    """Yield the edges of a page's claims and conflicts, and add the facts at their other ends to the nodes."""
-
-    def place(value: FactPlace) -> Iterator[MemoryEdge]:
-        if value.fact.id not in nodes:
-            nodes[value.fact.id] = _node(value.fact, value.page)
-            if value.page is not None and value.page in entities:
-                yield MemoryEdge(value.fact.id, value.page, ABOUT)
-
-    for claim in page.claims:
-        for path, _ in claim.mentions:
-            if path in entities:
-                yield MemoryEdge(claim.fact.id, path, MENTIONS)
-        for premise in claim.premises:
-            yield from place(premise.place)
-            yield MemoryEdge(claim.fact.id, premise.place.fact.id, RESTS_ON)
-        known = {claim.fact.id: claim.fact}
-        for old in claim.replaced:
-            heir = known.get(old.superseded_by or "", claim.fact)
-            nodes[old.id] = _node(old, page.path)._replace(until=_since(heir))
-            known[old.id] = old
-            yield MemoryEdge(heir.id, old.id, REPLACES)
-            yield MemoryEdge(old.id, page.path, ABOUT)
-    for conflict in page.conflicts:
-        yield from place(conflict.one)
-        yield from place(conflict.other)
-        text, other = sorted((conflict.one.fact.id, conflict.other.fact.id))
-        yield MemoryEdge(text, other, CONTRADICTS)
-
-
-def _node(fact: Fact, page: str | None) -> MemoryNode:
-    kind = DECISION if fact.category == "decision" else FACT
-    until = day_of(fact.valid_to) if fact.valid_to else None
-    return MemoryNode(fact.id, kind, fact.fact, page, fact.trust or "user", _since(fact), until)
 
 
 def _since(fact: Fact) -> str:
@@ -140,25 +64,44 @@ def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     return places
 
 
-class RecordList:
-    """The claims of a category."""
+class NewsRow(NamedTuple):
+    """What is new, changed, ended or coming: since when, the sentence with its address, the words that it replaced, the
+    reason, its page with an address, and its category if it holds now."""
 
-    def __init__(self, name: str, category: str) -> None:
-        self._name = name
-        self._category = category
-        self._rows: list[tuple[str, str, str, str]] = []
+    at: str
+    kind: str
+    text: str
+    link: str
+    was: str = ""
+    because: str = ""
+    place: tuple[str, str] | None = None
+    category: str = ""
 
-    def put(self, path: str, facts: Iterable[Fact], title: str = "") -> None:
-        """Take in the claims of a page of the site, given with its title."""
-        for fact in facts:
-            if fact.category == self._category:
-                self._rows.append((day_of(fact.timestamp), fact.fact, f"{path}#{fact.id}", title))
 
-    def pages(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the path and the values of each page: the claims, the newest first, in parts."""
-        for part in parts(f"{self._name}.html", sorted(self._rows, key=lambda row: (row[0], row[2]), reverse=True)):
-            links = [(path, at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
-            yield part.path, {"records": part.items, "parts": links if len(links) > 1 else []}
+def news_of(page: EntityPage, address: str) -> Iterator[NewsRow]:
+    """Yield what is new, changed, ended and coming on an entity's page, given its address."""
+    place = (address, page.entity.title)
+
+    def row(at: str, kind: str, fact: Fact, was: str = "", category: str = "") -> NewsRow:
+        return NewsRow(at, kind, fact.fact, f"{address}#{fact.id}", was, reason_of(fact), place, category)
+
+    for claim in page.claims:
+        for fact in (claim.fact, *claim.replaced):
+            was = next((old.fact for old in claim.replaced if old.superseded_by == fact.id), "")
+            holds = fact.category if fact is claim.fact else ""
+            yield row(said_on(fact) or fact.timestamp, CHANGED if was else NEW, fact, was, holds)
+    yield from (row(fact.valid_to or fact.valid_from or "", ENDED, fact) for fact in page.ended)
+
+
+def reason_of(fact: Fact) -> str:
+    """Return the first reason of a fact, empty if there is none."""
+    return next((text for label, text in reasons_of(fact) if label != NOT_CHOSEN), "")
+
+
+def record_pages(name: str, category: str, rows: Iterable[NewsRow]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the path and the values of each page of a list of claims, the newest first."""
+    for part in parts(f"{name}.html", sorted(rows, key=lambda row: (row.at[:10], row.link), reverse=True)):
+        yield part.path, {"records": part.items, "parts": part_links(part), "kind": category}
 
 
 PER_PAGE = 300
@@ -183,6 +126,13 @@ def parts(path: str, items: Sequence[Any]) -> list[Part]:
         Part(other_path, at + 1, paths, items[at * PER_PAGE : (at + 1) * PER_PAGE])
         for at, other_path in enumerate(paths)
     ]
+
+
+def part_links(part: Part) -> list[tuple[str, int, bool]]:
+    """Return the links between the parts of a list; none if there is one part."""
+    if len(part.paths) == 1:
+        return []
+    return [(relative_link(part.path, path), at + 1, at + 1 == part.number) for at, path in enumerate(part.paths)]
 
 
 SEARCH, GRAPH = "data/search.js", "data/graph.js"
@@ -211,33 +161,44 @@ def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
     A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
     and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
     in the list, or the path of a page."""
-    value = page.page
-    graph = memory_graph([value], known)
-    shown = _shown_facts(value)
-    facts = [
-        [
-            node.id,
-            node.kind,
-            node.label,
-            _home(node.page, value.path, known),
-            node.trust,
-            node.since,
-            node.until,
-            shown[node.id][0].category if node.id in shown else None,
-            day_of(shown[node.id][0].timestamp) if node.id in shown else None,
-            shown[node.id][1] if node.id in shown else None,
-        ]
-        for node in graph.nodes
-        if node.id != value.path
-    ]
+    value, shown = page.page, _shown_facts(page.page)
+    facts: dict[str, list[Any]] = {}
+    edges: dict[tuple[str, str, str], None] = {}
+
+    def node(fact: Fact, path: str | None, until: str | None = None) -> str:
+        if fact.id not in facts:
+            own, state = shown.get(fact.id, (None, None))
+            home = None if path == value.path else site_path(path) if path in known and path is not None else ""
+            kind = DECISION if fact.category == DECISION else FACT
+            until = until or (day_of(fact.valid_to) if fact.valid_to else None)
+            about = (own.category, day_of(own.timestamp), state) if own else (None, None, None)
+            facts[fact.id] = [fact.id, kind, fact.fact, home, fact.trust or "user", _since(fact), until, *about]
+        return fact.id
+
+    listed = (*(claim.fact for claim in value.claims), *(claim.fact for claim in value.doubtful))
+    for fact in (*listed, *value.coming, *value.ended):
+        node(fact, value.path)
+    for claim in value.claims:
+        heirs = {claim.fact.id: claim.fact}
+        for old in claim.replaced:
+            heir = heirs.get(old.superseded_by or "", claim.fact)
+            heirs[old.id] = old
+            edges[REPLACES, heir.id, node(old, value.path, _since(heir))] = None
+        edges |= {(MENTIONS, claim.fact.id, site_path(path)): None for path, _ in claim.mentions if path in known}
+        for premise in claim.premises:
+            edges[RESTS_ON, claim.fact.id, node(premise.place.fact, premise.place.page)] = None
+    for conflict in value.conflicts:
+        one, other = sorted(node(place.fact, place.page) for place in conflict)
+        edges[CONTRADICTS, one, other] = None
+    numbers = {fact_id: number for number, fact_id in enumerate(facts)}
     entity = value.entity
     return {
         "path": site_path(value.path),
         "title": entity.title,
         "kind": entity.kind or kind_of(entity.name),
         "about": " ".join((*entity.aliases, *(text for _, text in page.notes))),
-        "facts": facts,
-        "edges": _edges(graph, facts),
+        "facts": list(facts.values()),
+        "edges": [[kind, numbers[source], numbers.get(target, target)] for kind, source, target in edges],
         "beside": [site_path(link.page) for link in value.backlinks if link.claims],
     }
 
@@ -250,6 +211,8 @@ def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
             found.setdefault(old.id, (old, "replaced"))
     for other_claim in page.doubtful:
         found.setdefault(other_claim.fact.id, (other_claim.fact, "in doubt"))
+    for state, facts in (("coming", page.coming), ("ended", page.ended)):
+        found.update((fact.id, (fact, state)) for fact in facts)
     for conflict in page.conflicts:
         for side in conflict:
             if side.page == page.path:
@@ -257,27 +220,19 @@ def _shown_facts(page: EntityPage) -> dict[str, tuple[Fact, str | None]]:
     return found
 
 
-def _home(page: str | None, own: str, known: Collection[str]) -> str | None:
-    """Return None for the page itself, the path of another page, and an empty text for none."""
-    if page == own:
-        return None
-    return site_path(page) if page is not None and page in known else ""
-
-
-def _edges(graph: MemoryGraph, facts: Sequence[Sequence[Any]]) -> list[list[Any]]:
-    """Return the edges but for those that say where a fact is."""
-    numbers = {fact[ID]: number for number, fact in enumerate(facts)}
-    ends = {node.id: numbers.get(node.id, site_path(node.id)) for node in graph.nodes}
-    return [
-        [edge.kind, ends[edge.source], ends[edge.target] if edge.target in ends else site_path(edge.target)]
-        for edge in graph.edges
-        if edge.kind != ABOUT
-    ]
-
-
 def own_data(page: OwnPage) -> dict[str, Any]:
     """Return the data of a page that people wrote."""
     return {"path": own_path(page.path), "title": page.title, "kind": "page", "about": page.text, "facts": []}
+
+
+def talk_data(talk: Conversation) -> dict[str, Any]:
+    """Return the data of a conversation's page: each event as what search finds."""
+    rows = [
+        [event.id, "message", event.text, None, display_speaker(event), day, None, "message", day, None]
+        for event in talk.events
+        for day in (day_of(event.timestamp),)
+    ]
+    return {"path": talk.path, "title": talk.title, "kind": "conversation", "about": "", "facts": rows}
 
 
 def topics_data(totals: Iterable[str], paths: Mapping[str, str]) -> dict[str, Any]:
@@ -355,16 +310,15 @@ class GraphEntities:
         return GRAPH, data_script("clawmemGraph", {"entities": rows, "links": links})
 
 
-def graph_of_pages(pages: Iterable[EntityPage], entries: Sequence[PageEntry]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of the graph of all pages, as a site has them: the entities, and the data of each page."""
-    known = site_paths(entries, (), {})
+def graph_files(site: Site) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a site's graph: the entities, and the data of each of their pages."""
+    known = site_paths(site.entries, (), site.others)
     graph = GraphEntities()
-    for page in pages:
-        data = entity_data(SitePage(page, {}, ()), known)
+    for page in site.pages:
+        data = entity_data(page, known)
         graph.put(data)
-        key = key_of(data["path"])
-        yield data_path(key), keyed_script("clawmemPages", key, data)
-    yield graph.file(entries)
+        yield data_path(key_of(data["path"])), keyed_script("clawmemPages", key_of(data["path"]), data)
+    yield graph.file(site.entries)
 
 
 # The words of the site's search, and how they are divided into files.

@@ -105,15 +105,33 @@ def test_pages_say_what_the_verbs_say(filled: Filled) -> None:
 def test_facts_are_shown_with_trust_and_conflicts(filled: Filled) -> None:
     here = filled.here
     text = here.get("entity?name=projects/boat").text
-    rows = {word.partition("</a>")[0].rpartition(">")[2]: word for word in text.split("<li ")[1:]}
-    six, eight = (next(row for name, row in rows.items() if speed in name) for speed in ("6 knots", "8 knots"))
+    rows = text.split("Not settled:")[1].split("<li ")[1:3]
+    six, eight = (next(row for row in rows if speed in row) for speed in ("6 knots", "8 knots"))
     assert "from user" in six and "from agent, unreviewed" in eight and "from from" not in text
     ids = [re.findall(r'id="(fact_\w+)"', row)[0] for row in (six, eight)]
-    for row, own, other in ((six, *ids), (eight, *reversed(ids))):
-        assert "in conflict with" in row and f"fact/{other}" in row
+    for own, other in (ids, reversed(ids)):
         page = here.get(f"fact/{own}").text
-        assert "not settled" in page and f'fact/{other}">' in page
-    assert "in conflict" not in next(row for name, row in rows.items() if "9 m long" in name)
+        assert "Not settled" in page and f'fact/{other}">' in page
+    assert "Against it" not in text.partition("9 m long")[2].partition("</article>")[0]
+
+
+def test_an_entity_and_what_is_found_lead_to_what_was_said_and_written(filled: Filled) -> None:
+    here = filled.here
+    said = {"session": "dock", "speaker": "Ada", "role": "user", "timestamp": "2026-11-20T09:00:00Z"}
+    texts = ("The dredger comes on Monday.", "Boat has to leave its berth <b>before</b>.")
+    lines = "\n".join(json.dumps({**said, "content": each}) for each in texts)
+    run(filled.root, filled.environment, "ingest", "-", "--format", "jsonl", given=lines)
+    filled.do("note", "Bought a new anchor chain.")
+    found = here.get("search?q=dredger").text
+    talk = here.get(re.findall(r'href="[^"]*/(talk/evt_\w+)#evt_', found)[0]).text
+    assert "dock, 2026-11-20" in talk and texts[0] in talk and "&lt;b&gt;before" in talk
+    assert here.get("talk/evt_none").status == 404 and here.get("note?path=clawmem.yaml").status == 404
+    note = re.findall(r'href="[^"]*/(note\?path=[^"]+)"', here.get("search?q=anchor+chain").text)[0]
+    assert "Bought a new anchor chain." in here.get(note).text
+    boat = here.get("entity?name=projects/boat").text
+    assert "Said lately" in boat and "Open tasks" not in boat and "Waits for a decision" in boat
+    assert "The boat is red." in here.get("").text  # it was withdrawn this week, with a reason
+    assert "Because: It is blue." in here.get("").text
 
 
 def test_a_reason_that_is_refused_is_not_lost(filled: Filled) -> None:
@@ -514,7 +532,7 @@ def _commits(root: Path) -> int:
 
 def _fields_of(here: Served, kind: str) -> dict[str, str]:
     """The hidden fields of the form of the first proposal of a kind."""
-    kinds = [word.split(",")[0].strip() for word in here.get("approvals").text.split('<p class="meta" dir="auto">')[1:]]
+    kinds = [word.split(",")[0].strip() for word in here.get("approvals").text.split("<summary>")[1:]]
     return here.fields("approvals", "approve", kinds.index(kind))
 
 

@@ -44,7 +44,7 @@ class Desk:
         self.context = browser.new_context(reduced_motion="reduce")
         self.page = self.tab()
         self.page.goto(here.address)
-        self.page.locator("#facts").wait_for()
+        self.page.locator("#numbers").wait_for()
         path = self.page.evaluate("location.pathname")
         here.area = path
         here.cookie = "; ".join(f"{cooky['name']}={cooky['value']}" for cooky in self.context.cookies(self.page.url))
@@ -111,7 +111,7 @@ def test_the_browser_gets_back_in_by_both_addresses_and_other_ports_learn_nothin
     for address in (desk.here.origin, desk.here.address):
         page = desk.tab()
         page.goto(address)
-        page.locator("#facts").wait_for()
+        page.locator("#numbers").wait_for()
         assert page.url == desk.here.origin + desk.here.area
         page.close()
     with site_of_an_attacker(lambda: "<title>Other</title>") as port:
@@ -163,7 +163,7 @@ def test_every_page_is_readable_without_scripts(desk: Desk) -> None:
     context = desk.browser.new_context(java_script_enabled=False, storage_state=desk.context.storage_state())
     page = desk.tab(context)
     words = {
-        "": "Tiers of active facts", "approvals": "Run the checks before a task", "timeline": "init(vault)",
+        "": "4 proposals wait", "approvals": "Run the checks before a task", "timeline": "Found a berth.",
         "sessions": "The hull is sanded.", "tasks": "Paint the boat", PAGES[5]: "Jane lives in Bergen.",
         "graph": "The graph needs JavaScript", "entity?name=projects/boat": "The boat is 9 m long.",
     }  # fmt: skip
@@ -179,7 +179,7 @@ def test_the_login_works_without_scripts(vault_root: Path, environment: dict[str
         page.goto(here.origin)
         page.get_by_label("Token").fill(here.address)
         page.get_by_role("button", name="Log in").click()
-        assert page.locator("h1").text_content() == "Overview"
+        assert page.locator("h1").text_content() == "memory"
         page.get_by_role("button", name="Stop the dashboard").click()
         assert page.locator("h1").text_content() == "Stopped"
         context.close()
@@ -203,7 +203,7 @@ def test_rejecting_and_approving_in_place(desk: Desk) -> None:
     for nothing in ("", "  "):
         card.get_by_label("Reason").fill(nothing)
         card.get_by_role("button", name="Reject").click()
-        assert page.url.endswith("/approvals") and page.locator("h1").text_content() == "Approvals"
+        assert page.url.endswith("/approvals") and page.locator("h1").text_content() == "Waiting"
     card = page.locator("article", has_text="the boat is sold").first
     card.get_by_label("Reason").fill("It gives orders.")
     card.get_by_label("Reason").press("Enter")
@@ -215,7 +215,7 @@ def test_rejecting_and_approving_in_place(desk: Desk) -> None:
     card = page.locator("article", has_text="Run the checks before a task is submitted.")
     card.get_by_role("button", name="Approve").click()
     assert page.locator("h1").text_content() == "Approved" and "approved" in desk.head()
-    page.get_by_role("link", name="Back to Approvals").click()
+    page.get_by_role("link", name="Back to Waiting").click()
     assert "Run the checks" not in page.locator("main").inner_text()
 
 
@@ -271,11 +271,15 @@ def test_search_and_graph(desk: Desk) -> None:
     page.get_by_role("link", name="Jane lives in Bergen.").first.click()
     assert page.locator(".statement").inner_text() == "Jane lives in Bergen."
     page = desk.open("graph")
+    page.get_by_text("Filter").click()
+    page.get_by_label("sentences").check()
     page.get_by_label("Around").fill("Jane")
+    page.get_by_text("The same as a table").first.click()
     page.locator("#rows").get_by_role("link", name="Jane lives in Bergen.").click()
-    assert page.locator("h1").text_content() == "areas/people/jane"
-    assert page.url.partition("#")[2] == page.locator("li", has_text="Jane lives in Bergen.").get_attribute("id")
+    assert page.locator("h1").text_content() == "Jane"
+    assert page.url.partition("#")[2] == page.locator(".claim", has_text="Jane lives in Bergen.").get_attribute("id")
     page = desk.open("graph")
+    page.get_by_text("The same as a table").first.click()
     page.locator("#rows").get_by_role("link", name="Boat", exact=True).click()
     assert "The boat is 9 m long." in page.locator("main").inner_text()
 

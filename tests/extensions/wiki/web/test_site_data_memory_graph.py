@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 
-from clawmem.extensions.wiki.values.page import EntityPage, FactPlace, Premise, WikiClaim, WikiConflict
-from clawmem.extensions.wiki.web.site_data import MemoryEdge, MemoryGraph, memory_graph, middles
+from clawmem.extensions.wiki.values.page import EntityPage, FactPlace, Premise, SitePage, WikiClaim, WikiConflict
+from clawmem.extensions.wiki.web.site_data import HOME, ID, KIND, SINCE, STATE, UNTIL, entity_data, middles
 from clawmem.model.facts.fact import SUPERSEDED, Fact
 from clawmem.model.records.entity import Entity
 
@@ -20,7 +21,7 @@ def fact(fact_id: str, **keys: object) -> Fact:
 
 
 @pytest.fixture
-def graph() -> MemoryGraph:
+def pages() -> dict[str, dict[str, Any]]:
     long = fact("fact_long")
     home = fact("fact_home", valid_from="2026-03-01")
     old = fact("fact_old", status=SUPERSEDED, superseded_by="fact_home", valid_from="2020-01-01")
@@ -29,32 +30,31 @@ def graph() -> MemoryGraph:
     jane = EntityPage(
         JANE, Entity("areas/people/jane", "Jane"), (berth, WikiClaim(home, (old,), (), ((BOAT, "Boat"),)))
     )
-    boat = EntityPage(BOAT, Entity("projects/boat", "Boat"), (WikiClaim(long),), (rivals,))
-    return memory_graph([jane, boat])
+    over = fact("fact_over", valid_to="2026-11-01")
+    boat = EntityPage(BOAT, Entity("projects/boat", "Boat"), (WikiClaim(long),), (rivals,), ended=(over,))
+    known = {JANE: "areas/people/jane.html", BOAT: "projects/boat.html"}
+    return {page.path: entity_data(SitePage(page, {}), known) for page in (jane, boat)}
 
 
-def test_nodes_have_their_kind_page_and_time(graph: MemoryGraph) -> None:
-    nodes = {node.id: node for node in graph.nodes}
-    assert nodes.keys() == {
-        JANE, BOAT, "fact_long", "fact_home", "fact_old", "fact_berth", "fact_red", "fact_blue",
+def test_nodes_have_their_kind_page_and_time(pages: dict[str, dict[str, Any]]) -> None:
+    jane, boat = ({row[ID]: row for row in pages[path]["facts"]} for path in (JANE, BOAT))
+    assert jane.keys() == {"fact_berth", "fact_home", "fact_old", "fact_long"}
+    assert boat.keys() == {"fact_long", "fact_over", "fact_red", "fact_blue"}
+    assert jane["fact_berth"][KIND] == "decision" and jane["fact_home"][KIND] == "fact"
+    assert (jane["fact_old"][SINCE], jane["fact_old"][UNTIL]) == ("2020-01-01", "2026-03-01")
+    assert jane["fact_long"][HOME] == "projects/boat.html" and boat["fact_long"][HOME] is None
+    assert boat["fact_blue"][HOME] == "" and boat["fact_over"][STATE] == "ended"
+
+
+def test_edges_say_mentions_premise_conflict_and_replacement(pages: dict[str, dict[str, Any]]) -> None:
+    found = set()
+    for page in pages.values():
+        ids = [row[ID] for row in page["facts"]]
+        found |= {(kind, *(ids[end] if isinstance(end, int) else end for end in ends)) for kind, *ends in page["edges"]}
+    assert found == {
+        ("mentions", "fact_home", "projects/boat.html"), ("rests_on", "fact_berth", "fact_long"),
+        ("contradicts", "fact_blue", "fact_red"), ("replaces", "fact_home", "fact_old"),
     }  # fmt: skip
-    assert nodes["fact_berth"].kind == "decision" and nodes[JANE].kind == "entity"
-    assert (nodes["fact_old"].since, nodes["fact_old"].until) == ("2020-01-01", "2026-03-01")
-    assert nodes["fact_long"].page == BOAT and nodes["fact_blue"].page is None
-
-
-def test_edges_say_about_mentions_premise_conflict_and_replacement(graph: MemoryGraph) -> None:
-    for wanted in (
-        ("fact_home", JANE, "about"),
-        ("fact_home", BOAT, "mentions"),
-        ("fact_berth", "fact_long", "rests_on"),
-        ("fact_blue", "fact_red", "contradicts"),
-        ("fact_home", "fact_old", "replaces"),
-    ):
-        assert MemoryEdge(*wanted) in graph.edges
-    ids = {node.id for node in graph.nodes}
-    assert all({edge.source, edge.target} <= ids for edge in graph.edges)
-    assert len(set(graph.edges)) == len(graph.edges)
 
 
 def test_every_entity_has_a_place_of_its_own_and_room_around_it() -> None:

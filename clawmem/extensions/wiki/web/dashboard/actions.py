@@ -91,7 +91,7 @@ def undone(runtime: Runtime, form: Mapping[str, str]) -> Done:
 def _decided(result: ReviewOutcome, title: str) -> Done:
     rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
     lines = (f"{result.proposal.id}: {result.proposal.says}", *outcome_lines(rows, result.commit))
-    return Done(title, lines, result.notices, ("approvals", "Approvals"))
+    return Done(title, lines, result.notices, ("approvals", "Waiting"))
 
 
 def _given(form: Mapping[str, str], key: str, what: str) -> str:
@@ -172,27 +172,6 @@ def _alignment(vault: Vault) -> tuple[dict[str, Any], tuple[str, ...]]:
 def _by_state(states: Any, found: Any) -> dict[str, int]:
     counts = Counter(found)
     return {state: counts[state] for state in states}
-
-
-def metrics_lines(data: dict[str, Any]) -> list[str]:
-    """The numbers for people, one subject a line."""
-    facts, use, aligned, money = data["facts"], data["use"], data["alignment"], data["money"]
-    rate = aligned["agreement"]
-    return [
-        f"facts      {_listed(facts['by_status'])}",
-        f"tiers      {_listed(facts['by_tier'])}",
-        f"workflows  {_listed({name or 'none': number for name, number in facts['by_workflow'].items()})}",
-        f"doubts     {facts['stale']:,} stale, {facts['conflicts']:,} in conflict, {data['proposals']:,} to review",
-        f"use        {use['asked_for']:,} of {use['facts']:,} asked for, {use['accesses']:,} accesses",
-        f"sessions   {_listed(data['sessions'])}",
-        f"tasks      {_listed(data['tasks'])}",
-        f"alignment  {'no decision yet' if rate is None else f'{rate:.2f} of the last decisions agreed'}",
-        f"money      {money['cents_today']:.4g} cents today",
-    ]
-
-
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number:,} {name}" for name, number in counts.items()) or "none"
 
 
 class WeekChanges(NamedTuple):

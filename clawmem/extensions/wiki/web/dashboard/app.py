@@ -44,20 +44,15 @@ _TYPES = {".js": _SCRIPT, ".css": _STYLE, ".txt": "text/plain; charset=utf-8"}
 _KEPT = (("Cache-Control", "private, max-age=3600"),)
 
 
-class GraphFiles(NamedTuple):
-    """The graph as a site has it: data files by their path, and the name of each entity by the path of its page."""
-
-    data: Mapping[str, bytes]
-    entities: Mapping[str, str]
-
-
 class View(NamedTuple):
-    """What a page may use: the runtime of this request, its query, and what earlier pages computed."""
+    """What a page may use: the runtime of this request, its query, what earlier pages computed, and the path behind
+    which all pages are."""
 
     runtime: Runtime
     query: Mapping[str, str]
     known: KnownWeeks
-    graph: dict[str, GraphFiles]
+    graph: dict[str, Mapping[str, bytes]]
+    root: str
 
 
 class Dashboard:
@@ -70,7 +65,7 @@ class Dashboard:
         self._live = Live(self.runtime, self.turn)
         self._turn = Lock()
         self._known: KnownWeeks = {}
-        self._graph: dict[str, GraphFiles] = {}
+        self._graph: dict[str, Mapping[str, bytes]] = {}
 
     def respond(self, request: Request) -> Response:
         """Return the response to a request."""
@@ -137,25 +132,21 @@ class Dashboard:
         return redirect(f"/{self.access.area}/", ("Set-Cookie", self.access.cookie_header(login)))
 
     def _page(self, path: str, request: Request, login: Login) -> Response:
-        from clawmem.extensions.wiki.web.dashboard.pages import (  # with what they need
-            PAGES,
-            entity_address,
-            fact_page,
-            graph_files,
-        )
+        from clawmem.extensions.wiki.web.dashboard import pages  # with what they need
 
         query = request.query()
-        make: Callable[[View], Page] | None = PAGES.get(path)
-        if path.startswith("/fact/"):
-            query, make = {**query, "id": path.removeprefix("/fact/")}, fact_page
+        make: Callable[[View], Page] | None = pages.PAGES.get(path)
+        for start, of_one in (("/fact/", pages.fact_page), ("/talk/", pages.talk)):
+            if path.startswith(start):
+                query, make = {**query, "id": path.removeprefix(start)}, of_one
         try:
             with self.turn():
-                view = View(self.runtime(), query, self._known, self._graph)
-                if path.startswith("/data/") and (data := graph_files(view).data.get(path[1:])) is not None:
+                view = View(self.runtime(), query, self._known, self._graph, self._root)
+                if path.startswith("/data/") and (data := pages.graph_data(view).get(path[1:])) is not None:
                     return Response(200, data, _SCRIPT)
                 # The graph leads to the pages of a site: here to those of the entities.
-                if path.endswith(".html") and (name := graph_files(view).entities.get(path[1:])) is not None:
-                    return redirect(f"{self._root}{entity_address(name)}")
+                if path.endswith(".html") and (name := pages.entity_at(view, path[1:])) is not None:
+                    return redirect(f"{self._root}{pages.entity_address(name)}")
                 if make is None:
                     raise NotFound("There is no such page.", "The menu has all of them.")
                 page = make(view)
@@ -196,7 +187,7 @@ class Dashboard:
     ) -> Response:
         from clawmem.extensions.wiki.web.dashboard.pages import MENU
 
-        menu = [(f"{self._root}{target}", words, path == f"/{target}") for target, words in MENU]
+        menu = [(f"{self._root}{target}", words, mark, path == f"/{target}") for target, words, mark in MENU]
         return _rendered(status, template, title=title, root=self._root, menu=menu, login=login, **values)
 
 

@@ -7,34 +7,64 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from markupsafe import Markup, escape
 
-from clawmem.errors import InvalidInput
-from clawmem.extensions.wiki.values.page import site_path
+from clawmem.errors import InvalidInput, NotFound
+from clawmem.extensions.wiki.gather import gather_page, titles_of
+from clawmem.extensions.wiki.site import with_site
+from clawmem.extensions.wiki.values.page import (
+    PageLink,
+    SitePage,
+    conversations,
+    entity_page,
+    facts_on,
+    site_path,
+    source_events,
+)
 from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
-from clawmem.extensions.wiki.web.dashboard.app import GraphFiles, View
+from clawmem.extensions.wiki.web.dashboard.app import View
+from clawmem.extensions.wiki.web.notes import NoteRenderer
+from clawmem.extensions.wiki.web.render_site import NEWS, EntityView, card_words, fact_values, said_values
+from clawmem.extensions.wiki.web.site_data import CHANGED, ENDED, NEW, NewsRow, graph_files, reason_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
 from clawmem.faces.verbs.history import OLDER
 from clawmem.faces.verbs.table import load
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.events import events_by_id
+from clawmem.index.search.graph import entities_naming
+from clawmem.index.search.lookup import entities, entity_names, event_day, fact_counts
+from clawmem.index.tables.store import Index
+from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.facts.gates import GateContext
+from clawmem.memory.health.status import status
+from clawmem.memory.history.compare import fact_changes
 from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
+from clawmem.memory.proposals import read_proposals
 from clawmem.memory.tasks import list_tasks
-from clawmem.model.facts.fact import ACTIVE, Fact
-from clawmem.model.facts.fact_words import change_labels, trust_label, trust_words
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact_words import reasons_of
 from clawmem.model.facts.reach import EVERY_SCOPE
+from clawmem.model.history.comparison import CORRECTED, LEARNED, told_changes
 from clawmem.model.history.entry import REDACT
-from clawmem.model.language.dates import day_of
+from clawmem.model.kinds import PAGE, file_kind
+from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of, visible
 from clawmem.model.lifecycle.premises import PREMISES
-from clawmem.model.pages.tokens import fact_dates
-from clawmem.model.proposals.proposal import SUPERSEDE, Proposal, action_words
-from clawmem.model.records.event import display_speaker
+from clawmem.model.pages.summary import own_text, split_front_matter
+from clawmem.model.pages.tokens import said_on
+from clawmem.model.proposals.proposal import SUPERSEDE as REPLACE
+from clawmem.model.proposals.proposal import Proposal, action_words
+from clawmem.model.proposals.quarantine import quarantine_rule
+from clawmem.model.records.entity import kind_of, summary_path, title_of
+from clawmem.model.records.event import is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
 from clawmem.model.records.task import CLOSED, Task
 from clawmem.model.records.workflow import STATES
@@ -44,18 +74,21 @@ from clawmem.runtime import Runtime
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, RECALL_KINDS, SUMMARIES
 from clawmem.vault.edits.adoption import user_identity
+from clawmem.vault.history.points import last_commit_at
 from clawmem.work.sessions.records import list_sessions
 
 MENU = (
-    ("", "Overview"),
-    ("approvals", "Approvals"),
-    ("timeline", "Changes"),
-    ("sessions", "Sessions"),
-    ("tasks", "Tasks"),
-    ("search", "Search"),
-    ("graph", "Graph"),
+    ("", "Home", "house"),
+    ("approvals", "Waiting", "inbox"),
+    ("search", "Search", "search"),
+    ("graph", "Graph", "waypoints"),
+    ("timeline", "Changes", "history"),
+    ("tasks", "Tasks", "list-checks"),
+    ("sessions", "Sessions", "bot"),
 )
 ON_PAGE = 25
+# What the home page has: days of news, proposals, projects, people; and the messages before and after one.
+_DAYS, _WAITING, _PROJECTS, _PEOPLE, _AROUND = 7, 3, 6, 24, 30
 # The most facts of a change that are named.
 _NAMED = 8
 # The most characters of a hit, and of an event.
@@ -71,12 +104,48 @@ class Page(NamedTuple):
     values: Mapping[str, Any]
 
 
-def overview(view: View) -> Page:
-    """Show the metrics."""
+def home(view: View) -> Page:
+    """Show what is new, changed and ended, what waits, the projects and the people, and the numbers."""
     data, notices = metrics_data(view.runtime, view.known)
     tallest = max((week[key] for week in data["weeks"] for key in ("learned", "corrected", "forgotten")), default=0)
-    name = view.runtime.vault().settings.words("vault.name")
-    return _page("overview", "Overview", notices, m=data, tallest=tallest or 1, memory=name)
+    vault = view.runtime.vault()
+    waiting = show_open(vault, 0, _WAITING)
+    named = run_query(vault, lambda index: (entities(index), fact_counts(index)))
+    counts = {other.name: named[1].get(other.name, {}).get(ACTIVE, 0) for other in named[0]}
+    known = sorted(named[0], key=lambda other: (-counts[other.name], other.title.casefold()))
+    cards = [(entity_address(each.name), each.title, card_words(counts[each.name], None), "") for each in known]
+    kinds = [each.kind or kind_of(each.name) for each in known]
+    return _page(
+        "overview",
+        vault.settings.words("vault.name"),
+        (*notices, *waiting.notices),
+        m=data,
+        tallest=tallest or 1,
+        news=_news(view.runtime)[:NEWS],
+        proposals=[_proposal(detail) for detail in waiting.details],
+        total=waiting.total,
+        reading=status(vault, data["at"][:10]).learning.reading,
+        projects=[card for card, kind in zip(cards, kinds, strict=True) if kind == "project"][:_PROJECTS],
+        people=[card[:2] for card, kind in zip(cards, kinds, strict=True) if kind == "person"][:_PEOPLE],
+    )
+
+
+def _news(runtime: Runtime) -> list[NewsRow]:
+    """Return what was learned, corrected and withdrawn in the last days, the newest first."""
+    vault, now = runtime.vault(), runtime.caller().now
+    changes = fact_changes(vault, last_commit_at(vault, stamp(now - timedelta(days=_DAYS))), "HEAD")
+    before = {change.fact.superseded_by: change.fact.fact for change in changes if change.fact.status == SUPERSEDED}
+    before |= {change.fact.id: change.before.fact for change in changes if change.kind == CORRECTED and change.before}
+    found: dict[str, NewsRow] = {}
+    for change in told_changes(changes):
+        fact, place = change.fact, (entity_address(change.entity), title_of(change.entity))
+        is_gone = change.kind == RETRACTED
+        if (change.kind not in (LEARNED, CORRECTED) and not is_gone) or is_revoked(fact) or quarantine_rule(fact):
+            continue
+        at = str(((fact.metadata or {}).get("retracted") or {}).get("at") or said_on(fact) or fact.timestamp)
+        kind, was = (ENDED, "") if is_gone else (CHANGED if fact.id in before else NEW, before.get(fact.id, ""))
+        found[fact.id] = NewsRow(at, kind, fact.fact, f"fact/{fact.id}", was, reason_of(fact), place)
+    return sorted(found.values(), key=lambda row: (row.at, row.link), reverse=True)
 
 
 def tasks(view: View) -> Page:
@@ -141,7 +210,7 @@ def approvals(view: View) -> Page:
     who = user_identity(vault)
     return _page(
         "approvals",
-        "Approvals",
+        "Waiting",
         found.notices,
         proposals=[_proposal(detail) for detail in found.details],
         total=found.total,
@@ -160,7 +229,7 @@ def _number(text: str) -> int:
 
 def _proposal(shown: ProposalDetails) -> dict[str, Any]:
     proposal = shown.proposal
-    is_conflict = proposal.kind == "conflict" and proposal.does == SUPERSEDE
+    is_conflict = proposal.kind == "conflict" and proposal.does == REPLACE
     return {
         "id": proposal.id,
         "kind": proposal.kind,
@@ -173,7 +242,7 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "now": [_fact(place.fact, place.entity) for place in shown.targets],
         "then": _changes(proposal),
         "evidence": _evidence(proposal),
-        "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == SUPERSEDE,
+        "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == REPLACE,
         "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
     }
 
@@ -224,23 +293,30 @@ def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
         "subject": record["subject"],
         "facts": facts[:_NAMED],
         "more": max(0, len(facts) - _NAMED),
+        "is_upkeep": record["author"] == "clawmem" and not facts,
         "can_undo": len(record.get("parents", ())) == 1 and record.get("op") != REDACT,
     }
 
 
 def search(view: View) -> Page:
-    """Show what `recall` finds, with the words of the question marked."""
+    """Show what `recall` finds, with the words of the question marked, and the entities that are called so."""
     asked = view.query.get("q", "").strip()
     if not asked:
-        return _page("search", "Search", (), asked="", hits=[], weak=0)
+        return _page("search", "Search", (), asked="", hits=[], weak=0, named=[])
     answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
     data = answer.made()
     words = tuple(form for word in search_words(asked) for form in forms_of(word))
     ranked = sorted(((kind, other) for kind in RECALL_KINDS for other in data[kind]), key=lambda pair: pair[1]["rank"])
     hits = [_hit(kind, other, words) for kind, other in ranked]
-    return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"])
+    named = [
+        (entity_address(each.name), each.title)
+        for each in run_query(view.runtime.vault(), entities)
+        if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
+    ]
+    return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"], named=named[:_PEOPLE])
 
 
+_LINKS = {FACTS: "fact/{0}", EVENTS: "talk/{0}#{0}"}
 _SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
 
 
@@ -255,53 +331,96 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
     remarks += ["in conflict, not settled"] if record.get("conflicts_with") else []
     return {
         "kind": _SINGULAR[kind],
-        "fact": record["id"] if kind == FACTS else None,
+        "link": _LINKS[kind].format(record.get("id"))
+        if kind in _LINKS
+        else f"note?{urlencode({'path': record['path']})}",
         "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
-        "score": f"{record['score']:.2f}",
         "remarks": remarks,
     }
 
 
+def talk(view: View) -> Page:
+    """Show what was said around an event, in its session and on its day."""
+    vault, wanted = view.runtime.vault(), view.query["id"]
+    day = run_query(vault, lambda index: event_day(index, wanted))
+    path = ledger_path(day or "")
+    events = parse_events(vault.read(path) or b"", path) if day else ()
+    shown = (event for event in events if not event.recalled and (event.id == wanted or not is_silent(event)))
+    found = next((each for each in conversations(shown) if wanted in {event.id for event in each.events}), None)
+    if found is None:
+        raise NotFound(f"There is no message '{wanted}'.", "The search leads to what was said.")
+    at = [event.id for event in found.events].index(wanted)
+    said = [said_values(event) for event in found.events[max(0, at - _AROUND) : at + _AROUND]]
+    return Page("talk.html", found.title, {"said": said, "asked": wanted})
+
+
+def note(view: View) -> Page:
+    """Show a page of the vault that recall finds lines of."""
+    path = view.query.get("path", "")
+    kind = file_kind(path) if path.endswith(".md") else None
+    data = view.runtime.vault().read(path) if kind is not None and kind.indexed_as == PAGE else None
+    if data is None:
+        raise NotFound(f"There is no page '{path}'.", "The search leads to what was written.")
+    body = _COMMENT.sub("", split_front_matter(data.decode("utf-8-sig", errors="replace"))[1])
+    return Page("own.html", path, {"written": NoteRenderer({}).html(body, path, path, 1), "source": path})
+
+
 def fact_page(view: View) -> Page:
     """Show the origin and the history of a fact."""
-    found = why(view.runtime.vault(), view.query["id"], view.runtime.caller())
-    event = found.event
+    vault, caller = view.runtime.vault(), view.runtime.caller()
+    found = why(vault, view.query["id"], caller)
+    fact, event = found.fact, found.event
     values = {
-        "fact": _fact(found.fact, found.entity),
-        "source": found.fact.source,
-        "quote": found.fact.source_text,
-        "premises": [(link.to, link.type, link.reason) for link in found.fact.links if link.type in PREMISES],
-        "event": None
-        if event is None
-        else (event.id, display_speaker(event), _minute(event.timestamp), event.text[:_SHOWN]),
+        "fact": _fact(fact, found.entity),
+        "reasons": list(reasons_of(fact)),
+        "quote": fact.source_text,
+        "premises": [(link.to, link.type, link.reason) for link in fact.links if link.type in PREMISES],
+        "event": None if event is None else said_values(event._replace(text=event.text[:_SHOWN])),
         "chain": [_fact(link.fact, link.entity) for link in found.chain] if len(found.chain) > 1 else [],
         "history": [_entry(entry_data(entry)) for entry in reversed(found.history)],
         "removed": found.removed is not None,
-        "against": ()
-        if found.removed
-        else show_fact(view.runtime.vault(), found.fact.id, view.runtime.caller(), None).against,
+        "against": () if found.removed else show_fact(vault, fact.id, caller, None).against,
     }
     return _page("fact", "Origin of a fact", found.notices, **values)
 
 
 def entity(view: View) -> Page:
-    """Show the facts of an entity."""
-    name = view.query.get("name", "")
-    if not name:
+    """Show all that is known of an entity, as a site does, and with it what a site has not: what passes no gate, the
+    tasks that name it, and what was said of it last."""
+    if not view.query.get("name"):
         raise InvalidInput("No entity is named.", "Use the links of the pages.")
     vault, caller = view.runtime.vault(), view.runtime.caller()
-    listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
-    facts = [
-        {
-            **_fact(placed.fact, placed.entity),
-            "category": placed.fact.category,
-            "recorded": day_of(placed.fact.timestamp),
-            "tier": tier,
-            "against": listed.conflicts.get(placed.fact.id, ()),
-        }
-        for placed, tier in listed.facts
+    name = find_readable_entity(vault, view.query["name"], caller)
+
+    def gathered(index: Index) -> SitePage:
+        titles = titles_of(entities(index))
+        page, _ = gather_page(index, GateContext(vault.catalog, caller), titles, name)
+        words = {name, page.entity.title, *page.entity.aliases}
+        others = sorted((entities_naming(index, words) & titles.entities.keys()) - {name})
+        links = tuple(PageLink(entity_page(other), titles.entities[other].title, 1) for other in others)
+        return SitePage(page._replace(backlinks=links), events_by_id(index, source_events(page)))
+
+    value = run_query(vault, gathered)
+    title = value.page.entity.title
+    written = [
+        NoteRenderer({}).html(text, path, path)
+        for path in (value.page.path, summary_path(name))
+        if (text := own_text((vault.read(path) or b"").decode("utf-8-sig", errors="replace")))
     ]
-    return _page("entity", name, listed.notices, facts=facts, total=listed.total)
+    known = EntityView(value, view.root, {}, lambda event: f"talk/{event.id}#{event.id}")
+    listed = list_facts(vault, caller, filter_of(vault, caller, name, superseded=True), _FACTS)
+    shown = {fact.id for fact in facts_on(value.page)}
+    rest = [
+        {**_fact(placed.fact, placed.entity), "against": listed.conflicts.get(placed.fact.id, ())}
+        for placed, _ in listed.facts
+        if placed.fact.id not in shown
+    ]
+    said = _answer(view.runtime, "recall", question=title, scope=EVERY_SCOPE).made()[EVENTS]
+    tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
+    lately = sorted(said, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
+    waiting = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
+    more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting}
+    return _page("entity", title, listed.notices, **known.values(written), **more)
 
 
 def graph(view: View) -> Page:
@@ -310,19 +429,21 @@ def graph(view: View) -> Page:
     return Page("dashboard/graph.html", "Graph", {"notices": ()})
 
 
-def graph_files(view: View) -> GraphFiles:
+def graph_data(view: View) -> Mapping[str, bytes]:
     """Return the data of the graph as a site has them, kept for as long as HEAD and the day stay the same."""
-    from clawmem.extensions.wiki.site import gather_pages
-    from clawmem.extensions.wiki.web.site_data import graph_of_pages  # with what draws a site
-
     caller, vault = view.runtime.caller(), view.runtime.vault()
     key = f"{vault.head().commit} {caller.now.date()}"
     if key not in view.graph:
-        gathered = gather_pages(vault, caller)
-        names = {site_path(page.path): page.entity.name for page in gathered.pages}
+        made = with_site(vault, caller, lambda site: dict(graph_files(site)))
         view.graph.clear()
-        view.graph[key] = GraphFiles(dict(graph_of_pages(gathered.pages, gathered.entries)), names)
+        view.graph[key] = made
     return view.graph[key]
+
+
+def entity_at(view: View, path: str) -> str | None:
+    """Return the entity that has a page at a path of a site, or None."""
+    names = run_query(view.runtime.vault(), entity_names)
+    return next((name for name in names if site_path(entity_page(name)) == path), None)
 
 
 def entity_address(name: str) -> str:
@@ -331,18 +452,7 @@ def entity_address(name: str) -> str:
 
 
 def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
-    return {
-        "id": fact.id,
-        "text": fact.fact,
-        "entity": entity_name,
-        "status": fact.status,
-        "dates": fact_dates(fact),
-        "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
-        "trust": trust_label(fact) or fact.trust or "user",
-        "from": trust_words(fact),
-        "labels": change_labels(fact),
-        "tags": fact.tags,
-    }
+    return {**fact_values(fact), "entity": entity_name, "status": fact.status}
 
 
 def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:
@@ -363,18 +473,19 @@ def _minute(time: str | None) -> str:
 
 
 PAGES: Mapping[str, Callable[[View], Page]] = {
-    "/": overview,
+    "/": home,
     "/tasks": tasks,
     "/sessions": sessions,
     "/approvals": approvals,
     "/timeline": timeline,
     "/search": search,
     "/entity": entity,
+    "/note": note,
     "/graph": graph,
 }
 
 
-_WORD = re.compile(r"\w+")
+_WORD, _COMMENT = re.compile(r"\w+"), re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _LONG = 3
 
 

@@ -1,34 +1,38 @@
-/* The graph of a site: a drawing, its filters, and the same as a table. The entities are in graph.js of the data; the
-   facts of an entity are loaded when they are needed.
+/* The graph of a site: a drawing of projects, people and decisions, its filters, and the same as a table. The entities
+   are in graph.js of the data; the facts of an entity are loaded when they are needed.
    Text becomes text nodes and canvas text only, and links come from our own paths. */
 "use strict";
 
 (function () {
   const [ID, KIND, LABEL, LINK, TRUST, SINCE, UNTIL, X, Y] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
   const ROWS = 100;
-  const FEW = 80;
-  const MANY = 200;
+  const SENTENCES = 8;
   const WORDS = {
-    entity: "entities", fact: "facts", decision: "decisions",
+    project: "projects", person: "people", entity: "other pages", decision: "decisions", fact: "sentences",
     about: "is about", mentions: "mentions", rests_on: "rests on", contradicts: "contradicts", replaces: "replaces",
   };
-  const KINDS = ["entity", "fact", "decision"];
+  const KINDS = ["entity", "decision", "fact"];
   const RELATIONS = ["mentions", "rests_on", "contradicts", "replaces"];
-  const LIGHT = {
-    entity: "#0b57a4", fact: "#7a828b", decision: "#8a4b08",
-    about: "#d4d8dd", mentions: "#9fb4cc", rests_on: "#2c7a3f", contradicts: "#b3261e", replaces: "#8a4b08", text: "#1c1f23",
-  };
-  const DARK = {
-    entity: "#8ab8f5", fact: "#8b939c", decision: "#e0a458",
-    about: "#3a4047", mentions: "#52647a", rests_on: "#6cc081", contradicts: "#f2857d", replaces: "#e0a458", text: "#e8eaed",
+  const COLOURS = {
+    project: "--accent", person: "--text", entity: "--quiet", decision: "--tone", fact: "--ended",
+    about: "--ended", mentions: "--ended", rests_on: "--accent", contradicts: "--ask", replaces: "--changed",
   };
   const PAGES = 60;
   const DRAWN = 10000;
+  // So many of the largest entities, and of the decisions of each, are on a map.
+  const MAPPED = 40;
+  const DECISIONS = 4;
+  // So many nodes arrange themselves: each step looks at every pair of them.
+  const ALIVE = 250;
+  const STEPS = 240;
+  const LINE = 24;
+  const TODAY = new Date().toISOString().slice(0, 10);
   const ANGLE = Math.PI * (3 - Math.sqrt(5));
   const [PATH, TITLE, KEY, SIZE, LEFT, TOP] = [0, 1, 2, 3, 4, 5];
   const { entities, links } = window.clawmemGraph;
   const total = entities.reduce((sum, entity) => sum + entity[SIZE], 0);
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
   const at = (id) => document.getElementById(id);
   const byId = new Map(entities.map((entity, number) => [entity[PATH], number]));
   const nodes = entities.map((entity) => [entity[PATH], "entity", entity[TITLE], entity[PATH], null, null, null, entity[LEFT], entity[TOP]]);
@@ -41,6 +45,9 @@
   let renderer = null;
   let rowsShown = ROWS;
   let turn = 0;
+  let moving = 0;
+  let focus = null;
+  let mapped = new Set();
   let picked = startNode();
 
   /* The entity in the address, else the one with most nodes. */
@@ -115,9 +122,13 @@
   /* Load what lies within so many steps of the picked node. */
   async function loadAround(reach) {
     if (!entities.length) return 0;
-    if (reach === "entities") {
-      links.forEach(([source, target]) => join("mentions", source, target));
-      return 0;
+    if (reach === "map" || reach === "entities") links.forEach(([source, target]) => join("mentions", source, target));
+    if (reach === "entities") return 0;
+    if (reach === "map") {
+      const largest = [...entities.keys()].sort((one, other) => entities[other][SIZE] - entities[one][SIZE] || one - other);
+      mapped = new Set([picked, ...largest].slice(0, entities.length > PAGES ? MAPPED : PAGES));
+      await load([...mapped], PAGES);
+      return entities.length - Math.min(entities.length, mapped.size);
     }
     if (reach === "all") return load([...entities.keys()], Infinity);
     let left = await load([home(picked)], PAGES);
@@ -126,6 +137,15 @@
       left = await load([...new Set([...near].map(home))].filter((number) => number !== undefined), PAGES);
     }
     return left;
+  }
+
+  function looks(node) {
+    if (node[KIND] !== "entity") return node[KIND];
+    return node[ID].includes("/people/") ? "person" : node[ID].startsWith("projects/") ? "project" : "entity";
+  }
+
+  function colour(name) {
+    return getComputedStyle(document.documentElement).getPropertyValue(COLOURS[name] || name).trim();
   }
 
   function home(number) {
@@ -144,16 +164,17 @@
     const input = document.createElement("input");
     input.type = "checkbox";
     input.value = value;
-    input.checked = true;
-    label.append(input, " " + WORDS[value]);
+    input.checked = value !== "fact";
+    label.append(input, " " + (value === "entity" ? "pages" : WORDS[value]));
     return label;
   }
 
   function sample(kind) {
     const made = document.createElement("li");
-    const colour = element("i", "");
-    if (RELATIONS.includes(kind)) colour.className = "line";
-    made.append(colour, WORDS[kind]);
+    const mark = element("i", "");
+    if (RELATIONS.includes(kind)) mark.className = "line";
+    mark.dataset.kind = kind;
+    made.append(mark, WORDS[kind]);
     return made;
   }
 
@@ -163,22 +184,20 @@
     return made;
   }
 
-  function short(text) {
-    return text.length > 60 ? text.slice(0, 59) + "\u2026" : text;
-  }
-
   function setUp() {
     at("kinds").append(...[...KINDS, ...RELATIONS].map(box));
     at("entities").append(...entities.map((entity) => option(entity[TITLE], "")));
     if (total > DRAWN) at("reach").querySelector("[value=all]").remove();
-    at("legend").append(...[...KINDS, ...RELATIONS].map(sample));
+    at("legend").append(...["project", "person", "entity", "decision", ...RELATIONS].map(sample));
     at("centre").value = nodes.length ? nodes[picked][LABEL] : "";
     at("controls").addEventListener("submit", (event) => event.preventDefault());
     at("controls").addEventListener("input", changed);
+    at("time").addEventListener("input", () => show(false));
     at("more").addEventListener("click", () => { rowsShown += ROWS; show(false); });
     window.addEventListener("hashchange", () => {
       picked = startNode();
       at("centre").value = nodes[picked][LABEL];
+      tell();
       show(true);
     });
     dark.addEventListener("change", () => show(false));
@@ -191,17 +210,18 @@
       const found = entities.findIndex((entity) => entity[TITLE] === name);
       if (found < 0) return;
       picked = found;
+      if (at("reach").value === "map") at("reach").value = "2";
+      tell();
     }
     show(event.target.id === "centre" || event.target.id === "reach");
   }
 
-  /* The days and trusts that the filters offer: those of all nodes that are loaded. */
+  /* The days and trusts that the filters offer: those of all nodes that are loaded, and today. */
   function offer() {
-    const last = Number(at("time").value) === Number(at("time").max);
-    const day = days[Number(at("time").value)];
-    days = [...new Set(nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter(Boolean))].sort();
-    at("time").max = String(Math.max(0, days.length - 1));
-    at("time").value = last || !days.includes(day) ? at("time").max : String(days.indexOf(day));
+    const day = days[Number(at("time").value)] || TODAY;
+    days = [...new Set([TODAY, ...nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter(Boolean)])].sort();
+    at("time").max = String(days.length - 1);
+    at("time").value = String(days.indexOf(days.includes(day) ? day : TODAY));
     const offered = new Set([...at("trust").options].map((one) => one.value));
     const trusts = [...new Set(nodes.map((node) => node[TRUST]).filter(Boolean))].sort();
     at("trust").append(...trusts.filter((one) => !offered.has(one)).map((one) => option(one, one)));
@@ -211,23 +231,32 @@
   function chosen() {
     const wanted = new Set([...at("kinds").querySelectorAll("input:checked")].map((one) => one.value));
     const trust = at("trust").value;
-    const day = days.length ? days[Number(at("time").value)] : "";
-    const last = Number(at("time").value) === days.length - 1;
-    at("day").textContent = day || "any day";
+    const day = days[Number(at("time").value)];
+    at("day").textContent = day === TODAY ? "today" : day;
     const fits = (node) =>
       wanted.has(node[KIND]) &&
       (!trust || !node[TRUST] || node[TRUST] === trust) &&
-      (!node[SINCE] || node[SINCE] <= day || last) &&
-      (!node[UNTIL] || node[UNTIL] > day || last);
+      (!node[SINCE] || node[SINCE] <= day) && (!node[UNTIL] || node[UNTIL] > day);
     const fitting = nodes.map(fits);
     const usable = ([source, target, kind]) => fitting[source] && fitting[target] && (kind === "about" || wanted.has(kind));
     const reach = at("reach").value;
-    if (reach === "entities") {
-      const kept = new Set([...entities.keys()].filter((number) => fitting[number]));
-      return { kept: kept, lines: edges.filter((edge) => kept.has(edge[0]) && kept.has(edge[1]) && usable(edge)) };
-    }
-    const kept = reach === "all" ? new Set([...nodes.keys()].filter((number) => fitting[number])) : within(fitting, usable, Number(reach));
+    const all = { all: nodes.length, entities: entities.length }[reach];
+    const kept = reach === "map" ? onMap(fitting)
+      : all === undefined ? within(fitting, usable, Number(reach)) : new Set([...Array(all).keys()].filter((number) => fitting[number]));
     return { kept: kept, lines: edges.filter((edge) => kept.has(edge[0]) && kept.has(edge[1]) && usable(edge)) };
+  }
+
+  /* The largest entities with their newest decisions, and what else is asked for of the picked one. */
+  function onMap(fitting) {
+    const counts = new Map();
+    const few = (number) => {
+      const own = home(number);
+      counts.set(own, (counts.get(own) || 0) + 1);
+      return mapped.has(own) && (own === picked || counts.get(own) <= DECISIONS);
+    };
+    const facts = [...nodes.keys()].slice(entities.length).filter((number) => fitting[number]);
+    facts.sort((one, other) => (nodes[other][SINCE] || "").localeCompare(nodes[one][SINCE] || ""));
+    return new Set([...[...mapped].filter((number) => fitting[number]), ...facts.filter(few)]);
   }
 
   /* The nodes within some steps of the picked one, at most as many as can be drawn. */
@@ -260,7 +289,7 @@
       degrees.set(source, (degrees.get(source) || 0) + 1);
       degrees.set(target, (degrees.get(target) || 0) + 1);
     }
-    const more = left ? " The facts of " + left + " further pages are not loaded." : "";
+    const more = left ? " The facts of " + left + " further pages are not shown." : "";
     at("status").textContent = kept.size + " of " + total + " nodes, " + lines.length + " edges." + more;
     table(kept, degrees);
     draw(kept, lines, moved);
@@ -283,41 +312,186 @@
   }
 
   function draw(kept, lines, moved) {
-    const colours = dark.matches ? DARK : LIGHT;
-    const legend = [...at("legend").children];
-    [...KINDS, ...RELATIONS].forEach((kind, number) => { legend[number].firstChild.style.backgroundColor = colours[kind]; });
+    at("legend").querySelectorAll("i").forEach((mark) => { mark.style.backgroundColor = colour(mark.dataset.kind); });
+    const before = new Map(graph.mapNodes((node, { x, y }) => [node, { x: x, y: y }]));
     graph.clear();
     for (const number of kept) {
       const node = nodes[number];
-      const size = number === picked ? 10 : node[KIND] === "entity" ? Math.min(8, 3 + Math.log2(1 + around[number].length)) : 3;
-      graph.addNode(number, {
-        x: node[X], y: node[Y], label: short(node[LABEL]), size: size, color: colours[node[KIND]], forceLabel: number === picked,
-      });
+      const large = node[KIND] === "entity" ? Math.min(22, 11 + 1.5 * Math.log2(1 + around[number].length)) : node[KIND] === "decision" ? 6 : 4;
+      const place = before.get(String(number)) || { x: node[X], y: node[Y] };
+      graph.addNode(number, { ...place, label: node[LABEL], size: kept.size > ALIVE ? large / 2 : large, color: colour(looks(node)), kind: node[KIND] });
     }
     for (const [source, target, kind] of lines) {
-      graph.addEdge(source, target, { color: colours[kind], size: kind === "contradicts" ? 2.5 : 1, type: kind === "about" ? "line" : "arrow" });
+      graph.addEdge(source, target, { color: colour(kind), size: kind === "contradicts" ? 2.5 : 1.2, type: kind === "about" || kind === "mentions" ? "line" : "arrow" });
     }
-    if (renderer === null) start(colours);
+    if (renderer === null) start();
     if (renderer === null) return;
-    renderer.setSetting("labelColor", { color: colours.text });
-    renderer.setSetting("labelRenderedSizeThreshold", kept.size <= FEW ? 0 : 6);
-    renderer.setSetting("hideEdgesOnMove", lines.length > MANY);
     renderer.refresh();
     if (moved) renderer.getCamera().setState({ x: 0.5, y: 0.5, ratio: 1, angle: 0 });
+    arrange(kept.size);
   }
 
-  function start(colours) {
+  /* Nodes push each other away, edges pull, and the middle holds all of it; the steps become smaller. The drawing is as
+     wide as its frame. This is the method of Fruchterman and Reingold (1991). */
+  function arrange(count) {
+    cancelAnimationFrame(moving);
+    if (count < 2 || count > ALIVE) return;
+    const ids = graph.nodes();
+    const spread = Math.sqrt(at("drawing").clientWidth / at("drawing").clientHeight);
+    const points = new Map(ids.map((id) => [id, { x: graph.getNodeAttribute(id, "x"), y: graph.getNodeAttribute(id, "y"), dx: 0, dy: 0 }]));
+    const list = [...points.values()];
+    const pairs = graph.mapEdges((_, __, source, target) => [points.get(source), points.get(target)]);
+    const far = 10;
+    let step = 0;
+
+    function once() {
+      const most = 6 * (1 - step / STEPS) + 0.02;
+      list.forEach((one, number) => {
+        one.dx -= one.x / spread * 0.4;
+        one.dy -= one.y * spread * 0.4;
+        for (const other of list.slice(number + 1)) {
+          const [x, y] = [one.x - other.x || 0.01, one.y - other.y || 0.01];
+          const push = (far * far) / (x * x + y * y + 1);
+          one.dx += x * push; one.dy += y * push;
+          other.dx -= x * push; other.dy -= y * push;
+        }
+      });
+      for (const [one, other] of pairs) {
+        const [x, y] = [one.x - other.x, one.y - other.y];
+        const pull = Math.hypot(x, y) / far / 2;
+        one.dx -= x * pull; one.dy -= y * pull;
+        other.dx += x * pull; other.dy += y * pull;
+      }
+      for (const one of list) {
+        const length = Math.hypot(one.dx, one.dy) || 1;
+        one.x += one.dx / length * Math.min(length, most);
+        one.y += one.dy / length * Math.min(length, most);
+        one.dx = one.dy = 0;
+      }
+      step += 1;
+    }
+
+    function put() {
+      points.forEach(({ x, y }, id) => graph.mergeNodeAttributes(id, { x: x, y: y }));
+    }
+
+    function frame() {
+      for (let many = 0; many < 4 && step < STEPS; many += 1) once();
+      put();
+      if (step < STEPS) moving = requestAnimationFrame(frame);
+    }
+
+    if (!still.matches) return frame();
+    while (step < STEPS) once();
+    return put();
+  }
+
+  /* Labels, the important ones first: none lies over another or over a page, and none leaves the frame. */
+  function labels() {
+    const { width, height } = renderer.getDimensions();
+    const context = renderer.getCanvases().labels.getContext("2d");
+    const near = focus === null ? null : new Set([focus, ...graph.neighbors(focus)]);
+    const drawn = graph.mapNodes((id, node) => ({ id, node, size: renderer.scaleSize(node.size), ...renderer.framedGraphToViewport(renderer.getNodeDisplayData(id)) }));
+    const boxes = [];
+    const block = (entity) => drawn.forEach(({ node, x, y, size }) => {
+      if ((node.kind === "entity") === entity) boxes.push([x - size, y - size, x + size, y + size]);
+    });
+    block(true);
+    let titled = false;
+    const rank = ({ id, node }) => (id === focus ? 99 : 0) + (node.kind === "entity" ? 50 : 0) + node.size;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    for (const { id, node, x, y, size } of drawn.sort((one, other) => rank(other) - rank(one))) {
+      if (near && !near.has(id)) continue;
+      if (node.kind !== "entity" && !titled) { titled = true; block(false); }
+      if (node.kind === "entity" && size > 8) {
+        context.font = "650 " + Math.round(size * 0.8) + "px system-ui, sans-serif";
+        context.fillStyle = colour("--ground");
+        const words = node.label.split(/\s+/).filter(Boolean);
+        context.fillText((words.length > 1 ? words[0][0] + words[words.length - 1][0] : node.label.slice(0, 1)).toUpperCase(), x, y + 1);
+      }
+      if (node.kind === "fact" && id !== focus && String(picked) !== id) continue;
+      context.font = (node.kind === "entity" ? "600 13px" : "12px") + " system-ui, sans-serif";
+      const lines = wrapped(node.label);
+      const [wide, high] = [Math.max(...lines.map((line) => context.measureText(line).width)) + 6, lines.length * 15 + 2];
+      const places = [[x - wide / 2, y + size + 2], [x - wide / 2, y - size - 2 - high], [x + size + 3, y - high / 2], [x - size - 3 - wide, y - high / 2]];
+      const fits = ([left, top]) => left >= 2 && top >= 2 && left + wide <= width - 2 && top + high <= height - 2 &&
+        boxes.every((box) => left >= box[2] || left + wide <= box[0] || top >= box[3] || top + high <= box[1]);
+      const place = places.find(fits);
+      if (!place) continue;
+      boxes.push([place[0], place[1], place[0] + wide, place[1] + high]);
+      context.fillStyle = colour(node.kind === "entity" ? "--text" : "--quiet");
+      context.strokeStyle = colour("--panel");
+      context.lineWidth = 3;
+      lines.forEach((line, number) => {
+        const at = [line, place[0] + wide / 2, place[1] + 9 + 15 * number];
+        context.strokeText(...at);
+        context.fillText(...at);
+      });
+    }
+  }
+
+  function wrapped(text) {
+    const lines = [""];
+    for (const word of text.split(/\s+/)) {
+      if (lines[lines.length - 1] && (lines[lines.length - 1] + " " + word).length > LINE) lines.push("");
+      lines[lines.length - 1] = (lines[lines.length - 1] + " " + word).trim().slice(0, 2 * LINE);
+    }
+    return lines.length > 3 ? [...lines.slice(0, 2), lines[2] + "\u2026"] : lines;
+  }
+
+  /* What is picked, in sentences. */
+  async function tell() {
+    const node = nodes[picked];
+    const page = node && picked < entities.length ? await clawmemData.page(entities[picked][KEY]) : null;
+    if (node !== nodes[picked]) return;
+    const title = document.createElement("h3");
+    const link = element("a", node[LABEL]);
+    if (node[LINK]) link.setAttribute("href", node[LINK]);
+    title.append(link);
+    const list = document.createElement("ul");
+    const held = page ? page.facts.filter((one) => one[LINK] === null && one[9] === null && one[7] !== null) : [];
+    list.append(...held.slice(0, SENTENCES).map((one) => element("li", one[LABEL])));
+    const more = held.length > SENTENCES ? [element("p", held.length - SENTENCES + " more on its page.")] : [];
+    at("picked").replaceChildren(title, list, ...more);
+    at("picked").hidden = false;
+  }
+
+  function start() {
+    const faint = (data) => ({ ...data, color: colour("--line") });
     try {
-      renderer = new Sigma(graph, at("drawing"), { nodeProgramClasses: { circle: Sigma.rendering.NodePointProgram }, labelColor: { color: colours.text }, labelDensity: 0.6, allowInvalidContainer: true });
+      renderer = new Sigma(graph, at("drawing"), {
+        nodeProgramClasses: { circle: Sigma.rendering.NodePointProgram }, renderLabels: false, allowInvalidContainer: true,
+        stagePadding: 56, defaultDrawNodeHover: () => undefined, hideEdgesOnMove: false,
+        nodeReducer: (id, data) => (focus === null || id === focus || graph.areNeighbors(id, focus) ? data : faint(data)),
+        edgeReducer: (id, data) => (focus === null || graph.hasExtremity(id, focus) ? data : faint(data)),
+      });
     } catch (error) {
       at("drawing").hidden = true;
       at("status").textContent += " This browser cannot draw it; the table says the same.";
+      at("drawing").closest("div.graph").nextElementSibling.hidden = false;
       return;
     }
+    let held = null;
+    renderer.on("afterRender", labels);
+    const look = (id) => { focus = id; at("drawing").style.cursor = id ? "pointer" : ""; renderer.refresh({ skipIndexation: true }); };
+    renderer.on("enterNode", ({ node }) => { if (held === null) look(node); });
+    renderer.on("leaveNode", () => { if (held === null) look(null); });
+    renderer.on("downNode", ({ node, preventSigmaDefault }) => { held = node; cancelAnimationFrame(moving); preventSigmaDefault(); });
+    renderer.on("moveBody", ({ event, preventSigmaDefault }) => {
+      if (held === null) return;
+      if (!renderer.getCustomBBox()) renderer.setCustomBBox(renderer.getBBox());
+      graph.mergeNodeAttributes(held, renderer.viewportToGraph(event));
+      preventSigmaDefault();
+    });
+    const drop = () => { held = null; };
+    renderer.on("upNode", drop);
+    renderer.on("upStage", drop);
     renderer.on("clickNode", ({ node }) => {
       picked = Number(node);
       at("centre").value = nodes[picked][LABEL];
-      show(true);
+      tell();
+      if (Number(at("reach").value)) show(true);
     });
     renderer.on("doubleClickNode", ({ node, event }) => {
       event.preventSigmaDefault();
@@ -325,6 +499,13 @@
     });
   }
 
-  setUp();
-  show(true);
+  if (entities.length) {
+    setUp();
+    show(true);
+    if (byId.has(decodeURIComponent(location.hash.slice(1)))) tell();
+  } else {
+    document.querySelector(".graph").hidden = true;
+    at("picked").append(element("p", "The graph has a node for each project, person and decision. There is none yet."));
+    at("picked").hidden = false;
+  }
 })();

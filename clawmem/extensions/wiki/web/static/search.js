@@ -97,6 +97,7 @@
     if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
     const fact = entry.startsWith("~") ? entry.slice(1) : entry;
     const [, , text, , trust, , , category, day, state] = page.facts.find((one) => one[0] === fact);
+    if (category === "message") return line(page.path + "#" + fact, text, trust + ", " + page.title);
     const from = trust === "external" ? "from outside, unverified" : "from " + trust;
     return line(page.path + "#" + fact, text, [page.title, category, day, from, ...(state ? [state] : [])].join(", "));
   }
@@ -120,13 +121,18 @@
     const named = (one) => one.firstChild.textContent.toLowerCase() === query.value.trim().toLowerCase();
     const shown = items.filter(Boolean);
     results.replaceChildren(...shown.filter(named), ...shown.filter((one) => !named(one)));
+    results.hidden = !shown.length;
     const count = ids.length > MOST ? ids.length + " results, the best " + MOST + " shown" : ids.length + (ids.length === 1 ? " result" : " results");
-    status.textContent = words.length ? count + "." : entries + " entries.";
+    status.hidden = !words.length;
+    status.textContent = ids.length || !words.length ? count + "." : "Nothing on this site has all of these words.";
   }
 
   document.getElementById("search").addEventListener("submit", (event) => event.preventDefault());
   query.addEventListener("input", show);
   query.value = new URLSearchParams(location.search).get("q") || "";
-  query.focus();
+  if (location.pathname.endsWith("/search.html")) query.focus();
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "/" && document.activeElement !== query) { event.preventDefault(); query.focus(); }
+  });
   show();
 })();
