@@ -240,7 +240,7 @@ def _first_guess(pieces: Sequence[EventPiece], limit: int, count: Callable[[str]
 
 _GRACE = timedelta(hours=12)
 _MOST_SEARCHED = 500  # events, the newest first
-_WHY = "No reader has read its message."
+_WHY = "Not checked by a reader yet."
 
 
 class CandidatesResult(NamedTuple):

@@ -207,7 +207,6 @@ def approvals(view: View) -> Page:
     first = _number(view.query.get("from", "0"))
     vault = view.runtime.vault()
     found = show_open(vault, first, ON_PAGE)
-    who = user_identity(vault)
     return _page(
         "approvals",
         "Waiting",
@@ -217,7 +216,7 @@ def approvals(view: View) -> Page:
         first=first,
         after=first + ON_PAGE if first + ON_PAGE < found.total else None,
         before=max(0, first - ON_PAGE) if first else None,
-        who=f"{who.name} <{who.email}>",
+        who=user_identity(vault).name,
     )
 
 
@@ -235,6 +234,7 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "kind": proposal.kind,
         "says": proposal.says,
         "why": proposal.why,
+        "is_order": _is_order(proposal),
         "created": _minute(proposal.created),
         "agent": proposal.agent,
         "version": shown.version,
@@ -245,6 +245,10 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == REPLACE,
         "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
     }
+
+
+def _is_order(proposal: Proposal) -> bool:
+    return proposal.fact is not None and quarantine_rule(proposal.fact) is not None
 
 
 def _changes(fact: Proposal) -> list[str]:
@@ -418,7 +422,8 @@ def entity(view: View) -> Page:
     said = _answer(view.runtime, "recall", question=title, scope=EVERY_SCOPE).made()[EVENTS]
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
     lately = sorted(said, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
-    waiting = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
+    found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
+    waiting = [{"id": each.id, "says": each.says, "is_order": _is_order(each)} for each in found]
     more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting}
     return _page("entity", title, listed.notices, **known.values(written), **more)
 
