@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,17 @@ def template(name: str) -> Template:
     )
     environment.globals["icon"] = icon
     environment.filters["prose"] = prose
+    environment.filters["weekday"] = weekday
     return environment.get_template(name)
+
+
+def weekday(time: str) -> str:
+    """Return a day (ISO 8601, of a time or alone) for people, such as "Fri 27 Nov"; other text stays."""
+    try:
+        day = date.fromisoformat(time[:10])
+    except ValueError:
+        return time
+    return f"{day:%a} {day.day} {day:%b}"
 
 
 def _shown(value: Any) -> Any:

@@ -31,6 +31,8 @@ from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, template
 from clawmem.extensions.wiki.web.notes import NoteRenderer
 from clawmem.extensions.wiki.web.site_data import (
     DECISION,
+    ENDED,
+    NEW,
     TOPICS,
     GraphEntities,
     NewsRow,
@@ -144,7 +146,8 @@ class _Renderer:
         rows = list(news_of(page.page, path))
         for row in rows:
             self._records.get(row.category, []).append(row)
-        self._news = nlargest(NEWS, [*self._news, *rows], key=lambda row: (row.at, row.link))
+        fresh = (row for row in rows if row.category or row.kind == ENDED)
+        self._news = nlargest(NEWS, [*self._news, *fresh], key=lambda row: (row.at, row.link))
         view = EntityView(page, "../" * path.count("/"), self._known, self._talk_of)
         values = view.values(self._written(page.notes, path))
         self._leads[path] = values["lead"]
@@ -266,7 +269,7 @@ class EntityView:
         beside = self._beside()
         starts = tuple(f"{entity.title} is {word}" for word in ([""] if kind == "project" else ["a ", "an ", "the "]))
         first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(starts))
-        rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)))
+        rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)) if row.kind != NEW)
         return {
             "entity": entity,
             "node": site_path(page.path),
@@ -370,6 +373,7 @@ def fact_values(fact: Fact) -> dict[str, Any]:
         "dates": fact_dates(fact),
         "recorded": day_of(fact.timestamp),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
+        "unsure": fact.confidence is not None and fact.confidence < 0.8,
         "trust": trust_words(fact),
         "labels": change_labels(fact),
         "source": fact.source,

@@ -532,7 +532,7 @@ def _commits(root: Path) -> int:
 
 def _fields_of(here: Served, kind: str) -> dict[str, str]:
     """The hidden fields of the form of the first proposal of a kind."""
-    kinds = [word.split(",")[0].strip() for word in here.get("approvals").text.split("<summary>")[1:]]
+    kinds = re.findall(r"<summary>([\w ]+),", here.get("approvals").text)
     return here.fields("approvals", "approve", kinds.index(kind))
 
 

@@ -281,7 +281,7 @@ def test_search_and_graph(desk: Desk) -> None:
     page = desk.open("graph")
     page.get_by_text("The same as a table").first.click()
     page.locator("#rows").get_by_role("link", name="Boat", exact=True).click()
-    assert "The boat is 9 m long." in page.locator("main").inner_text()
+    assert "The boat is 9 m long." in str(page.locator("main").text_content())
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
@@ -38,7 +38,7 @@ from clawmem.faces.verbs.table import load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
-from clawmem.index.search.lookup import entities, entity_names, event_day, fact_counts
+from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GateContext
@@ -48,10 +48,11 @@ from clawmem.memory.history.why import why
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.tasks import list_tasks
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, is_revoked
+from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact, is_revoked
 from clawmem.model.facts.fact_words import reasons_of
 from clawmem.model.facts.reach import EVERY_SCOPE
-from clawmem.model.history.comparison import CORRECTED, LEARNED, told_changes
+from clawmem.model.facts.validity import is_over
+from clawmem.model.history.comparison import CORRECTED, told_changes
 from clawmem.model.history.entry import REDACT
 from clawmem.model.kinds import PAGE, file_kind
 from clawmem.model.language.dates import stamp
@@ -87,8 +88,9 @@ MENU = (
     ("sessions", "Sessions", "bot"),
 )
 ON_PAGE = 25
-# What the home page has: days of news, proposals, projects, people; and the messages before and after one.
-_DAYS, _WAITING, _PROJECTS, _PEOPLE, _AROUND = 7, 3, 6, 24, 30
+# What the home page has: the days that are searched for enough news, proposals, projects, people; and the messages
+# before and after one.
+_SPANS, _WAITING, _PROJECTS, _PEOPLE, _AROUND = (7, 31, 366), 3, 6, 24, 30
 # The most facts of a change that are named.
 _NAMED = 8
 # The most characters of a hit, and of an event.
@@ -121,7 +123,7 @@ def home(view: View) -> Page:
         (*notices, *waiting.notices),
         m=data,
         tallest=tallest or 1,
-        news=_news(view.runtime)[:NEWS],
+        news=_news(view.runtime),
         proposals=[_proposal(detail) for detail in waiting.details],
         total=waiting.total,
         reading=status(vault, data["at"][:10]).learning.reading,
@@ -131,21 +133,42 @@ def home(view: View) -> Page:
 
 
 def _news(runtime: Runtime) -> list[NewsRow]:
-    """Return what was learned, corrected and withdrawn in the last days, the newest first."""
-    vault, now = runtime.vault(), runtime.caller().now
-    changes = fact_changes(vault, last_commit_at(vault, stamp(now - timedelta(days=_DAYS))), "HEAD")
-    before = {change.fact.superseded_by: change.fact.fact for change in changes if change.fact.status == SUPERSEDED}
-    before |= {change.fact.id: change.before.fact for change in changes if change.kind == CORRECTED and change.before}
-    found: dict[str, NewsRow] = {}
-    for change in told_changes(changes):
-        fact, place = change.fact, (entity_address(change.entity), title_of(change.entity))
-        is_gone = change.kind == RETRACTED
-        if (change.kind not in (LEARNED, CORRECTED) and not is_gone) or is_revoked(fact) or quarantine_rule(fact):
-            continue
-        at = str(((fact.metadata or {}).get("retracted") or {}).get("at") or said_on(fact) or fact.timestamp)
-        kind, was = (ENDED, "") if is_gone else (CHANGED if fact.id in before else NEW, before.get(fact.id, ""))
-        found[fact.id] = NewsRow(at, kind, fact.fact, f"fact/{fact.id}", was, reason_of(fact), place)
-    return sorted(found.values(), key=lambda row: (row.at, row.link), reverse=True)
+    """Return what was said last and holds, and what ended or was withdrawn, the newest first."""
+    vault, caller = runtime.vault(), runtime.caller()
+    starts = [stamp(caller.now - timedelta(days=days)) for days in _SPANS]
+    changes = fact_changes(vault, last_commit_at(vault, starts[0]), "HEAD")
+    before = {change.fact.id: change.before.fact for change in changes if change.kind == CORRECTED and change.before}
+    found = {each.fact.id: (each.fact, each.entity) for each in told_changes(changes) if each.fact.status == RETRACTED}
+    for since in (*(start[:10] for start in starts), None):
+        wanted = filter_of(vault, caller, superseded=True, since=since)
+        listed = list_facts(vault, caller, wanted, _FACTS, newest=True)
+        if listed.total >= NEWS:
+            break
+    found |= {each.fact.id: (each.fact, each.entity) for each, _ in listed.facts}
+    rows = {
+        fact.id: _news_row(fact, entity_name, caller.now)
+        for fact, entity_name in found.values()
+        if fact.status in (ACTIVE, RETRACTED) and not (is_revoked(fact) or quarantine_rule(fact))
+    }
+    shown = sorted(rows, key=lambda fact_id: (rows[fact_id].at, fact_id), reverse=True)[:NEWS]
+    links = {link.to: fact_id for fact_id in shown for link in found[fact_id][0].links if link.type == "supersedes"}
+    old = run_query(vault, lambda index: by_ids(index, links))
+    before |= {links[fact_id]: each.fact.fact for fact_id, each in old.items()}
+    for fact_id in before.keys() & rows.keys():
+        if rows[fact_id].kind == NEW:
+            rows[fact_id] = rows[fact_id]._replace(kind=CHANGED, was=before[fact_id])
+    return [rows[fact_id] for fact_id in shown]
+
+
+def _news_row(fact: Fact, entity_name: str, now: datetime) -> NewsRow:
+    """Return a fact as news of the day on which it was said, or on which it ended."""
+    at, kind, end = said_on(fact) or fact.timestamp, NEW, fact.valid_to
+    if fact.status == RETRACTED:
+        at, kind = str(((fact.metadata or {}).get("retracted") or {}).get("at") or at), ENDED
+    elif end and is_over(fact, stamp(now)):
+        at, kind = end, ENDED
+    place = (entity_address(entity_name), title_of(entity_name))
+    return NewsRow(at, kind, fact.fact, f"fact/{fact.id}", "", reason_of(fact), place)
 
 
 def tasks(view: View) -> Page:
@@ -234,7 +257,7 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "kind": proposal.kind,
         "says": proposal.says,
         "why": proposal.why,
-        "is_order": _is_order(proposal),
+        "is_order": proposal.fact and quarantine_rule(proposal.fact),
         "created": _minute(proposal.created),
         "agent": proposal.agent,
         "version": shown.version,
@@ -245,10 +268,6 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == REPLACE,
         "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
     }
-
-
-def _is_order(proposal: Proposal) -> bool:
-    return proposal.fact is not None and quarantine_rule(proposal.fact) is not None
 
 
 def _changes(fact: Proposal) -> list[str]:
@@ -321,14 +340,14 @@ def search(view: View) -> Page:
 
 
 _LINKS = {FACTS: "fact/{0}", EVENTS: "talk/{0}#{0}"}
-_SINGULAR = {FACTS: "fact", EVENTS: "event", NOTES: "note", SUMMARIES: "summary"}
+_SINGULAR = {FACTS: "fact", EVENTS: "message", NOTES: "note", SUMMARIES: "summary"}
 
 
 def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str, Any]:
-    remarks = [
-        str(record[key]) for key in ("entity", "path", "who", "date", "tier", "status", "in_doubt") if record.get(key)
-    ]
-    remarks = [remark for remark in remarks if remark != ACTIVE]
+    of_path = str(record.get("path", "")).removesuffix(".md").rpartition("/")[2]
+    place = title_of(record["entity"]) if record.get("entity") else of_path or str(record.get("who") or "")
+    about = map(record.get, ("date", "status", "in_doubt"))
+    remarks = [str(each) for each in about if each and each not in (ACTIVE, place)]
     if record.get("trust") not in (None, "user"):
         remarks.append(f"trust {record['trust']}")
     remarks += ["quarantined"] if record.get("quarantined") else []
@@ -339,6 +358,7 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
         if kind in _LINKS
         else f"note?{urlencode({'path': record['path']})}",
         "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
+        "place": place,
         "remarks": remarks,
     }
 
@@ -423,7 +443,7 @@ def entity(view: View) -> Page:
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
     lately = sorted(said, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
     found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
-    waiting = [{"id": each.id, "says": each.says, "is_order": _is_order(each)} for each in found]
+    waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found]
     more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting}
     return _page("entity", title, listed.notices, **known.values(written), **more)
 

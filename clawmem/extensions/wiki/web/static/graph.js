@@ -219,7 +219,7 @@
   /* The days and trusts that the filters offer: those of all nodes that are loaded, and today. */
   function offer() {
     const day = days[Number(at("time").value)] || TODAY;
-    days = [...new Set([TODAY, ...nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter(Boolean)])].sort();
+    days = [...new Set([TODAY, ...nodes.flatMap((node) => [node[SINCE], node[UNTIL]]).filter((one) => one && one < TODAY)])].sort();
     at("time").max = String(days.length - 1);
     at("time").value = String(days.indexOf(days.includes(day) ? day : TODAY));
     const offered = new Set([...at("trust").options].map((one) => one.value));
@@ -312,7 +312,11 @@
   }
 
   function draw(kept, lines, moved) {
-    at("legend").querySelectorAll("i").forEach((mark) => { mark.style.backgroundColor = colour(mark.dataset.kind); });
+    const drawn = new Set([...[...kept].map((number) => looks(nodes[number])), ...lines.map((line) => line[2])]);
+    at("legend").querySelectorAll("i").forEach((mark) => {
+      mark.style.backgroundColor = colour(mark.dataset.kind);
+      mark.parentElement.hidden = !drawn.has(mark.dataset.kind);
+    });
     const before = new Map(graph.mapNodes((node, { x, y }) => [node, { x: x, y: y }]));
     graph.clear();
     for (const number of kept) {
