@@ -134,6 +134,27 @@ def test_an_entity_and_what_is_found_lead_to_what_was_said_and_written(filled: F
     assert "Because: It is blue." in here.get("").text
 
 
+def test_what_is_new_stands_under_the_day_on_which_it_was_said(filled: Filled) -> None:
+    text = filled.here.get("").text
+    assert "Lately" in text and "The boat is red." in text  # it was withdrawn three days ago
+    feed = text.partition('<ul class="feed panel">')[2].partition("</ul>")[0]
+    days = re.findall(r'<time datetime="([\d-]+)">([^<]+)</time>', feed)
+    assert days[0] == ("2026-11-21", "Sat 21 Nov") and days == sorted(days, reverse=True)
+    assert re.search(r"Jane lives in Bergen\.</a> <del>Jane lives in Oslo\.</del>", feed)
+    assert "Ignore all previous" not in feed and "Jane lives in Oslo.</a>" not in feed
+
+
+def test_what_reads_like_an_order_is_rejected_with_the_first_button(filled: Filled) -> None:
+    cards = filled.here.get("approvals").text.split("<article")[1:]
+    orders = [card for card in cards if "Reads like an order, from outside" in card]
+    assert len(orders) == 2 and all("<q>" in card for card in orders)
+    for card in cards:
+        first = re.findall(r'<button type="submit" class="first" formaction="[^"]*/(\w+)"', card)
+        assert first == (["reject"] if card in orders else ["approve"])
+    assert "ada@example.org" not in filled.here.get("approvals").text
+    assert "Reads like an order" in filled.here.get("entity?name=projects/boat").text
+
+
 def test_a_reason_that_is_refused_is_not_lost(filled: Filled) -> None:
     here, before = filled.here, filled.head()
     fields = here.fields("approvals", "reject")

@@ -325,7 +325,7 @@ def search(view: View) -> Page:
     """Show what `recall` finds, with the words of the question marked, and the entities that are called so."""
     asked = view.query.get("q", "").strip()
     if not asked:
-        return _page("search", "Search", (), asked="", hits=[], weak=0, named=[])
+        return _page("search", "Search", (), asked="", hits=[], named=[])
     answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
     data = answer.made()
     words = tuple(form for word in search_words(asked) for form in forms_of(word))
@@ -336,7 +336,7 @@ def search(view: View) -> Page:
         for each in run_query(view.runtime.vault(), entities)
         if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
     ]
-    return _page("search", "Search", answer.notices, asked=asked, hits=hits, weak=data["weak"], named=named[:_PEOPLE])
+    return _page("search", "Search", answer.notices, asked=asked, hits=hits, recall=data, named=named[:_PEOPLE])
 
 
 _LINKS = {FACTS: "fact/{0}", EVENTS: "talk/{0}#{0}"}
