@@ -56,12 +56,12 @@ def unknown_names(
     """Return a notice for the project of a scope, a category and a tag that no fact has, with the known one that is
     spelled most like it. A `new` name is about to be used: only a similar one is a reason for a notice."""
     projects = reach.projects() if reach is not None else ()
-    given = {"project": projects, "category": (category,) if category else (), "tag": (tag,) if tag else ()}
-    if not any(given.values()):
+    filters = {"project": projects, "category": (category,) if category else (), "tag": (tag,) if tag else ()}
+    if not any(filters.values()):
         return []
     known = run_query(vault, lambda index: names_in_use(index, visible_owners(caller.agent)))
     notices = []
-    for kind, names in given.items():
+    for kind, names in filters.items():
         forms = names if kind == "project" else map(str.lower, names)
         if not names or not known[kind].isdisjoint(forms):
             continue

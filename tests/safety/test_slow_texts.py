@@ -152,6 +152,7 @@ def _strings(module: str) -> list[str]:
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
+    ("clawmem.extensions.wiki.web.html", "*titles"): lambda: [r"`[^`]+`|(?<!\w)Jane(?!\w)"],
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],

@@ -210,12 +210,12 @@ class _Builder:
             if self._head
             else []
         )
-        said = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
-        marked = {target for event in said if (target := marked_by(event))}
+        events = [event for path, text in self._contents(paths).items() for event in parse_events(text.encode(), path)]
+        marked = {target for event in events if (target := marked_by(event))}
         for_some = {MARK, *PARTICIPANTS}
         shown = (
             event
-            for event in said
+            for event in events
             if not event.recalled
             and is_speech(event)
             and not (event.source or "").startswith("daily/")  # whose page has them

@@ -129,6 +129,8 @@ def site(
     Think before you publish one with messages: only what was marked as being for some people is left out.
     Edits by hand are shown once they are committed, which `clawmem wiki build` does. A folder that contains anything
     but such a site is refused."""
+    if more not in (None, "messages"):
+        raise InvalidInput(f"'{more}' is nothing that a site can have.", "Use --with messages, or leave it out.")
     runtime = call.runtime
     target = (runtime.working_folder / Path(folder).expanduser()).resolve()
     check_site_folder(runtime.vault(), target)

@@ -115,7 +115,7 @@ def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller
 def test_a_key_that_is_cut_short_is_named_with_its_lines(vault: Vault, caller: Caller) -> None:
     for lines, says in (([None], ""), ([4], "Line 4: "), ([4, 7, 9], "Line 4 and 2 more lines: ")):
         drafts = [
-            draft_from_record({"fact": f"Jane fed {line} cats.", "confid": 1, "mood": 2}, caller.now)._replace(
+            draft_from_record({"fact": f"Jane has {line} cats.", "confid": 1, "mood": 2}, caller.now)._replace(
                 line=line
             )
             for line in lines

@@ -50,6 +50,8 @@ def test_what_cannot_both_be_true(text: str, other: str, title: str) -> None:
         ("The next review is on 20 March.", "The next review is on 27 March.", "Mill"),
         ("His desk extension is about 400.", "His desk extension is 412.", "Ben"),
         ("Order 4711 costs 20 euros.", "Order 4712 costs 24 euros.", "Mill"),
+        ("The boat has part number 4 of the list.", "The boat has part number 5 of the list.", "Boat"),
+        ("The build uses engine 14.0 in Oslo.", "The build uses engine 15.0 in Oslo.", "Mill"),
         ("Mill 2.1 needs Python 3.9.", "Mill 2.2 needs Python 3.10.", "Mill"),
         ("The team has 5 people in Oslo.", "The team has 3 people in Bergen.", "Mill"),
         ("The build takes about 4 minutes.", "The build takes 6 minutes.", "Mill"),

@@ -220,7 +220,7 @@ def conversations(events: Iterable[Event]) -> list[Conversation]:
     found: dict[tuple[str, str], list[Event]] = {}
     for event in events:
         found.setdefault(conversation_of(event), []).append(event)
-    return [Conversation(*name, tuple(said)) for name, said in found.items()]
+    return [Conversation(*name, tuple(members)) for name, members in found.items()]
 
 
 class Site(NamedTuple):

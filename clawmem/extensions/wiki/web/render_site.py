@@ -360,8 +360,8 @@ class EntityView:
     def _fact(self, fact: Fact) -> dict[str, Any]:
         event = self._value.events.get(fact.source_event or "")
         talk = None if event is None else self._talk(event)
-        said = None if event is None else (day_of(event.timestamp), display_speaker(event))
-        return {**fact_values(fact), "talk": self._root + talk if talk else None, "said": said}
+        source = None if event is None else (day_of(event.timestamp), display_speaker(event))
+        return {**fact_values(fact), "talk": self._root + talk if talk else None, "said": source}
 
 
 def fact_values(fact: Fact) -> dict[str, Any]:

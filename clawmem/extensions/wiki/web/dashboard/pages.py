@@ -374,8 +374,8 @@ def talk(view: View) -> Page:
     if found is None:
         raise NotFound(f"There is no message '{wanted}'.", "The search leads to what was said.")
     at = [event.id for event in found.events].index(wanted)
-    said = [said_values(event) for event in found.events[max(0, at - _AROUND) : at + _AROUND]]
-    return Page("talk.html", found.title, {"said": said, "asked": wanted})
+    messages = [said_values(event) for event in found.events[max(0, at - _AROUND) : at + _AROUND]]
+    return Page("talk.html", found.title, {"said": messages, "asked": wanted})
 
 
 def note(view: View) -> Page:
@@ -439,9 +439,9 @@ def entity(view: View) -> Page:
         for placed, _ in listed.facts
         if placed.fact.id not in shown
     ]
-    said = _answer(view.runtime, "recall", question=title, scope=EVERY_SCOPE).made()[EVENTS]
+    events = _answer(view.runtime, "recall", question=title, scope=EVERY_SCOPE).made()[EVENTS]
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
-    lately = sorted(said, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
+    lately = sorted(events, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
     found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
     waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found]
     more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting}
