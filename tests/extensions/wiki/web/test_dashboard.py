@@ -138,8 +138,8 @@ def test_what_is_new_stands_under_the_day_on_which_it_was_said(filled: Filled) -
     text = filled.here.get("").text
     assert "Lately" in text and "The boat is red." in text  # it was withdrawn three days ago
     feed = text.partition('<ul class="feed panel">')[2].partition("</ul>")[0]
-    days = re.findall(r'<time datetime="([\d-]+)">([^<]+)</time>', feed)
-    assert days[0] == ("2026-11-21", "Sat 21 Nov") and days == sorted(days, reverse=True)
+    days = re.findall(r'<li class="day"><span>\w+ (\d+) Nov</span>', feed)
+    assert "<span>Sat 21 Nov</span>" in feed and days == sorted(days, key=int, reverse=True)
     assert re.search(r"Jane lives in Bergen\.</a> <del>Jane lives in Oslo\.</del>", feed)
     assert "Ignore all previous" not in feed and "Jane lives in Oslo.</a>" not in feed
 
