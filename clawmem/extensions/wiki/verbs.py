@@ -148,9 +148,8 @@ def site(
         "written": build.written,
         "removed": build.removed,
     }
-    line = (
-        f"{data['pages']:,} pages, {build.size / 1e6:.1f} MB. Wrote {build.written:,} files, removed {build.removed:,}."
-    )
+    pages, files = counted(built.pages, "page"), counted(build.written, "file")
+    line = f"{pages}, {build.size / 1e6:.1f} MB. Wrote {files}, removed {build.removed:,}."
     return Answer(data, [line, f"Open {target / 'index.html'}"], built.notices, is_report=True)
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from clawmem.model.facts.claim_check import MEASURING
 from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
 
@@ -32,8 +33,7 @@ _HEDGED = re.compile(
 )
 # The first number behind the verb of a short statement in the present: "We keep logs for 30 days".
 _MEASURED = re.compile(
-    r"^(?P<what>(?:\S{1,30} ){1,8}?(?:runs?|listens?|costs?|takes?|lasts?|holds?|keeps?|"
-    r"expires?|pays?|weighs?|starts?|ends?|opens?|closes?|allows?) (?:\S{1,30} ){0,5}?)"
+    rf"^(?P<what>(?:\S{{1,30}} ){{1,8}}?(?:{'|'.join(sorted(MEASURING))}) (?:\S{{1,30}} ){{0,5}}?)"
     r"(?P<value>\S{0,20}\d\S{0,20}(?: \S{1,30}){0,4})$"
 )
 _PERSON = r"(?P<who>[^\W\d_][\w'’.-]{0,30}(?: [^\W\d_][\w'’.-]{0,30}){0,3}?)"
