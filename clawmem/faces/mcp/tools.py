@@ -74,7 +74,7 @@ TOOLS = {
         "Store one fact that will still matter in a month: a preference, decision, lesson or correction. One plain"
         " sentence that begins with the entity's name, with names and dates in full. A known fact is reinforced, not"
         " repeated. Credentials are refused.",
-        ("text", "entity", "category", "tags", "valid_from", "valid_to", "importance", "scope"),
+        ("text", "entity", "category", "tags", "reason", "valid_from", "valid_to", "importance", "scope"),
         repeatable=True,
     ),
     "supersede": Tool(

@@ -13,6 +13,7 @@ from clawmem.faces.parts.parameters import (
     CONFIDENCE,
     EVIDENCE,
     IMPORTANCE,
+    REASON,
     SCOPE,
     SOURCE,
     TRUST,
@@ -48,6 +49,7 @@ def remember(
         str | None,
         Parameter("The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)),
     ],
+    reason: Annotated[str | None, REASON._replace(help="Why it is so; it is shown and searched with the fact.")],
     source: Annotated[str | None, SOURCE],
     source_text: Annotated[str | None, EVIDENCE],
     source_event: Annotated[str | None, Parameter("The id of the event that is the evidence.", ("--event",))],
@@ -76,7 +78,7 @@ def remember(
     ...`, the bracket names a fact by its id or words, and the new fact rests on it; so after `because`, `given`, `as`.
     `--jsonl` names the input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
     argument = dict(locals())
-    del argument["call"], argument["text"], argument["jsonl"]
+    del argument["call"], argument["text"], argument["jsonl"], argument["reason"]
     caller = call.runtime.caller()
     argument |= _scope(call, argument)
     if jsonl is not None:
@@ -90,6 +92,7 @@ def remember(
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
         check_is_text(text, "remember")
         record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
+        record |= {"details": {"because": reason}} if reason else {}
         drafts = [draft_from_record(record, caller.now)]
     new: Sequence[str] = ()
     if project is not None:

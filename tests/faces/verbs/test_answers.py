@@ -33,6 +33,15 @@ def test_what_held_before_comes_first(clawmem: Command, question: str) -> None:
     assert "## What held before\n- Priya lives in Leeds." in context
 
 
+def test_a_fact_has_its_reason_from_the_start_or_later(clawmem: Command) -> None:
+    fact = "The blue ladder stays in the shed."
+    clawmem("remember", fact, "--reason", "a rung is loose")
+    assert f"{fact}  (areas/general, because a rung is loose)" in clawmem("recall", "loose rung").out
+    clawmem("remember", "The red ladder is fine.")
+    assert "because Ada checked" in clawmem("remember", "The red ladder is fine.", "--reason", "Ada checked it").out
+    assert clawmem("remember", "The saw is new.", "--reason", "my password is hunter2-Rabbit77").code != 0
+
+
 def test_an_answer_that_was_withdrawn_says_why(clawmem: Command) -> None:
     paint = clawmem("decision", "add", "Use lead paint", "--why", "it is cheap", "--json").data["facts"][0]["id"]
     clawmem("retract", paint, "--reason", "not allowed on boats")
