@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from heapq import nsmallest
 from operator import mul
@@ -21,7 +21,6 @@ from clawmem.index.vectors.store import (
     VectorPack,
     Vectors,
     code_size,
-    expected_cosine,
     hamming_distances,
     normalize_vector,
     note_id,
@@ -34,8 +33,6 @@ from clawmem.model.records.layout import agent_of
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
-# The average closeness of a few texts says little: so many unrelated texts, at a cosine of 0, are counted with them.
-_UNRELATED = 20
 
 
 class VectorQuery(NamedTuple):
@@ -60,33 +57,29 @@ class VectorsUnavailable(Exception):
 def vector_channel(
     vault: Vault, index: Index, question: str, wanted: FactFilter, limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Return facts close to the question. The score is the closeness above the average of all facts."""
-    try:
-        with _query(vault, question) as query:
-            return _facts(query, index, wanted, limit)
-    except VectorsUnavailable as reason:
-        return ChannelHits({}, False, str(reason), reason.unable)
+    """Return facts close to the question. The score is the closeness, a cosine above 0."""
+    return _answered(vault, question, lambda query: _facts(query, index, wanted, limit))
 
 
 def event_vector_channel(vault: Vault, index: Index, question: str, limit: int = CANDIDATES) -> ChannelHits:
-    """Return events close to the question. The score is the closeness above the average of all events."""
-    try:
-        with _query(vault, question) as query:
-            return ChannelHits(_event_rows(index, _nearest(query, EVENTS, limit)))
-    except VectorsUnavailable as reason:
-        return ChannelHits({}, False, str(reason), reason.unable)
+    """Return events close to the question. The score is the closeness, a cosine above 0."""
+    return _answered(vault, question, lambda query: _event_rows(index, _nearest(query, EVENTS, limit)))
 
 
 def note_vector_channel(
     vault: Vault, index: Index, question: str, owners: Collection[str], limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Return note lines close to the question. The score is the closeness above the average of all notes.
+    """Return note lines close to the question. The score is the closeness, a cosine above 0.
 
     Of agents' notes, only those of the `owners` count.
     """
+    return _answered(vault, question, lambda query: _note_rows(index, _nearest(query, NOTES, limit, owners)))
+
+
+def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], ChannelHits]) -> ChannelHits:
     try:
         with _query(vault, question) as query:
-            return ChannelHits(_note_rows(index, _nearest(query, NOTES, limit, owners)))
+            return search(query)
     except VectorsUnavailable as reason:
         return ChannelHits({}, False, str(reason), reason.unable)
 
@@ -146,29 +139,24 @@ def _model_of(vectors: Vectors) -> str:
 def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> ChannelHits:
     pack = query.vectors.pack(FACTS)
     (total,) = index.database.execute("SELECT facts FROM total").fetchone()
-    apart, floor = _differences(query, pack)
+    apart = _differences(query, pack)
     nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
     rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
     if len(rows) < min(limit, _ENOUGH) and len(nearest) < len(apart):
         rows = passing_ids(index, wanted)
         nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
     scores = _closeness(query, pack, [at for at in nearest if pack.ids[at] in rows])
-    close = {rows[pack.ids[at]]: score - floor for at, score in scores.items() if score > floor}
+    close = {rows[pack.ids[at]]: score for at, score in scores.items() if score > 0}
     return ChannelHits(close, embedded=pack.ids if len(pack.ids) < total else None)
 
 
-def _differences(query: VectorQuery, pack: VectorPack) -> tuple[list[int], float]:
-    """Return in how many signs each text differs from the question, and the average closeness of the vault's texts."""
-    if not pack.ids:
-        return [], 0.0
+def _differences(query: VectorQuery, pack: VectorPack) -> list[int]:
+    """Return in how many signs each text differs from the question."""
     if len(pack.codes) != len(pack.ids) * code_size(len(query.vector)):
         raise VectorsUnavailable(
             "the question's vector has another size than the stored ones: `clawmem reindex --vectors`"
         )
-    apart = hamming_distances(pack.codes, sign_bits(query.vector))
-    size = len(query.vector)
-    average = (sum(apart) + _UNRELATED * size / 2) / (len(apart) + _UNRELATED)
-    return apart, expected_cosine(average, size)
+    return hamming_distances(pack.codes, sign_bits(query.vector))
 
 
 def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> dict[int, float]:
@@ -194,13 +182,13 @@ def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int
 
 def _nearest(query: VectorQuery, kind: str, limit: int, owners: Collection[str] | None = None) -> dict[str, float]:
     pack = query.vectors.pack(kind)
-    apart, floor = _differences(query, pack)
+    apart = _differences(query, pack)
     visible = [at for at, name in enumerate(pack.ids) if owners is None or _owner(name) in owners]
     near = {pack.ids[at] for at in nsmallest(limit, visible, key=apart.__getitem__)}
     scores: dict[str, float] = {}
     for at, score in _closeness(query, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
         # A long text has the score of its closest piece.
-        scores[pack.ids[at]] = max(score - floor, scores.get(pack.ids[at], 0.0))
+        scores[pack.ids[at]] = max(score, scores.get(pack.ids[at], 0.0))
     return {name: score for name, score in scores.items() if score > 0}
 
 
@@ -208,19 +196,19 @@ def _owner(note: str) -> str:
     return agent_of(page_of_note_id(note)) or ""
 
 
-def _event_rows(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+def _event_rows(index: Index, scores: Mapping[str, float]) -> ChannelHits:
     found = {}
     for name, score in scores.items():
         day, _, event_id = name.partition(" ")
         row = index.database.execute("SELECT n, mark FROM event WHERE id = ? AND day = ?", (event_id, day)).fetchone()
         if row and row[1] not in index.partly:  # the vector is of the whole message
             found[row[0]] = score
-    return found
+    return ChannelHits(found)
 
 
-def _note_rows(index: Index, scores: Mapping[str, float]) -> dict[int, float]:
+def _note_rows(index: Index, scores: Mapping[str, float]) -> ChannelHits:
     """Return the rows of note lines whose text has not changed since it was embedded."""
     pages = sorted({page_of_note_id(name) for name in scores})
     query = "SELECT n, note.path, text FROM json_each(?) AS given CROSS JOIN note ON note.path = given.value"
     named = ((n, note_id(path, text)) for n, path, text in index.database.execute(query, (json.dumps(pages),)))
-    return {n: scores[name] for n, name in named if name in scores}
+    return ChannelHits({n: scores[name] for n, name in named if name in scores})

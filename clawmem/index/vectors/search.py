@@ -15,8 +15,7 @@ _NOTHING = "nothing is embedded yet: run `clawmem heartbeat` where clawmem-vault
 
 def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilter) -> ChannelHits:
     """Return facts with a meaning close to the question, or why there was no search."""
-    missing = _missing(vault)
-    if missing:
+    if missing := _missing(vault):
         return missing
     from clawmem.index.vectors.channel import vector_channel
 
@@ -25,8 +24,7 @@ def facts_by_meaning(vault: Vault, index: Index, question: str, wanted: FactFilt
 
 def events_by_meaning(vault: Vault, index: Index, question: str) -> ChannelHits:
     """Return events with a meaning close to the question, or why there was no search."""
-    missing = _missing(vault)
-    if missing:
+    if missing := _missing(vault):
         return missing
     from clawmem.index.vectors.channel import event_vector_channel
 
@@ -38,8 +36,7 @@ def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collecti
 
     Of agents' notes, only those of the `owners` count.
     """
-    missing = _missing(vault)
-    if missing:
+    if missing := _missing(vault):
         return missing
     from clawmem.index.vectors.channel import note_vector_channel
 

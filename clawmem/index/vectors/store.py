@@ -9,7 +9,7 @@ import os
 import sqlite3
 import struct
 from collections.abc import Iterable, Sequence
-from math import cos, pi, sqrt
+from math import sqrt
 from operator import mul
 from pathlib import Path
 from typing import NamedTuple
@@ -228,11 +228,9 @@ def code_size(numbers: int) -> int:
 
 
 def hamming_distances(codes: bytes, question: bytes) -> list[int]:
-    """Return, for each of the concatenated codes, the number of bits that differ from the question's."""
+    """Return, for each of the concatenated codes, the number of bits that differ from the question's.
+
+    It grows with the angle between two texts, as for random hyperplanes (Charikar, 2002).
+    """
     wanted, read = int.from_bytes(question, "big"), int.from_bytes
     return [(read(code, "big") ^ wanted).bit_count() for (code,) in struct.iter_unpack(f"{len(question)}s", codes)]
-
-
-def expected_cosine(difference: float, numbers: int) -> float:
-    """Return the expected closeness for this many different signs, as for random hyperplanes (Charikar, 2002)."""
-    return cos(pi * difference / numbers) if numbers else 0.0

@@ -27,11 +27,14 @@ OWN_PRIOR = 0.05
 # A fact that is over keeps this part of its scores, so that it ranks below valid facts that match about as well.
 OVER_SHARE = 0.6
 
-# How much closer to a question than the average text a text is, as a cosine: one that is about something else, at
-# most, and one that answers it in other words, at least.
+# How close to a question a text is, as a cosine less the mean of the vault: one that is about something else, at most,
+# and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
-# The weight of how close a fact itself is, beside its score. An event is understood with those around it.
-_MEANT, _APART = 1.0, 0.1  # closer than the second number
+# The weight of how close a text itself is, beside its score: of a fact, and of an event or a note where no text has a
+# word of the question. An event is understood with those around it: where the best one covers this part of the words,
+# its own closeness does not count.
+_MEANT, _OTHER_WORDS, _COVERED = 0.5, 3.0, 2 / 3
+_APART = 0.1  # what is closer counts
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
 # a word of everyday language.
 BACKGROUND = 100
@@ -132,16 +135,19 @@ def word_weight(texts: int, having: int, everyday: bool = False) -> float:
 
 
 def meaning_share(closeness: float) -> float:
-    """Return which part of a full match in meaning a closeness above the average is, from 0 to 1."""
+    """Return which part of a full match in meaning a closeness is, from 0 to 1."""
     return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
 
 
 def with_meaning(score: float, channels: Mapping[str, float], closeness: float) -> tuple[float, dict[str, float]]:
     """Return a score and what each channel adds to it, with how close the text itself is to the question."""
     parts = {name: points / (1 + _MEANT) for name, points in channels.items()}
-    part = max(closeness - _APART, 0.0) / (CLOSE - _APART)
-    more = _MEANT * part / (1 + _MEANT)
+    more = _MEANT * _part_meant(closeness) / (1 + _MEANT)
     return score / (1 + _MEANT) + more, {**parts, "vector": parts.get("vector", 0.0) + more} if more else parts
+
+
+def _part_meant(closeness: float) -> float:
+    return max(closeness - _APART, 0.0) / (CLOSE - _APART)
 
 
 def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:
@@ -198,14 +204,14 @@ class FusedHits(NamedTuple):
         return {name: part[n] for name, part in self.parts.items() if n in part}
 
 
-def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, float]) -> FusedHits:
+def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, float], strength: float = 1.0) -> FusedHits:
     """Return what any channel found, by row.
 
     The score is the weighted sum of the channels' scores as parts of the best one of each, divided by the weights of
-    the channels with hits, so that 1 means the best hit of all of them. Equal ones stay in the order in which they were
-    found.
+    the channels with hits, so that `strength` means the best hit of all of them. Equal ones stay in the order in which
+    they were found.
     """
-    total = _total(channels, weights)
+    total = _total(channels, weights) / strength if strength else math.inf
     parts: dict[str, dict[int, float]] = {}
     scores: dict[int, float] = {}
     for name, channel in channels.items():
@@ -214,6 +220,20 @@ def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, floa
         for each, part in parts[name].items():
             scores[each] = scores.get(each, 0.0) + part
     # The sort is stable: equal scores stay in the order in which they were found.
+    return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
+
+
+def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: float) -> FusedHits:
+    """Return events or notes by how close each itself is, too, given which part of the question's words the best one
+    covers. A question in other words than the texts have hardly has more than a coincidence with any of them."""
+    weight = _OTHER_WORDS * max(0.0, 1 - covered / _COVERED)
+    if not weight or not closeness:
+        return hits
+    kept = 1 / (1 + weight)
+    own = {n: weight * kept * _part_meant(closeness.get(n, 0.0)) for n in hits.scores}
+    scores = {n: score * kept + own[n] for n, score in hits.scores.items()}
+    parts = {name: {n: points * kept for n, points in part.items()} for name, part in hits.parts.items()}
+    parts["vector"] = {n: points + own[n] for n, points in parts["vector"].items()}
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 

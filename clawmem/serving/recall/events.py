@@ -29,7 +29,15 @@ from clawmem.model.records.event import event_from_record, is_silent, is_speech,
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
-from clawmem.model.search.ranking import AskedWords, FusedHits, event_weights, fuse, meaning_share, share_of
+from clawmem.model.search.ranking import (
+    AskedWords,
+    FusedHits,
+    event_weights,
+    fuse,
+    meaning_share,
+    share_of,
+    with_own_meaning,
+)
 from clawmem.serving.recall.recall import WORDS_ONLY, QuestionWords, RecallQuery
 from clawmem.serving.recall.result import EVENTS, NOTES, SUMMARIES, EventHit, NoteHit, RecallHit, page_kind
 from clawmem.vault.vault import Vault
@@ -116,26 +124,24 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
-        ranked = _fused(hits[-1], pieces)
         value = _Held.of(words, _event_share)
-        strength = _strength(hits[-1], pieces, value, close)
-        heard = _heard(index, ranked, strength, limit, asked.wanted, NOTES in where, value, normal(question), close)
+        ranked = _fused(hits[-1], pieces, value, close)
+        heard = _heard(index, ranked, limit, asked.wanted, NOTES in where, value, normal(question), close)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, pieces, owners), pieces)
         close = notes_by_meaning(vault, index, question, owners)
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
-        ranked = _fused(hits[-1], pieces)
         value = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
-        strength = _strength(hits[-1], pieces, value, close)
+        ranked = _fused(hits[-1], pieces, value, close)
 
         def fits(row: NoteLineRow) -> bool:
             if page_kind(row.path) not in kinds or not is_within(row.day, asked.wanted):
                 return False
             return not row.path.endswith(".json") or _sees_session(asked.wanted.reach, vault.read(row.path))
 
-        noted = _noted(index, ranked, strength, limit, fits, value, close)
+        noted = _noted(index, ranked, limit, fits, value, close)
     return EventResults(heard, noted, tuple(hits))
 
 
@@ -179,7 +185,6 @@ def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:
 def _heard(
     index: Index,
     ranked: FusedHits,
-    strength: float,
     limit: int,
     wanted: FactFilter,
     without_notes: bool,
@@ -189,12 +194,10 @@ def _heard(
 ) -> tuple[EventHit, ...]:
     # Notes and repetitions are few, so a margin is usually enough.
     for margin in (limit + _SPARE, limit + (limit if without_notes else 0) + 20, len(ranked.order)):
-        best = _with_equals(ranked, strength, margin)
+        best = _with_equals(ranked, margin)
         found = read_events(index, best)
         heard = [
-            EventHit(
-                found[n], *_scored(ranked, n, strength), False, value.own(n), *value.judged(n, found[n].text, close), n
-            )
+            EventHit(found[n], *_scored(ranked, n), False, value.own(n), *value.judged(n, found[n].text, close), n)
             for n in sorted(best, reverse=True)  # of one moment, the last one in the ledger first
             if n in found
             and not is_silent(found[n])
@@ -225,7 +228,6 @@ def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple
 def _noted(
     index: Index,
     ranked: FusedHits,
-    strength: float,
     limit: int,
     wanted: Callable[[NoteLineRow], bool],
     value: _Held,
@@ -233,10 +235,10 @@ def _noted(
 ) -> tuple[NoteHit, ...]:
     # Most lines are of the wanted kind, so a margin is usually enough.
     for margin in (limit + _SPARE, limit + 20, len(ranked.order)):
-        best = _with_equals(ranked, strength, margin)
+        best = _with_equals(ranked, margin)
         found = read_note_lines(index, best)
         noted = [
-            NoteHit(*found[n], *_scored(ranked, n, strength), value.own(n), *value.judged(n, found[n].text, close))
+            NoteHit(*found[n], *_scored(ranked, n), value.own(n), *value.judged(n, found[n].text, close))
             for n in best
             if wanted(found[n])
         ]
@@ -247,13 +249,13 @@ def _noted(
     return tuple(sorted(noted, key=lambda hit: -hit.score)[:limit])
 
 
-def _with_equals(ranked: FusedHits, strength: float, count: int) -> Sequence[int]:
+def _with_equals(ranked: FusedHits, count: int) -> Sequence[int]:
     """Return the best hits and all others with the shown score of the last one; the newest of them are then
     preferred."""
     order, scores = ranked.order, ranked.scores
     end = min(count, len(order))
-    last = round(scores[order[end - 1]] * strength, 4) if order else 0.0
-    while end < min(len(order), count + _EQUALS) and round(scores[order[end]] * strength, 4) == last:
+    last = round(scores[order[end - 1]], 4) if order else 0.0
+    while end < min(len(order), count + _EQUALS) and round(scores[order[end]], 4) == last:
         end += 1
     return order[:end]
 
@@ -265,26 +267,18 @@ def _event_share(rows: Collection[int], n: int) -> float:
     return max((worth for step, worth in BESIDE.items() if n - step in rows or n + step in rows), default=0.0)
 
 
-def _scored(ranked: FusedHits, n: int, strength: float) -> tuple[float, dict[str, float]]:
+def _scored(ranked: FusedHits, n: int) -> tuple[float, dict[str, float]]:
     """Return the score of a hit and what each channel adds to it."""
-    parts = {name: points * strength for name, points in ranked.channels(n).items()}
-    return round(ranked.scores[n] * strength, 4), parts
+    return round(ranked.scores[n], 4), ranked.channels(n)
 
 
-def _fused(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> FusedHits:
-    """Return the hits, best first; the best of every channel has the score 1."""
-    return fuse({name: hit.scores for name, hit in hits.items()}, _weights(hits, words))
-
-
-def _weights(hits: Mapping[str, ChannelHits], words: Sequence[Mapping[int, float]]) -> Mapping[str, float]:
-    return event_weights(coverage(words, max(hits["keyword"].scores.values(), default=0.0)))
-
-
-def _strength(
+def _fused(
     hits: Mapping[str, ChannelHits], pieces: Sequence[Mapping[int, float]], value: _Held, close: ChannelHits
-) -> float:
-    """Return which part of a full match the best hit is: 1 only if it has all words and is close in meaning."""
-    keyword, weights = hits["keyword"].scores, _weights(hits, pieces)
+) -> FusedHits:
+    """Return the hits, best first, each as a part of a full match: 1 has all words and is close in meaning."""
+    keyword = hits["keyword"].scores
+    covered = coverage(pieces, max(keyword.values(), default=0.0))
+    weights = event_weights(covered)
     strengths = {
         "keyword": max(map(value.around, nlargest(_STRONGEST, keyword, key=keyword.__getitem__)), default=0.0),
         "vector": meaning_share(max(close.scores.values(), default=0.0)),
@@ -292,4 +286,6 @@ def _strength(
     }
     ran = [name for name, hit in hits.items() if hit.scores]
     total = sum(weights[name] for name in ran)
-    return sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
+    strength = sum(weights[name] * strengths[name] for name in ran) / total if total else 0.0
+    fused = fuse({name: hit.scores for name, hit in hits.items()}, weights, strength)
+    return with_own_meaning(fused, close.scores, covered)

@@ -724,12 +724,8 @@ def _best(
     ranked = rank(scores, features, shares=parts, asked=about)
     if close := scores["vector"]:
         # A fact without a vector yet is judged by its words.
-        embedded = hits["vector"].embedded
-        known = None if embedded is None else {fact.id for fact in ranked}.intersection(embedded)
-        ranked = [
-            _with_meaning(fact, close.get(fact.id, 0.0)) if known is None or fact.id in known else fact
-            for fact in ranked
-        ]
+        known = {fact.id for fact in ranked}.intersection(hits["vector"].embedded or features)
+        ranked = [_with_meaning(fact, close.get(fact.id, 0.0)) if fact.id in known else fact for fact in ranked]
         ranked.sort(key=lambda fact: -fact.score)
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.

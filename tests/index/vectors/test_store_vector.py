@@ -5,13 +5,11 @@ from __future__ import annotations
 import struct
 from math import acos, isclose, pi, sqrt
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.index.vectors.store import (
     code_size,
-    expected_cosine,
     hamming_distances,
     normalize_vector,
     pack_vector,
@@ -89,17 +87,8 @@ def test_differences_count_bits(some: list[bytes]) -> None:
     assert hamming_distances(b"".join(codes), question) == wanted
 
 
-def test_the_expected_closeness_goes_with_the_angle() -> None:
-    assert expected_cosine(0, 384) == 1.0
-    assert expected_cosine(384, 384) == -1.0
-    assert expected_cosine(192, 384) == pytest.approx(0.0, abs=1e-12)
-    assert expected_cosine(96, 384) == pytest.approx(sqrt(0.5))
-    assert expected_cosine(5, 0) == 0.0
-
-
 def test_signs_estimate_the_angle_of_many_numbers() -> None:
     items = [((at * 7919) % 2003) / 2003 - 0.5 for at in range(2000)]
     other = [number + ((at * 104729) % 1999) / 1999 - 0.5 for at, number in enumerate(items)]
     (apart,) = hamming_distances(sign_bits(other), sign_bits(items))
     assert abs(apart / 2000 - acos(cosine(items, other)) / pi) < 0.05
-    assert abs(expected_cosine(apart, 2000) - cosine(items, other)) < 0.12

@@ -132,6 +132,23 @@ def test_meaning_finds_what_no_word_does_and_does_not_decide_where_words_are_sur
     assert texts(ask(vault, caller, "Which animal builds dams?", EVENTS))[0] == beaver
 
 
+@needs_local_model
+def test_a_question_in_other_words_is_not_answered_by_a_word_in_passing(clawmem: Callable[..., Any]) -> None:
+    talk = (
+        ("Ana", "Morning! Did you sleep?"),
+        ("Ben", "Badly. The people upstairs take turns with a drill"),
+        ("Ana", "Oh and my landlord wants the deposit by the ninth, nine hundred in cash"),
+        ("Ben", "Cash, in this year"),
+        ("Ana", "He says the date moves if the bank moves"),
+    )
+    lines = [{"role": "user", "speaker": who, "content": text, "session": "chat"} for who, text in talk]
+    clawmem("ingest", "-", given="\n".join(map(json.dumps, lines)))
+    clawmem("remember", "The people from the choir take the tram.")
+    clawmem("heartbeat")
+    answer = clawmem("recall", "What must Ana pay before people let her take the flat?").out.splitlines()[0]
+    assert "nine hundred" in answer
+
+
 def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do_not(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
