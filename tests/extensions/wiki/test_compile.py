@@ -167,6 +167,14 @@ def test_conflicts_are_shown_with_both_sides(vault: Vault, caller: Caller) -> No
     assert "2 facts do not pass the gates" in jane
 
 
+def test_a_new_conflict_is_shown_on_the_page_of_the_other_side(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane lives in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    build_wiki(vault, caller)
+    add(vault, caller, "Jane lives in Bergen.", BOAT)
+    assert not build_wiki(vault, caller).full
+    assert all("## Open conflicts" in page(vault, name) for name in (JANE, BOAT))
+
+
 def test_a_claim_whose_premise_fell_is_shown_in_doubt(vault: Vault, caller: Caller) -> None:
     premise = add(vault, caller, "The boat is 9 m long.", BOAT)
     resting = add(vault, caller, "Jane rents a large berth.")

@@ -193,6 +193,10 @@ def test_who_was_gives_what_held_before_behind_what_holds(vault: Vault, caller: 
     both = ["Carla is the manager of Aurora", "Jane is the manager of Aurora"]
     assert _texts(_ask(vault, caller, "Who was the manager of Aurora?"))[:2] == both
     assert both[1] not in _texts(_ask(vault, caller, "Who is the manager of Aurora?"))
+    wrong = _keep(vault, caller, "Carla was born in Bergen")
+    supersede(vault, wrong, draft_from_record({"fact": "Carla was born in Bodø"}, caller.now), caller)
+    born = _texts(_ask(vault, caller, "Where was Carla born?"))
+    assert born[0] == "Carla was born in Bodø" and "Carla was born in Bergen" not in born, "it tells the past itself"
 
 
 def test_a_question_for_a_reason_finds_the_fact_that_has_one(vault: Vault, caller: Caller) -> None:
