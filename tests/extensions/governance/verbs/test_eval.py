@@ -100,6 +100,9 @@ def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_ro
     assert "different versions" in compared.json["notices"][0]
     assert clawmem("eval", "compare", "boats", "boats").code == 0
     assert clawmem("eval", "compare", "run_none", "boats").code == REFUSED
+    write(vault_root, "red", only="politeness")
+    clawmem("eval", "run", "boats")
+    assert clawmem("eval", "compare", before, "boats").code == 0, "a test that is gone is none that fails"
 
 
 def test_a_regression_suite_must_pass(clawmem: Command, vault_root: Path) -> None:
