@@ -223,3 +223,21 @@ def test_a_question_that_somebody_asked_stands_behind_the_fact_that_answers_it(v
     asked = recall(vault, "which port does tidepool use", caller, EVERYTHING, 10, RECALL_KINDS, least=LEAST_SCORE)
     assert asked.ranking[0].text == "The tidepool service uses port 8090"
     assert said[0] in [hit.text for hit in asked.ranking]
+
+
+def test_a_page_of_notes_may_be_called_a_summary(vault: Vault, caller: Caller) -> None:
+    path = "daily/trip-summary.md"
+    (vault.root / path).write_text("The ferry leaves from pier 4.\n")
+    _keep(vault, caller, "Jane lives in Oslo")
+    notes, summaries = (recall(vault, "ferry", caller, EVERYTHING, 10, (kind,)).noted for kind in ("notes", "summaries"))
+    assert ([hit.path for hit in notes], summaries) == ([path], ())
+
+
+def test_a_fact_of_somebody_else_stands_behind_one_of_whom_is_asked(vault: Vault, caller: Caller) -> None:
+    rows = [{"fact": f"Jane has key {n} in a box", "entity": "areas/people/jane"} for n in range(40)]
+    remember(vault, [draft_from_record(row, caller.now) for row in rows], caller)
+    _keep(vault, caller, "Jane drinks coffee", entity="areas/people/jane")
+    _keep(vault, caller, "Ben drinks black tea at breakfast", entity="areas/people/ben")
+    hers, his = _ask(vault, caller, "Which tea does Jane drink at breakfast?").found[:2]
+    assert (hers.fact.fact, his.fact.fact) == ("Jane drinks coffee", "Ben drinks black tea at breakfast")
+    assert hers.score > his.score

@@ -152,6 +152,16 @@ def test_a_step_that_fails_is_named(clawmem: Command, vault_root: Path) -> None:
     assert not (vault_root / "governance" / "eval-runs.jsonl").exists()
 
 
+def test_only_a_generated_suite_by_its_own_name_has_a_size(clawmem: Command, vault_root: Path) -> None:
+    path = write(vault_root, "red", name="mine")
+    assert "The suite mine has its own tests" in clawmem("eval", "run", "mine", "--size", "1").err
+    head, _, rest = path.read_text().partition("  fixtures:\n")
+    tests = rest[rest.index("tests:\n") :]
+    path.write_text(f"{head}  fixtures: {{generate: memory, seed: 1, size: 1}}\n{tests}")
+    result = clawmem("eval", "run", "mine", "--size", "1")
+    assert (result.code, "The suite mine has its own tests" in result.err) == (USAGE, True), result.err
+
+
 def test_the_shipped_suite_prints_a_table(clawmem: Command, vault_root: Path) -> None:
     result = clawmem("eval", "run", "memory", "--size", "1")
     rows = [line.split("\t") for line in result.out.splitlines()]
