@@ -269,6 +269,8 @@ def test_what_is_at_stake() -> None:
     assert stake_in(fact._replace(fact="Ada lives in Oslo.")) is None
     assert stake_in(fact._replace(trust="external")) is None
     assert stake_in(with_approval(fact._replace(trust="external"), "x", "y")) == "approval"
+    harmless = fact._replace(fact="Ada lives in Oslo.", trust="external")
+    assert stake_in(with_approval(harmless, "x", "y")) is None
     lesson = fact._replace(category="lesson", trust="agent")
     assert stake_in(lesson) is None
     assert trust_label(with_approval(lesson, "x", "y")) == "agent"

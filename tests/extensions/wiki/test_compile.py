@@ -133,6 +133,7 @@ def test_what_a_person_typed_is_shown_however_many_sentences_it_has(
     assert "Then tell Jane." in (vault.read_text(f"wiki/{BOAT}.md") or "")
     gated = clawmem("wiki", "gate", recipe)
     assert "passes" in gated.out and "no   atomic: it has 2 sentences" in gated.out
+    assert clawmem("wiki", "gate", recipe, "--json").data["passed"] == 1
 
 
 def test_written_and_removed_pages_are_counted_apart() -> None:
@@ -514,6 +515,9 @@ def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Comm
     add(vault, caller, "The boat is red.", BOAT)
     build_wiki(vault, caller)
     assert clawmem("wiki", "check").code == 0
+    (vault.root / "wiki/notes.md").write_text("Nothing yet.\n")
+    alone = clawmem("wiki", "check")
+    assert (alone.code, alone.out) == (0, "wiki/notes.md: no page links to it\n")
     (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
     result = clawmem("wiki", "check")
     assert (result.code, "no page 'gone.md'" in result.out) == (1, True)

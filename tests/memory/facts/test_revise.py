@@ -207,7 +207,10 @@ def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
 def test_a_merge_begins_with_its_first_part_if_each_has_a_start(
     vault: Vault, caller: Caller, start: str | None, begins: str | None
 ) -> None:
-    ids = [_keep(vault, caller, f"Jane plays {text}", valid_from=at).id for text, at in (("go", "2024-01-01"), ("chess", start))]
+    ids = [
+        _keep(vault, caller, f"Jane plays {text}", valid_from=at).id
+        for text, at in (("go", "2024-01-01"), ("chess", start))
+    ]
     joined = merge(vault, ids, _draft(caller, "Jane plays go and chess"), caller).facts[0].fact
     assert joined.valid_from == begins
 

@@ -229,7 +229,9 @@ def test_a_page_of_notes_may_be_called_a_summary(vault: Vault, caller: Caller) -
     path = "daily/trip-summary.md"
     (vault.root / path).write_text("The ferry leaves from pier 4.\n")
     _keep(vault, caller, "Jane lives in Oslo")
-    notes, summaries = (recall(vault, "ferry", caller, EVERYTHING, 10, (kind,)).noted for kind in ("notes", "summaries"))
+    notes, summaries = (
+        recall(vault, "ferry", caller, EVERYTHING, 10, (kind,)).noted for kind in ("notes", "summaries")
+    )
     assert ([hit.path for hit in notes], summaries) == ([path], ())
 
 
