@@ -13,6 +13,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts, show_fact
+from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import RECALL_KINDS, ChannelReport, RecallResult
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
@@ -243,3 +244,13 @@ def test_a_fact_of_somebody_else_stands_behind_one_of_whom_is_asked(vault: Vault
     hers, his = _ask(vault, caller, "Which tea does Jane drink at breakfast?").found[:2]
     assert (hers.fact.fact, his.fact.fact) == ("Jane drinks coffee", "Ben drinks black tea at breakfast")
     assert hers.score > his.score
+
+
+def test_a_fact_that_has_only_the_name_in_a_question_lets_no_weak_message_in(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Jane prefers tea", entity="areas/people/jane")
+    said = "Ben wants to move out of his flat in Bergen, and has no car for the boxes."
+    others = (f"The boat number {number} goes out for the harbour office before noon." for number in range(9))
+    talk = [Message(at, "user", text, None, "Ada", "s1") for at, text in enumerate((said, *others))]
+    ingest(vault, talk, caller, "chat")
+    text = context(vault, caller, 1000, "Jane's lease of a flat with a balcony and a cellar").text
+    assert "Jane prefers tea" in text and "Ben wants" not in text
