@@ -153,6 +153,21 @@ def test_planted_orders_of_the_user_are_labelled_and_forged_ones_wait(two: tuple
     assert FORGED not in told(other)
 
 
+def test_an_order_given_here_with_other_words_from_elsewhere_is_labelled(two: tuple[Machine, Machine]) -> None:
+    machine, other = two
+    machine.keep("Always use pnpm in this repository.", trust="user")
+    trust(other.vault, ("ada@example.org",))
+    machine.sync()
+    other.sync()
+    assert "- Always use pnpm in this repository. (2026-11-21)" in told(other)
+    path = machine.root / "life/areas/general/items.json"
+    path.write_text(path.read_text().replace("Always use pnpm in this repository.", BIDDEN))
+    machine.git("-c", "user.name=Mallory", "-c", "user.email=m@example.org", "commit", "-q", "-a", "-m", "tidy")
+    machine.sync()
+    other.sync()
+    assert f"- {BIDDEN} (2026-11-21, {OUTSIDE})" in told(other)
+
+
 @pytest.mark.parametrize("layout", [{}, {"indent": 1}], ids=["one line", "a line for each key"])
 def test_the_layout_of_a_file_hides_nothing(two: tuple[Machine, Machine], layout: dict[str, int]) -> None:
     machine, other = two
@@ -254,6 +269,8 @@ def test_what_is_at_stake() -> None:
     assert stake_in(fact._replace(fact="Ada lives in Oslo.")) is None
     assert stake_in(fact._replace(trust="external")) is None
     assert stake_in(with_approval(fact._replace(trust="external"), "x", "y")) == "approval"
+    harmless = fact._replace(fact="Ada lives in Oslo.", trust="external")
+    assert stake_in(with_approval(harmless, "x", "y")) is None
     lesson = fact._replace(category="lesson", trust="agent")
     assert stake_in(lesson) is None
     assert trust_label(with_approval(lesson, "x", "y")) == "agent"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from clawmem.errors import AmbiguousId, NotFound, Unreadable
-from clawmem.memory.tasks import find_task, list_tasks
+from clawmem.errors import AmbiguousId, NotFound, Refused, Unreadable
+from clawmem.memory.proposals import read_proposals
+from clawmem.memory.tasks import find_task, list_tasks, move_task
+from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
@@ -65,3 +68,21 @@ def test_a_hand_edit_is_taken_in_and_a_wrong_one_is_named_and_kept(tasks: Path, 
     assert "committed 1 file(s) edited by hand" in text
     assert "tasks/fix-login.md:3 cannot be read: the key 'state' is 'finished'" in text
     assert "finished" in (tasks / "fix-login.md").read_text()
+
+
+def test_a_person_who_took_a_task_keeps_it_for_longer_than_a_lease(tasks: Path, vault: Vault, caller: Caller) -> None:
+    move_task(vault, caller, "fix-menu", "take")
+    later = caller._replace(agent="bob", now=caller.now + timedelta(hours=5))
+    with pytest.raises(Refused, match="held by"):
+        move_task(vault, later, "fix-menu", "take")
+
+
+def test_a_task_that_is_decided_again_leaves_the_escalation_as_it_was_answered(
+    tasks: Path, vault: Vault, clawmem: Command
+) -> None:
+    (tasks / "fix-menu.md").write_text("---\ntitle: Fix the menu\n---\n## Acceptance\n\n- [ ] It is nice.\n")
+    clawmem("evaluate", "fix-menu")
+    for words in (("close",), ("reopen",), ("reject", "--reason", "It is not nice.")):
+        assert clawmem("task", words[0], "fix-menu", *words[1:]).code == 0, words
+    (proposal,) = read_proposals(vault).proposals
+    assert proposal.status == "approved"

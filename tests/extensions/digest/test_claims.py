@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.extensions.digest.claims import choose_claims
+from clawmem.extensions.digest.claims import choose_claims, statements_in
 from clawmem.extensions.digest.phases import relation_of
 
 PRECISE = (
@@ -90,3 +90,8 @@ def test_a_claim_is_a_range_of_its_text(text: str) -> None:
 def test_what_a_claim_is_to_a_fact(claim: str, fact: str, kind: str | None) -> None:
     found = relation_of(claim, fact)
     assert (found.kind if found else None) == kind
+
+
+def test_the_rows_of_a_table_are_statements_but_not_its_head() -> None:
+    rows = ["| crane | tons |", "|---|---|", "| red | 45 |", "| blue | 20 |"]
+    assert [statements_in("\n".join(rows[:number])) for number in (1, 3, 4)] == [0, 1, 2]

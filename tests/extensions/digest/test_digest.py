@@ -19,20 +19,22 @@ from clawmem.extensions.digest.digest import (
     digestion_tasks,
     queue_of,
 )
-from clawmem.extensions.digest.phases import Phase, PhaseResult
+from clawmem.extensions.digest.phases import Phase, PhaseResult, claims_by_rules, reweave
 from clawmem.heartbeat.queue import answer_tasks
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import all_facts
 from clawmem.llm.choice import Model
 from clawmem.memory.facts.access import fold_accesses
 from clawmem.memory.facts.remember import remember
+from clawmem.memory.facts.revise import retract
 from clawmem.memory.health.doctor import doctor
 from clawmem.memory.proposals import read_proposals
+from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.digestion import DONE, PHASES, DigestionItem
+from clawmem.model.records.digestion import DONE, PHASES, Claim, DigestionItem
 from clawmem.model.records.handover import EXAMPLE
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
@@ -144,6 +146,25 @@ def test_a_claim_of_low_trust_changes_nothing_that_a_person_said(vault: Vault, c
     (waiting,) = read_proposals(vault).open
     assert "of higher trust" in waiting.why
     assert [fact.status for fact in _facts(vault).values()] == ["active"]
+
+
+def test_a_fact_that_was_withdrawn_meanwhile_is_neither_strengthened_nor_revised(vault: Vault, caller: Caller) -> None:
+    text = "The longest quay of Norhavn measures 412 metres since 1951."
+    gone = remember(vault, [draft_from_record({"fact": text, "confidence": 0.6}, caller.now)], caller).facts[0].fact
+    item = _digest(vault, caller, "The crane of Norhavn lifts 45 tons since 1990.", "new.md")
+    retract(vault, gone.id, caller)
+    links = ({"type": "supports", "to": gone.id, "reason": "it says the same"},)
+    claims = tuple(Claim(words, None, None, "projects/norhavn", links) for words in (text, text.replace("412", "430")))
+    with writing(vault, caller, "digest") as work:
+        found = reweave(work, item._replace(claims=claims), [])
+    assert (found.changes, [claim.revises for claim in found.item.claims]) == ((), [None, None])
+
+
+def test_a_claim_is_not_filed_under_an_entity_of_an_agent(vault: Vault, caller: Caller) -> None:
+    own = {"fact": "The harbour is shallow.", "entity": "@finance/projects/norhavn"}
+    remember(vault, [draft_from_record(own, caller.now)], caller._replace(agent="finance"))
+    added = add_document(vault, "The longest quay of Norhavn measures 412 metres since 1951.", "report.md", caller)
+    assert [claim.entity for claim in claims_by_rules(vault, added.item)] == [None]
 
 
 def test_orders_and_credentials_do_not_get_in(vault: Vault, caller: Caller) -> None:

@@ -133,6 +133,7 @@ def test_what_a_person_typed_is_shown_however_many_sentences_it_has(
     assert "Then tell Jane." in (vault.read_text(f"wiki/{BOAT}.md") or "")
     gated = clawmem("wiki", "gate", recipe)
     assert "passes" in gated.out and "no   atomic: it has 2 sentences" in gated.out
+    assert clawmem("wiki", "gate", recipe, "--json").data["passed"] == 1
 
 
 def test_written_and_removed_pages_are_counted_apart() -> None:
@@ -165,6 +166,14 @@ def test_conflicts_are_shown_with_both_sides(vault: Vault, caller: Caller) -> No
     jane = page(vault, JANE)
     assert "## Open conflicts" in jane and "Oslo" in jane and "Bergen" in jane
     assert "2 facts do not pass the gates" in jane
+
+
+def test_a_new_conflict_is_shown_on_the_page_of_the_other_side(vault: Vault, caller: Caller) -> None:
+    add(vault, caller, "Jane lives in Oslo.", subject="Jane", predicate="lives_in", object="Oslo")
+    build_wiki(vault, caller)
+    add(vault, caller, "Jane lives in Bergen.", BOAT)
+    assert not build_wiki(vault, caller).full
+    assert all("## Open conflicts" in page(vault, name) for name in (JANE, BOAT))
 
 
 def test_a_claim_whose_premise_fell_is_shown_in_doubt(vault: Vault, caller: Caller) -> None:
@@ -506,6 +515,9 @@ def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Comm
     add(vault, caller, "The boat is red.", BOAT)
     build_wiki(vault, caller)
     assert clawmem("wiki", "check").code == 0
+    (vault.root / "wiki/notes.md").write_text("Nothing yet.\n")
+    alone = clawmem("wiki", "check")
+    assert (alone.code, alone.out) == (0, "wiki/notes.md: no page links to it\n")
     (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
     result = clawmem("wiki", "check")
     assert (result.code, "no page 'gone.md'" in result.out) == (1, True)

@@ -105,3 +105,13 @@ def test_an_edit_says_what_it_did_and_a_pin_is_shown(clawmem: Command) -> None:
     assert "0.96, pinned" in clawmem("show", fact).out and "pinned" in clawmem("list").out
     assert clawmem("edit", fact, "--tag", "boat", "--unpin").out.startswith(f"unpinned, tagged boat: {fact}")
     assert "pinned" not in clawmem("show", fact).out + clawmem("list").out
+
+
+def test_an_announced_change_takes_no_option_of_a_new_fact(clawmem: Command) -> None:
+    old, new = (
+        clawmem("remember", f"Jane lives in {town}.", "--json").data["facts"][0]["id"] for town in ("Oslo", "Rome")
+    )
+    announced = ("supersede", old, "--for", new, "--until", "2026-12-31")
+    refused = clawmem(*announced, "--tag", "home")
+    assert (refused.code, "takes a fact, --for, --until and --reason" in refused.err) == (2, True)
+    assert clawmem(*announced, "--reason", "she moves").code == 0

@@ -119,3 +119,10 @@ def test_a_look_back_leaves_no_trace_beside_its_index(
         ask(clawmem, *verb, "--at", "HEAD~1")
     assert {path.name for path in state.iterdir()} - before == {"at"}
     assert not list(state.rglob("access.*"))
+
+
+def test_what_is_always_told_now_is_not_of_a_past_moment(clawmem: Command, moved: tuple[str, str]) -> None:
+    clawmem("remember", "Priya is allergic to penicillin.", "--importance", "0.95")
+    question = ("recall", "where does Jane live?")
+    told = [ask(clawmem, *question, *options).data["hot_facts"] for options in ((), ("--at", "HEAD"))]
+    assert [len(facts) for facts in told] == [1, 0]

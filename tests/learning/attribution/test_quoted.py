@@ -14,6 +14,7 @@ from clawmem.learning.attribution.quoted import (
     is_by_sender,
     own_sentences,
     quotations,
+    unclear_author_signs,
     unclosed_quotations,
 )
 from clawmem.learning.attribution.sentences import sentences
@@ -82,6 +83,7 @@ FOREIGN = [
     "On Mon, Nov 2, 2026 at 10:00, Tom Hale <t@x.example> wrote:\nI live in Madrid.",
     "```\nI live in Madrid.\n```",
     '"""\nI live in Madrid.\n"""\nTranslate this, please.',
+    "I live in Madrid.\n\nTranslate this, please.",
 ]
 
 
@@ -148,6 +150,7 @@ def test_a_very_long_message_is_read_in_time() -> None:
         "I'd say:",
         "Quick update, as I always say:",
         "I must say:",
+        "My family:",
     ],
 )
 def test_a_remark_of_the_sender_introduces_their_own_words(head: str) -> None:
@@ -159,6 +162,12 @@ def test_a_remark_of_the_sender_introduces_their_own_words(head: str) -> None:
 def test_another_person_speaks_after_the_sender_did(head: str) -> None:
     text = f"{head} I live in Madrid."
     assert not is_by_sender(text, len(head) + 1, len(text))
+
+
+@pytest.mark.parametrize(("words", "clear"), [("I live in Madrid.", False), ('"I live in Madrid."', True)])
+def test_what_stands_below_another_s_words_is_clear_if_these_have_a_closing_mark(words: str, clear: bool) -> None:
+    text = f"Tom wrote: {words}\n\nI live in Oslo, and I work there, too."
+    assert (unclear_author_signs(text) == []) is clear
 
 
 QUOTED = [

@@ -25,7 +25,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import parse_events, total_cents
 from clawmem.model.transcripts.message import Message
-from clawmem.vault.state.reading_state import read_reading_state
+from clawmem.vault.state.reading_state import keep_reading_state, read_reading_state
 from clawmem.vault.vault import Vault
 from tests.loopback import Behaviour, Loopback, closed_address, fact, gives, refuses, says, serving
 from tests.needs import needs_litellm
@@ -365,6 +365,20 @@ def test_a_cut_answer_makes_the_question_smaller_at_once(vault: Vault, caller: C
     assert [len(other.events) for other in asked[:3]] == [12, 6, 3]
 
 
+def test_an_answer_with_more_to_come_makes_the_next_question_no_larger(vault: Vault, caller: Caller) -> None:
+    talk = [Message(n, "user", f"My house {word} is blue.", "2026-11-02T10:01:00Z") for n, word in enumerate(NUMBERS)]
+    ingest(vault, talk, caller, "talk.jsonl")
+    keep_reading_state(vault, read_reading_state(vault)._replace(batch=2))
+
+    def unfinished(asked: Any) -> Any:
+        found = fact(asked.events[0]["id"], "house one is blue", "The house one is blue.", subject="the house one")
+        return says(json.dumps({"facts": [found], "more": [asked.events[0]["id"]]}))(asked)
+
+    with serving(unfinished, houses()) as server:
+        run_heartbeat(vault, caller, model=model(server))
+    assert [len(other.events) for other in server.asked[:3]] == [2, 2, 4]
+
+
 def test_the_pieces_of_a_long_paste_that_were_read_stay_read(vault: Vault, caller: Caller) -> None:
     filler = "Nothing of note was said here at all. " * 150
     text = filler.join(f"My house {word} is blue. " for word in NUMBERS[:4])
@@ -396,6 +410,14 @@ def test_the_runs_time_is_a_limit(vault: Vault, caller: Caller) -> None:
     assert code(result) == BUDGET
     assert "(llm.max_ms)" in result.failed[0][1].message
     untouched(vault, result, first=1)
+
+
+def test_a_question_with_the_rest_of_the_runs_time_does_not_blame_its_event(vault: Vault, caller: Caller) -> None:
+    keep_reading_state(vault, read_reading_state(vault)._replace(batch=1))
+    talk = [Message(1, "user", LISBON, "2026-11-02T10:01:00Z"), Message(3, "user", PEANUTS, "2026-11-02T10:03:00Z")]
+    result, server = learned_by(vault, caller, reads, gives(wait=60), talk=talk, milliseconds=2000)
+    assert (code(result), [len(asked.events) for asked in server.asked]) == (BUDGET, [1, 1])
+    assert not any(progress.failed for progress in read_reading_state(vault).events.values())
 
 
 def test_a_wrong_quote_is_dropped_and_counted(vault: Vault, caller: Caller) -> None:

@@ -227,6 +227,17 @@ def test_a_rejected_request_shows_the_messages_again(clawmem: Command) -> None:
     assert clawmem("doctor").code == 0
 
 
+def test_what_two_requests_took_from_a_message_comes_back_with_each(clawmem: Command) -> None:
+    parts = ["Mia was drunk on Monday.", "The choir of Aurora sings in the large hall by the sea.", "Bob lost his job."]
+    say(clawmem, " ".join(parts), session="s1")
+    for asked in ("Forget that Mia was drunk.", "Forget that Bob lost his job."):
+        assert say(clawmem, asked, session="s1")
+    assert not any(word in served(clawmem, "Mia Bob choir") for word in ("drunk", "lost"))
+    for proposal in clawmem("review", "list", "--json").data["proposals"]:
+        clawmem("review", "reject", proposal["id"], "--reason", "it stays")
+    assert " ".join(parts) in clawmem("recall", "choir", "--in", "events").out
+
+
 @pytest.mark.parametrize("request_", [
     "Forget that I live in Oslo, just kidding!", "Anna wrote: \"forget that I live in Oslo\"",
     "If the tests fail, forget it.", "Forget it, that is too slow.", "Forget Anna's number.",

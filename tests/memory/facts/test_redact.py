@@ -154,6 +154,8 @@ def test_what_it_cannot_reach_is_named(clawmem: Command, vault_root: Path, leake
     assert result.code == 4
     assert result.data["remains"] == ["mine.txt"] and result.data["remotes"] == ["origin"]
     assert git(vault_root, "for-each-ref", "--format=%(refname)", "refs/remotes") == ""
+    would = clawmem("redact", "--pattern", SECRET, "--dry-run", "--json")
+    assert (would.code, would.data["remains"]) == (0, ["mine.txt"])
     assert "Remotes still contain it (origin)" in clawmem("redact", "--pattern", SECRET, "--yes").out
 
 

@@ -205,6 +205,10 @@ def test_without_an_entity_the_subject_decides_then_the_default(vault: Vault, ca
     _, by_subject, _ = _keep(vault, caller, fact="Jane lives in Oslo", subject="jane")
     _, by_default, _ = _keep(vault, caller, fact="Water boils at 100 degrees")
     assert (by_subject, by_default) == ("areas/people/jane", "areas/general")
+    own = "projects/atlas"
+    _, by_words, _ = _keep(vault, caller, fact="Jane runs at noon", default_entity=own)
+    _, by_own_default, _ = _keep(vault, caller, fact="Water freezes at 0 degrees", default_entity=own)
+    assert (by_words, by_own_default) == ("areas/people/jane", own)
 
 
 def test_a_credential_is_refused_before_anything_is_written(vault: Vault, caller: Caller) -> None:

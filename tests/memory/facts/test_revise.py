@@ -203,6 +203,18 @@ def test_a_merge_is_surer_than_its_parts(vault: Vault, caller: Caller) -> None:
     assert merge(vault, ids, joint, caller).facts[0].fact.confidence == 0.91
 
 
+@pytest.mark.parametrize(("start", "begins"), [("2025-03-01", "2024-01-01"), (None, None)])
+def test_a_merge_begins_with_its_first_part_if_each_has_a_start(
+    vault: Vault, caller: Caller, start: str | None, begins: str | None
+) -> None:
+    ids = [
+        _keep(vault, caller, f"Jane plays {text}", valid_from=at).id
+        for text, at in (("go", "2024-01-01"), ("chess", start))
+    ]
+    joined = merge(vault, ids, _draft(caller, "Jane plays go and chess"), caller).facts[0].fact
+    assert joined.valid_from == begins
+
+
 def test_a_link_between_facts_that_contradict_each_other_asks_a_person_once(vault: Vault, caller: Caller) -> None:
     first, other, ended = (_keep(vault, caller, f"The {name} pump is the main one.") for name in ("red", "blue", "old"))
     retract(vault, ended.id, caller)

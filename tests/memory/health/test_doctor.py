@@ -24,7 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
-from tests.conftest import examples
+from tests.conftest import Command, examples
 from tests.memory.machines import make_machines
 
 JANE = "areas/people/jane"
@@ -895,3 +895,11 @@ def test_another_version_or_a_damaged_record_means_everything(
     assert check().since is None
     assert check().since == _head(root)
     assert check(full=True).since is None
+
+
+def test_messages_wait_until_a_heartbeat_has_read_them(clawmem: Command) -> None:
+    talk = json.dumps({"role": "user", "content": "I moved to Lisbon in May.", "timestamp": "2026-11-20T08:00:00Z"})
+    assert clawmem("ingest", "-", "--format", "jsonl", given=talk).code == 0
+    assert "1 event waits for the heartbeat" in clawmem("doctor").out
+    assert clawmem("heartbeat").code == 0
+    assert "for the heartbeat" not in clawmem("doctor").out

@@ -13,6 +13,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.browse import list_facts, show_fact
+from clawmem.serving.context.context import context
 from clawmem.serving.recall.recall import LEAST_SCORE, NEAR_SHARE, recall
 from clawmem.serving.recall.result import RECALL_KINDS, ChannelReport, RecallResult
 from clawmem.vault.state.journal import count_accesses, unfolded_accesses
@@ -193,6 +194,10 @@ def test_who_was_gives_what_held_before_behind_what_holds(vault: Vault, caller: 
     both = ["Carla is the manager of Aurora", "Jane is the manager of Aurora"]
     assert _texts(_ask(vault, caller, "Who was the manager of Aurora?"))[:2] == both
     assert both[1] not in _texts(_ask(vault, caller, "Who is the manager of Aurora?"))
+    wrong = _keep(vault, caller, "Carla was born in Bergen")
+    supersede(vault, wrong, draft_from_record({"fact": "Carla was born in Bodø"}, caller.now), caller)
+    born = _texts(_ask(vault, caller, "Where was Carla born?"))
+    assert born[0] == "Carla was born in Bodø" and "Carla was born in Bergen" not in born, "it tells the past itself"
 
 
 def test_a_question_for_a_reason_finds_the_fact_that_has_one(vault: Vault, caller: Caller) -> None:
@@ -219,3 +224,33 @@ def test_a_question_that_somebody_asked_stands_behind_the_fact_that_answers_it(v
     asked = recall(vault, "which port does tidepool use", caller, EVERYTHING, 10, RECALL_KINDS, least=LEAST_SCORE)
     assert asked.ranking[0].text == "The tidepool service uses port 8090"
     assert said[0] in [hit.text for hit in asked.ranking]
+
+
+def test_a_page_of_notes_may_be_called_a_summary(vault: Vault, caller: Caller) -> None:
+    path = "daily/trip-summary.md"
+    (vault.root / path).write_text("The ferry leaves from pier 4.\n")
+    _keep(vault, caller, "Jane lives in Oslo")
+    notes, summaries = (
+        recall(vault, "ferry", caller, EVERYTHING, 10, (kind,)).noted for kind in ("notes", "summaries")
+    )
+    assert ([hit.path for hit in notes], summaries) == ([path], ())
+
+
+def test_a_fact_of_somebody_else_stands_behind_one_of_whom_is_asked(vault: Vault, caller: Caller) -> None:
+    rows = [{"fact": f"Jane has key {n} in a box", "entity": "areas/people/jane"} for n in range(40)]
+    remember(vault, [draft_from_record(row, caller.now) for row in rows], caller)
+    _keep(vault, caller, "Jane drinks coffee", entity="areas/people/jane")
+    _keep(vault, caller, "Ben drinks black tea at breakfast", entity="areas/people/ben")
+    hers, his = _ask(vault, caller, "Which tea does Jane drink at breakfast?").found[:2]
+    assert (hers.fact.fact, his.fact.fact) == ("Jane drinks coffee", "Ben drinks black tea at breakfast")
+    assert hers.score > his.score
+
+
+def test_a_fact_that_has_only_the_name_in_a_question_lets_no_weak_message_in(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller, "Jane prefers tea", entity="areas/people/jane")
+    said = "Ben wants to move out of his flat in Bergen, and has no car for the boxes."
+    others = (f"The boat number {number} goes out for the harbour office before noon." for number in range(9))
+    talk = [Message(at, "user", text, None, "Ada", "s1") for at, text in enumerate((said, *others))]
+    ingest(vault, talk, caller, "chat")
+    text = context(vault, caller, 1000, "Jane's lease of a flat with a balcony and a cellar").text
+    assert "Jane prefers tea" in text and "Ben wants" not in text

@@ -109,6 +109,7 @@ def test_a_claim_lasts_from_the_last_sign_of_life(vault: Vault, caller: Caller, 
         claim_work(vault, by(caller, "bob", "s-bob", 70), "path:src")
     assert claim_work(vault, by(caller, "bob", "s-bob", 76), "path:src").changed
     note_session(vault, "Back.", by(caller, "ann", "s-ann", 77))  # too late: the claim is bob's now
+    checkpoint_session(vault, by(caller, "ann", "s-ann", 77))
     (claim,) = [
         live_claim
         for live_claim in claims_in_force(vault, by(caller, "x", None, 77)).claims
@@ -172,6 +173,8 @@ def test_a_claim_is_given_back_by_name_or_all_at_once(vault: Vault, ann: Caller)
     assert [claim.what for claim in release_work(vault, ann, "src").changed] == ["src"]
     assert [claim.what for claim in release_work(vault, ann, None).changed] == ["paint", "docs/*.md"]
     assert release_work(vault, ann, None).commit is None
+    of_projects = (claim_work(vault, ann, "lib/*", project=name).changed for name in ("boat", "boat", "car"))
+    assert [len(changed) for changed in of_projects] == [1, 0, 1]
 
 
 def test_what_means_nothing_is_not_claimed(vault: Vault, ann: Caller) -> None:

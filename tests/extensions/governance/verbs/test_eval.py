@@ -100,6 +100,9 @@ def test_what_passed_before_and_fails_now_ends_with_1(clawmem: Command, vault_ro
     assert "different versions" in compared.json["notices"][0]
     assert clawmem("eval", "compare", "boats", "boats").code == 0
     assert clawmem("eval", "compare", "run_none", "boats").code == REFUSED
+    write(vault_root, "red", only="politeness")
+    clawmem("eval", "run", "boats")
+    assert clawmem("eval", "compare", before, "boats").code == 0, "a test that is gone is none that fails"
 
 
 def test_a_regression_suite_must_pass(clawmem: Command, vault_root: Path) -> None:
@@ -147,6 +150,16 @@ def test_a_step_that_fails_is_named(clawmem: Command, vault_root: Path) -> None:
     path.write_text(path.read_text().replace("remember --jsonl -", "ingest /etc/passwd"))
     assert "metadata.fixtures[1]: 'ingest /etc/passwd' reads the file" in clawmem("eval", "run", "boats").err
     assert not (vault_root / "governance" / "eval-runs.jsonl").exists()
+
+
+def test_only_a_generated_suite_by_its_own_name_has_a_size(clawmem: Command, vault_root: Path) -> None:
+    path = write(vault_root, "red", name="mine")
+    assert "The suite mine has its own tests" in clawmem("eval", "run", "mine", "--size", "1").err
+    head, _, rest = path.read_text().partition("  fixtures:\n")
+    tests = rest[rest.index("tests:\n") :]
+    path.write_text(f"{head}  fixtures: {{generate: memory, seed: 1, size: 1}}\n{tests}")
+    result = clawmem("eval", "run", "mine", "--size", "1")
+    assert (result.code, "The suite mine has its own tests" in result.err) == (USAGE, True), result.err
 
 
 def test_the_shipped_suite_prints_a_table(clawmem: Command, vault_root: Path) -> None:
