@@ -13,22 +13,25 @@ _HEADER, _ENTRY, _PATH = 12, struct.Struct(">6I"), 62  # of git's index: where e
 
 
 class Tree(NamedTuple):
-    """The folders of a tree, and path, content, permissions and time of change (ns) of each file."""
+    """The folders of a tree, path, content, permissions and time of change (ns) of each file, and the symbolic links."""
 
     folders: list[str]
     files: list[tuple[str, bytes, int, int]]
+    links: list[tuple[str, str]]
 
     @classmethod
     def of(cls, root: Path) -> Self:
-        """Read a tree of folders and regular files."""
-        folders, files = [], []
+        """Read a tree of folders, regular files and links."""
+        folders, files, links = [], [], []
         for place in sorted(root.rglob("*")):
             status, path = place.lstat(), str(place.relative_to(root))
-            if place.is_dir():
+            if place.is_symlink():
+                links.append((path, os.readlink(place)))
+            elif place.is_dir():
                 folders.append(path)
             else:
                 files.append((path, place.read_bytes(), status.st_mode & 0o7777, status.st_mtime_ns))
-        return cls(folders, files)
+        return cls(folders, files, links)
 
     def write(self, root: Path) -> Path:
         """Write the tree into a new folder, with permissions and times, and return it. To git no file has changed."""
@@ -45,8 +48,11 @@ class Tree(NamedTuple):
                 statuses[path] = os.fstat(descriptor)
             finally:
                 os.close(descriptor)
-        index = root / _INDEX
-        index.write_bytes(_refreshed(index.read_bytes(), statuses))
+        for path, target in self.links:
+            os.symlink(target, f"{root}/{path}")
+        if _INDEX in statuses:
+            index = root / _INDEX
+            index.write_bytes(_refreshed(index.read_bytes(), statuses))
         return root
 
 

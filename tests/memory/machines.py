@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,13 @@ from clawmem.model.records.caller import Caller
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW
+from tests.conftest import NOW, _environment
 from tests.faults.checks import git, work_files
+from tests.trees import Tree
 
 REVIEW = SyncOptions()
+_NAMING_THE_REMOTE = (".git/config", ".git/clawmem/synced-origin")
+_SEED = 1000  # no machine of a test has it: each gives ids of its own
 
 
 class Machine:
@@ -83,14 +88,28 @@ def make_hub(folder: Path, environment: Mapping[str, str]) -> Path:
 
 
 def make_machines(folder: Path, environment: Mapping[str, str], count: int = 2) -> list[Machine]:
-    """A vault with one fact, and clones of it, that share a bare repository."""
-    hub = make_hub(folder, environment)
-    first = Machine(create_vault(folder / "m0", environment, NOW).root, environment, 0)
-    first.git("remote", "add", "origin", str(hub))
-    first.keep("Jane lives in Oslo.", entity="areas/people/jane")
-    first.sync()
-    machines = [first]
-    for number in range(1, count):
-        git(folder, environment, "clone", "-q", str(hub), f"m{number}")
-        machines.append(Machine(folder / f"m{number}", environment, number))
-    return machines
+    """A vault with one fact, and clones of it, that share a bare repository: copies of those that were made first."""
+    origin, trees = _made(count)
+    for name, tree in trees.items():
+        root = tree.write(folder / name)
+        for path in map(root.joinpath, _NAMING_THE_REMOTE):
+            if path.exists():
+                path.write_text(path.read_text().replace(origin, str(folder)))
+    return [Machine(folder / f"m{number}", environment, number) for number in range(count)]
+
+
+@cache
+def _made(count: int) -> tuple[str, Mapping[str, Tree]]:
+    """Where the machines were made, and what is in their folders and in the bare repository."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        environment = _environment(folder / "home")
+        hub = make_hub(folder, environment)
+        first = Machine(create_vault(folder / "m0", environment, NOW).root, environment, _SEED)
+        first.git("remote", "add", "origin", str(hub))
+        first.keep("Jane lives in Oslo.", entity="areas/people/jane")
+        first.sync()
+        for number in range(1, count):
+            git(folder, environment, "clone", "-q", str(hub), f"m{number}")
+        places = [hub, *(folder / f"m{number}" for number in range(count))]
+        return name, {place.name: Tree.of(place) for place in places}
