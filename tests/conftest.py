@@ -6,13 +6,14 @@ import gc
 import json
 import os
 import random
+import shutil
 import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,7 @@ NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 PINNED_NOW = "2026-11-21T09:30:00Z"
 _ROOM_IN_MEMORY = 4 << 30  # bytes that must be free; a run holds a few hundred MB at a time
 _Test = TypeVar("_Test", bound=Callable[..., None])
+_Built = TypeVar("_Built")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -188,6 +190,38 @@ def vault_root(tmp_path: Path, environment: dict[str, str], newborn: Tree) -> Pa
 def vault(vault_root: Path, environment: dict[str, str]) -> Vault:
     """A fresh vault."""
     return Vault(vault_root, environment)
+
+
+class Once(Protocol):
+    """Brings the fresh vault into the state in which `build` leaves it, and returns what that returned: the first test
+    runs it, the others get a copy."""
+
+    def __call__(self, build: Callable[[], _Built]) -> _Built: ...
+
+
+@pytest.fixture(scope="session")
+def _prepared() -> dict[str, tuple[Tree, Any]]:
+    """Vaults by the functions that built them, each with what its function returned."""
+    return {}
+
+
+@pytest.fixture
+def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, tuple[Tree, Any]]) -> Once:
+    """Runs what many tests begin with. It changes nothing but the vault, and depends on nothing but it."""
+
+    def run(build: Callable[[], _Built]) -> _Built:
+        key = f"{build.__module__}.{build.__qualname__}"
+        if key not in _prepared:
+            built = build()
+            _prepared[key] = Tree.of(vault_root), built
+            return built
+        tree, returned = _prepared[key]
+        shutil.rmtree(vault_root)
+        tree.write(vault_root)
+        accept(vault_root / ".git", environment)
+        return cast(_Built, returned)
+
+    return run
 
 
 @pytest.fixture

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
 import struct
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple, Self
 
 _INDEX = ".git/index"
+_SEARCH_INDEX = ".git/clawmem/index.sqlite"
 _HEADER, _ENTRY, _PATH = 12, struct.Struct(">6I"), 62  # of git's index: where entries begin, and the path in an entry
 
 
 class Tree(NamedTuple):
-    """The folders of a tree, path, content, permissions and time of change (ns) of each file, and the symbolic links."""
+    """The folders of a tree with permissions, path, content, permissions and time of change (ns) of each file, and the
+    symbolic links."""
 
-    folders: list[str]
+    folders: list[tuple[str, int]]
     files: list[tuple[str, bytes, int, int]]
     links: list[tuple[str, str]]
 
@@ -26,18 +30,19 @@ class Tree(NamedTuple):
         for place in sorted(root.rglob("*")):
             status, path = place.lstat(), str(place.relative_to(root))
             if place.is_symlink():
-                links.append((path, os.readlink(place)))
+                links.append((path, str(place.readlink())))
             elif place.is_dir():
-                folders.append(path)
+                folders.append((path, status.st_mode & 0o7777))
             else:
                 files.append((path, place.read_bytes(), status.st_mode & 0o7777, status.st_mtime_ns))
         return cls(folders, files, links)
 
     def write(self, root: Path) -> Path:
-        """Write the tree into a new folder, with permissions and times, and return it. To git no file has changed."""
+        """Write the tree into a new folder, with permissions and times, and return it. To git no file has changed, and
+        to clawmem not the search index."""
         root.mkdir(parents=True)
-        for folder in self.folders:
-            os.mkdir(f"{root}/{folder}")  # noqa: PTH102 - pathlib takes as long as the system
+        for folder, mode in self.folders:
+            os.mkdir(f"{root}/{folder}", mode)  # noqa: PTH102 - pathlib takes as long as the system
         statuses = {}
         for path, data, mode, changed in self.files:
             descriptor = os.open(f"{root}/{path}", os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -49,11 +54,22 @@ class Tree(NamedTuple):
             finally:
                 os.close(descriptor)
         for path, target in self.links:
-            os.symlink(target, f"{root}/{path}")
+            (root / path).symlink_to(target)
+        _renew(root / _SEARCH_INDEX)
         if _INDEX in statuses:
             index = root / _INDEX
             index.write_bytes(_refreshed(index.read_bytes(), statuses))
         return root
+
+
+def _renew(search_index: Path) -> None:
+    """Let a copied search index count as one that was built here: its identity ends with the inode of its file."""
+    if not search_index.exists():
+        return
+    with closing(sqlite3.connect(search_index, isolation_level=None)) as database:
+        (identity,) = database.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()
+        renewed = f"{identity.rpartition(' ')[0]} {search_index.stat().st_ino}"
+        database.execute("UPDATE meta SET value = ? WHERE key = 'identity'", (renewed,))
 
 
 def _refreshed(index: bytes, statuses: dict[str, os.stat_result]) -> bytes:

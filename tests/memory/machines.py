@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from tests.trees import Tree
 
 REVIEW = SyncOptions()
 _NAMING_THE_REMOTE = (".git/config", ".git/clawmem/synced-origin")
-_SEED = 1000  # no machine of a test has it: each gives ids of its own
+_SEED = 1000  # no machine of a test has it, so that the ids are others
 
 
 class Machine:
@@ -87,9 +87,15 @@ def make_hub(folder: Path, environment: Mapping[str, str]) -> Path:
     return hub
 
 
-def make_machines(folder: Path, environment: Mapping[str, str], count: int = 2) -> list[Machine]:
-    """A vault with one fact, and clones of it, that share a bare repository: copies of those that were made first."""
-    origin, trees = _made(count)
+def make_machines(
+    folder: Path,
+    environment: Mapping[str, str],
+    count: int = 2,
+    build: Callable[[list[Machine]], object] | None = None,
+) -> list[Machine]:
+    """A vault with one fact, and clones of it, that share a bare repository, after `build` worked with them: copies of
+    those that were made first."""
+    origin, trees = _made(count, build)
     for name, tree in trees.items():
         root = tree.write(folder / name)
         for path in map(root.joinpath, _NAMING_THE_REMOTE):
@@ -98,8 +104,14 @@ def make_machines(folder: Path, environment: Mapping[str, str], count: int = 2) 
     return [Machine(folder / f"m{number}", environment, number) for number in range(count)]
 
 
+def sync_all(machines: list[Machine]) -> None:
+    """Sync each with the others, in turn."""
+    for machine in machines:
+        machine.sync()
+
+
 @cache
-def _made(count: int) -> tuple[str, Mapping[str, Tree]]:
+def _made(count: int, build: Callable[[list[Machine]], object] | None) -> tuple[str, Mapping[str, Tree]]:
     """Where the machines were made, and what is in their folders and in the bare repository."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -109,7 +121,11 @@ def _made(count: int) -> tuple[str, Mapping[str, Tree]]:
         first.git("remote", "add", "origin", str(hub))
         first.keep("Jane lives in Oslo.", entity="areas/people/jane")
         first.sync()
+        machines = [first]
         for number in range(1, count):
             git(folder, environment, "clone", "-q", str(hub), f"m{number}")
+            machines.append(Machine(folder / f"m{number}", environment, _SEED + number))
+        if build:
+            build(machines)
         places = [hub, *(folder / f"m{number}" for number in range(count))]
         return name, {place.name: Tree.of(place) for place in places}

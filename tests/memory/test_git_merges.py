@@ -29,7 +29,7 @@ from clawmem.vault.git.merge_driver import driver_problem, install_driver
 from clawmem.vault.history.git_merges import GitMerge, write_unfinished_merges
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_sound, assert_whole
-from tests.memory.machines import Machine, make_machines
+from tests.memory.machines import Machine, make_machines, sync_all
 
 ITEMS = "life/areas/general/items.json"
 JANE = "areas/people/jane"
@@ -38,9 +38,7 @@ JANE = "areas/people/jane"
 @pytest.fixture
 def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two clones of one vault, both of which clawmem has written to."""
-    machine, other = make_machines(tmp_path, environment)
-    other.sync()
-    return [machine, other]
+    return make_machines(tmp_path, environment, 2, sync_all)
 
 
 def pull(machine: Machine) -> subprocess.CompletedProcess[bytes]:

@@ -19,7 +19,7 @@ from clawmem.model.facts.fact import ACTIVE, RETRACTED, Fact
 from clawmem.model.lifecycle import chain
 from tests.conftest import NOW, Command
 from tests.faults.checks import assert_whole
-from tests.memory.machines import Machine, make_machines
+from tests.memory.machines import Machine, make_machines, sync_all
 from tests.memory.test_git_merges import pull
 
 JANE, RENAMED = "life/areas/people/jane", "life/areas/people/jane-h2"
@@ -56,10 +56,7 @@ def meet(*machines: Machine) -> None:
 @pytest.fixture
 def three(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Three clones that clawmem has written to."""
-    machines = make_machines(tmp_path, environment, 3)
-    for machine in machines[1:]:
-        machine.sync()
-    return machines
+    return make_machines(tmp_path, environment, 3, sync_all)
 
 
 def test_a_merge_by_git_that_is_met_after_the_entity_moved_brings_no_file_back(three: list[Machine]) -> None:

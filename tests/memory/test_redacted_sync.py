@@ -42,7 +42,11 @@ def take_record_out(machine: Machine) -> None:
 @pytest.fixture
 def leaked(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two clones that both have the secret, as has the bare repository between them."""
-    machine, other = make_machines(tmp_path, environment)
+    return make_machines(tmp_path, environment, build=_leak)
+
+
+def _leak(machines: list[Machine]) -> None:
+    machine, other = machines
     machine.keep(f"The gate opens with {SECRET}.", entity="areas/house")
     machine.keep("The boat is red.")
     machine.sync()
@@ -53,7 +57,6 @@ def leaked(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     other.sync()
     machine.sync()
     assert holds_secret(machine.root) and holds_secret(other.root)
-    return [machine, other]
 
 
 def test_the_old_history_of_the_remote_is_not_met_again(leaked: list[Machine], clawmem: Command) -> None:

@@ -10,7 +10,7 @@ import pytest
 from clawmem.errors import GitFailed
 from clawmem.vault.git.refs import Head, lost_branch
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, commits, git
 from tests.faults.scenarios import keep
 
@@ -34,12 +34,16 @@ def _emptied(path: Path) -> None:
 
 
 @pytest.fixture
-def packed(vault: Vault, environment: dict[str, str]) -> Vault:
+def packed(once: Once, vault: Vault, environment: dict[str, str]) -> Vault:
     """A vault whose refs were packed before its last two facts."""
-    keep(vault, "Jane plays the cello.")
-    git(vault.root, environment, "pack-refs", "--all")
-    keep(vault, "Jane lives in Oslo.")
-    keep(vault, "Jane has a dog.")
+
+    def build() -> None:
+        keep(vault, "Jane plays the cello.")
+        git(vault.root, environment, "pack-refs", "--all")
+        keep(vault, "Jane lives in Oslo.")
+        keep(vault, "Jane has a dog.")
+
+    once(build)
     return vault
 
 

@@ -19,7 +19,7 @@ from clawmem.faces.cli.complete import SOURCES, split_line
 from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.verbs.scripts import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.manual import commands
 
 HERE = Path(__file__).parents[3] / "completions"
@@ -38,10 +38,16 @@ def need(shell: str) -> str:
 
 
 @pytest.fixture
-def at_work(vault_root: Path, environment: dict[str, str], clawmem: Command, tmp_path: Path) -> dict[str, str]:
+def at_work(
+    once: Once, vault_root: Path, environment: dict[str, str], clawmem: Command, tmp_path: Path
+) -> dict[str, str]:
     """The environment of a shell with `clawmem` on its path, in a vault with an agent's and a person's entity."""
-    clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane", "--category", "preference")
-    clawmem("remember", "The budget is tight.", "--entity", "@finance/projects/budget")
+
+    def build() -> None:
+        clawmem("remember", "Jane likes tea.", "--entity", "areas/people/jane", "--category", "preference")
+        clawmem("remember", "The budget is tight.", "--entity", "@finance/projects/budget")
+
+    once(build)
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     program = bin_folder / "clawmem"

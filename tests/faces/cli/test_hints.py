@@ -8,13 +8,16 @@ import pytest
 
 from clawmem.faces.cli.hints import unknown_command
 from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, all_verbs
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 
 @pytest.fixture(autouse=True)
-def _facts(clawmem: Command) -> None:
-    clawmem("remember", "Jane Doe prefers tea.", "--entity", "areas/people/jane")
-    clawmem("remember", "Atlas uses Postgres.", "--entity", "projects/atlas")
+def _facts(once: Once, clawmem: Command) -> None:
+    def build() -> None:
+        clawmem("remember", "Jane Doe prefers tea.", "--entity", "areas/people/jane")
+        clawmem("remember", "Atlas uses Postgres.", "--entity", "projects/atlas")
+
+    once(build)
 
 
 def _hinted(clawmem: Command, *words: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command, Result
+from tests.conftest import Command, Once, Result
 
 SHOP = "https://example.org/me/shop.git"
 QUERIES = (
@@ -32,7 +32,7 @@ def ask(clawmem: Command, vault_root: Path) -> Callable[..., Result]:
 
 
 @pytest.fixture
-def projects(tmp_path: Path, ask: Callable[..., Result]) -> dict[str, Path]:
+def projects(once: Once, tmp_path: Path, ask: Callable[..., Result]) -> dict[str, Path]:
     """Two repositories, the home folder, and a vault that knows facts of the first and of everybody."""
     made = {name: tmp_path / name for name in ("shop", "other")}
     for name, folder in made.items():
@@ -40,10 +40,14 @@ def projects(tmp_path: Path, ask: Callable[..., Result]) -> dict[str, Path]:
         (folder / ".git" / "refs").mkdir()
         (folder / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         (folder / ".git" / "config").write_text(f'[remote "origin"]\n\turl = https://example.org/me/{name}.git\n')
-    ask("lesson", "add", "Uploads are sent in small chunks.", cwd=made["shop"])
-    ask("decision", "add", "Stream the uploads to the disk.", "--why", "memory", cwd=made["shop"])
-    for category in ("lesson", "decision"):
-        ask("remember", f"The {category} on uploads: free for everybody.", "--category", category, cwd=made["shop"])
+
+    def build() -> None:
+        ask("lesson", "add", "Uploads are sent in small chunks.", cwd=made["shop"])
+        ask("decision", "add", "Stream the uploads to the disk.", "--why", "memory", cwd=made["shop"])
+        for category in ("lesson", "decision"):
+            ask("remember", f"The {category} on uploads: free for everybody.", "--category", category, cwd=made["shop"])
+
+    once(build)
     return {**made, "home": tmp_path / "home"}
 
 

@@ -11,6 +11,7 @@ from clawmem.faces.parts.command import Command
 from clawmem.faces.verbs.table import VERBS, load
 from clawmem.runtime import Runtime
 from tests.conftest import Command as Clawmem
+from tests.conftest import Once
 from tests.index.tables.test_rights import POLICY
 
 SECRET = "sarcoidosis"
@@ -29,8 +30,12 @@ _READING = {
 
 
 @pytest.fixture
-def shared(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> tuple[str, str]:
+def shared(once: Once, clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> tuple[str, str]:
     """A vault with a policy, two messages, and two facts of which one is private: the ids of message and fact."""
+    return once(lambda: _share(clawmem, vault_root, tmp_path))
+
+
+def _share(clawmem: Clawmem, vault_root: Path, tmp_path: Path) -> tuple[str, str]:
     policy = vault_root / "governance/access.yaml"
     policy.parent.mkdir(exist_ok=True)
     policy.write_text(POLICY)

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 NOW = {"CLAWMEM_NOW": "2026-11-24T10:00:00Z"}
 
 
 @pytest.fixture
-def diary(clawmem: Command) -> Command:
+def diary(once: Once, clawmem: Command) -> Command:
     """A vault with a note of 9 November, a note and a fact of yesterday, and one of today."""
+    once(lambda: _keep_diary(clawmem))
+    return clawmem
+
+
+def _keep_diary(clawmem: Command) -> None:
     for moment, verb, words in (
         ("2026-11-09T10:00:00Z", "note", "Lost my umbrella in the tram."),
         ("2026-11-23T09:00:00Z", "remember", "Ann lives in Oslo."),
@@ -22,7 +27,6 @@ def diary(clawmem: Command) -> Command:
         ("2026-11-24T09:00:00Z", "note", "Found the umbrella at the depot."),
     ):
         assert clawmem(verb, words, env={"CLAWMEM_NOW": moment}).code == 0
-    return clawmem
 
 
 @pytest.mark.parametrize(

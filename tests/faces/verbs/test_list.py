@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 
 def _at(day: int) -> dict[str, str]:
@@ -14,11 +14,14 @@ def _at(day: int) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def _facts(clawmem: Command) -> None:
-    clawmem("remember", "Jane prefers tea.", "--entity", "areas/people/jane", "--tag", "drinks", env=_at(1))
-    clawmem("remember", "Atlas uses Postgres.", "--project", "atlas", env=_at(2))
-    clawmem("remember", "The office closes at six.", "--importance", "0.9", env=_at(3))
-    clawmem("decision", "add", "Atlas is free.", "--reason", "It sells.", "--project", "atlas", env=_at(4))
+def _facts(once: Once, clawmem: Command) -> None:
+    def build() -> None:
+        clawmem("remember", "Jane prefers tea.", "--entity", "areas/people/jane", "--tag", "drinks", env=_at(1))
+        clawmem("remember", "Atlas uses Postgres.", "--project", "atlas", env=_at(2))
+        clawmem("remember", "The office closes at six.", "--importance", "0.9", env=_at(3))
+        clawmem("decision", "add", "Atlas is free.", "--reason", "It sells.", "--project", "atlas", env=_at(4))
+
+    once(build)
 
 
 def _listed(clawmem: Command, *options: str) -> list[str]:

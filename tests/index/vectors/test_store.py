@@ -21,7 +21,7 @@ from clawmem.index.vectors.embed import UNRELATED, embed_missing, needs_embeddin
 from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.needs import needs_local_model
 from tests.waiting import wait_until
 
@@ -35,9 +35,12 @@ SAID = (
 
 
 @pytest.fixture
-def told(clawmem: Command) -> None:
-    for fact, entity in SAID:
-        assert clawmem("remember", fact, "--entity", entity).code == 0
+def told(once: Once, clawmem: Command) -> None:
+    def build() -> None:
+        for fact, entity in SAID:
+            assert clawmem("remember", fact, "--entity", entity).code == 0
+
+    once(build)
 
 
 def best(vault: Vault, question: str, wanted: FactFilter = FactFilter()) -> str:  # noqa: B008 - a value

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
@@ -39,9 +39,13 @@ def everything(vault: Path) -> bytes:
 
 
 @pytest.fixture
-def leaked(clawmem: Command, vault_root: Path) -> str:
+def leaked(once: Once, clawmem: Command, vault_root: Path) -> str:
     """Create a vault with a secret in a ledger, facts, messages, a note and a page of its history; return the id of the
     fact."""
+    return once(lambda: _leak(clawmem, vault_root))
+
+
+def _leak(clawmem: Command, vault_root: Path) -> str:
     clawmem("remember", "Jane likes tea.", "-e", "areas/people/jane")
     record = {
         "role": "user",

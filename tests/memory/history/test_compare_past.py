@@ -31,6 +31,7 @@ from clawmem.vault.past import MAX_KEPT
 from clawmem.vault.state.journal import unfolded_accesses
 from clawmem.vault.vault import Vault
 from tests.command_server import shared_server
+from tests.conftest import Once
 
 
 def keep(vault: Vault, caller: Caller, words: str, days: float = 0) -> str:
@@ -51,9 +52,9 @@ def plain_git(vault: Vault, *arguments: str) -> str:
 
 
 @pytest.fixture
-def three(vault: Vault, caller: Caller) -> list[str]:
+def three(once: Once, vault: Vault, caller: Caller) -> list[str]:
     """Commits of three days that follow each other; the last is HEAD."""
-    return [keep(vault, caller, f"Said on day {day}.", day) for day in (1, 2, 3)]
+    return once(lambda: [keep(vault, caller, f"Said on day {day}.", day) for day in (1, 2, 3)])
 
 
 @pytest.fixture

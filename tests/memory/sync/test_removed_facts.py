@@ -41,11 +41,14 @@ def _linked(machine: Machine) -> None:
 @pytest.fixture
 def machines(tmp_path: Path, environment: dict[str, str]) -> list[Machine]:
     """Two machines that share two facts of a boat."""
-    machine, other = make_machines(tmp_path, environment)
+    return make_machines(tmp_path, environment, 2, _build_boat)
+
+
+def _build_boat(machines: list[Machine]) -> None:
+    machine, other = machines
     machine.keep("The boat is red.", "The boat is slow.", entity="projects/boat")
     machine.sync()
     other.sync()
-    return [machine, other]
 
 
 @pytest.mark.parametrize("merged", [False, True], ids=["moved forward", "merged"])

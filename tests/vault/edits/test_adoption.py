@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, git
 from tests.faults.scenarios import keep
 
@@ -19,10 +19,14 @@ BOAT = "life/projects/boat"
 
 
 @pytest.fixture
-def furnished(vault: Vault) -> Vault:
+def furnished(vault: Vault, once: Once) -> Vault:
     """A vault with two entities, of two facts and of one."""
-    keep(vault, "Jane plays the cello.", "Jane likes rain.", entity="areas/people/jane")
-    keep(vault, "The boat is blue.", entity="projects/boat")
+
+    def build() -> None:
+        keep(vault, "Jane plays the cello.", "Jane likes rain.", entity="areas/people/jane")
+        keep(vault, "The boat is blue.", entity="projects/boat")
+
+    once(build)
     return vault
 
 

@@ -17,7 +17,7 @@ from clawmem.vault.commit.transaction import Transaction, transaction
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW, Command
+from tests.conftest import NOW, Command, Once
 from tests.faults.checks import assert_whole, commits, facts, git
 from tests.faults.scenarios import keep
 
@@ -25,10 +25,14 @@ JANE = "life/areas/people/jane/items.json"
 
 
 @pytest.fixture
-def furnished(vault: Vault) -> Vault:
+def furnished(vault: Vault, once: Once) -> Vault:
     """A vault with two entities."""
-    keep(vault, "Jane plays the cello.", entity="areas/people/jane")
-    keep(vault, "The boat is blue.", entity="projects/boat")
+
+    def build() -> None:
+        keep(vault, "Jane plays the cello.", entity="areas/people/jane")
+        keep(vault, "The boat is blue.", entity="projects/boat")
+
+    once(build)
     return vault
 
 
