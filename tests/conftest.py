@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 
 from clawmem.model.records.caller import AGENT_SHELLS, Caller
 from clawmem.vault.exchange.create import create_vault
-from clawmem.vault.git.acceptance import accept
+from clawmem.vault.git.acceptance import accept, is_accepted
 from clawmem.vault.vault import Vault
 from tests.answers import check_document
 from tests.command_server import CommandServer, shared_server
@@ -193,33 +193,44 @@ def vault(vault_root: Path, environment: dict[str, str]) -> Vault:
 
 
 class Once(Protocol):
-    """Brings the fresh vault into the state in which `build` leaves it, and returns what that returned: the first test
-    runs it, the others get a copy."""
+    """Brings the fresh vault, or the vaults in `roots`, into the state in which `build` leaves them, and returns what
+    that returned: the first test runs it, the others get a copy."""
 
-    def __call__(self, build: Callable[[], _Built]) -> _Built: ...
+    def __call__(self, build: Callable[[], _Built], *roots: Path) -> _Built: ...
+
+
+class _Prepared(NamedTuple):
+    """What a function built: its vaults, whether each was accepted, and what the function returned."""
+
+    trees: list[Tree]
+    accepted: list[bool]
+    returned: Any
 
 
 @pytest.fixture(scope="session")
-def _prepared() -> dict[str, tuple[Tree, Any]]:
-    """Vaults by the functions that built them, each with what its function returned."""
+def _prepared() -> dict[str, _Prepared]:
+    """What was built, by the function that built it."""
     return {}
 
 
 @pytest.fixture
-def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, tuple[Tree, Any]]) -> Once:
-    """Runs what many tests begin with. It changes nothing but the vault, and depends on nothing but it."""
+def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, _Prepared]) -> Once:
+    """Runs what many tests begin with. It changes nothing but the vaults, and depends on nothing but them."""
 
-    def run(build: Callable[[], _Built]) -> _Built:
-        key = f"{build.__module__}.{build.__qualname__}"
+    def run(build: Callable[[], _Built], *roots: Path) -> _Built:
+        key, roots = f"{build.__module__}.{build.__qualname__}", roots or (vault_root,)
         if key not in _prepared:
             built = build()
-            _prepared[key] = Tree.of(vault_root), built
+            accepted = [is_accepted(root / ".git", environment) for root in roots]
+            _prepared[key] = _Prepared([Tree.of(root) for root in roots], accepted, built)
             return built
-        tree, returned = _prepared[key]
-        shutil.rmtree(vault_root)
-        tree.write(vault_root)
-        accept(vault_root / ".git", environment)
-        return cast(_Built, returned)
+        known = _prepared[key]
+        for root, tree, is_mine in zip(roots, known.trees, known.accepted, strict=True):
+            shutil.rmtree(root, ignore_errors=True)
+            tree.write(root)
+            if is_mine:
+                accept(root / ".git", environment)
+        return cast(_Built, known.returned)
 
     return run
 

@@ -5,39 +5,41 @@ from __future__ import annotations
 import pytest
 
 from clawmem.vault.vault import Vault
+from tests.conftest import Once
 from tests.faults.flips import FOUND, HARMLESS, WRONG, Damage, Range, damages, prepare
 
 
-def _shoot(vault: Vault, count: int, seed: int) -> Range:
-    prepare(vault)
-    field = Range(Vault(vault.root, vault.git.environment))
+@pytest.fixture
+def field(once: Once, vault: Vault) -> Range:
+    once(lambda: prepare(vault))
+    return Range(Vault(vault.root, vault.git.environment))
+
+
+def _shoot(field: Range, vault: Vault, count: int, seed: int) -> None:
     for damage in list(damages(vault.root, count, seed)):
         field.strike(damage)
     assert len(field.outcomes) == count
-    return field
 
 
 def _wrong(field: Range) -> list[str]:
     return [f"{damage}: {outcome.why}" for damage, outcome in field.outcomes if outcome.kind == WRONG]
 
 
-def test_bytes_all_over_a_vault(vault: Vault) -> None:
-    field = _shoot(vault, 8, 3)
+def test_bytes_all_over_a_vault(field: Range, vault: Vault) -> None:
+    _shoot(field, vault, 8, 3)
     assert _wrong(field) == []
     assert field.tally[FOUND] > len(field.outcomes) // 4
 
 
 @pytest.mark.soak
-def test_a_thousand_bytes_all_over_a_vault(vault: Vault) -> None:
-    field = _shoot(vault, 1000, 11)
+def test_a_thousand_bytes_all_over_a_vault(field: Range, vault: Vault) -> None:
+    _shoot(field, vault, 1000, 11)
     assert _wrong(field) == []
     assert field.tally[HARMLESS] < 500
 
 
-def test_a_damage_of_each_telling_kind(vault: Vault) -> None:
+def test_a_damage_of_each_telling_kind(field: Range) -> None:
     """What a chance may miss: HEAD, the branch, git's index, the text of a fact in the search index."""
-    prepare(vault)
-    field = Range(Vault(vault.root, vault.git.environment))
     kinds = {
         ".git/HEAD": (5, 18),
         ".git/refs/heads/main": (0, 39),
@@ -63,10 +65,8 @@ def test_a_damage_of_each_telling_kind(vault: Vault) -> None:
     ],
     ids=["a fact", "an event", "a note", "a question that waits"],
 )
-def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
+def test_a_word_altered_in_the_search_index(field: Range, vault: Vault, text: bytes) -> None:
     """SQLite sees nothing wrong with it: the row's own seal does."""
-    prepare(vault)
-    field = Range(Vault(vault.root, vault.git.environment))
     index = (vault.state / "index.sqlite").resolve()
     data = index.read_bytes()
     places = [at for at in range(len(data)) if data.startswith(text, at)]
@@ -76,11 +76,9 @@ def test_a_word_altered_in_the_search_index(vault: Vault, text: bytes) -> None:
         assert outcome.kind == "repaired", outcome
 
 
-def test_a_name_altered_wherever_the_search_index_has_it(vault: Vault) -> None:
+def test_a_name_altered_wherever_the_search_index_has_it(field: Range, vault: Vault) -> None:
     """The target of a fact is in its line, in the edge table and in the index of that table. If one of them is altered,
     the others give the target, or it is missing and doctor reports it."""
-    prepare(vault)
-    field = Range(Vault(vault.root, vault.git.environment))
     for text in (b"projects/towage", b"contradicts"):
         index = (vault.state / "index.sqlite").resolve()
         data = index.read_bytes()

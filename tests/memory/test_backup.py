@@ -18,7 +18,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.state.journal import count_accesses, record_access, unfolded_accesses
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.faults.checks import assert_sound, assert_whole, commits, facts, git
 from tests.faults.scenarios import keep
 
@@ -26,12 +26,16 @@ Back = Callable[[], RestoreResult]
 
 
 @pytest.fixture
-def full(vault: Vault) -> Vault:
+def full(once: Once, vault: Vault) -> Vault:
     """A vault with facts, an event that was not ingested yet, and accesses that are not counted yet."""
-    keep(vault, "Jane lives in Oslo.", "Jane plays the cello.", entity="areas/people/jane")
-    event = Event("evt_1", "2026-11-20T08:00:00Z", "user", "I moved to Lisbon.")
-    (vault.root / "ledger/2026-11-20.jsonl").write_bytes(render_events([event]))
-    assert record_access(vault, "2026-11-21T08:00:00Z", [facts(vault.root)[0]["id"]]) is None
+
+    def build() -> None:
+        keep(vault, "Jane lives in Oslo.", "Jane plays the cello.", entity="areas/people/jane")
+        event = Event("evt_1", "2026-11-20T08:00:00Z", "user", "I moved to Lisbon.")
+        (vault.root / "ledger/2026-11-20.jsonl").write_bytes(render_events([event]))
+        assert record_access(vault, "2026-11-21T08:00:00Z", [facts(vault.root)[0]["id"]]) is None
+
+    once(build)
     return vault
 
 

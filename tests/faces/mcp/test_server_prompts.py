@@ -19,6 +19,7 @@ from clawmem.faces.prompt_hook import ENDING, EVENTS, PREFIX, READY, all_of
 from clawmem.model.harness import DELEGATED, HARNESSES, PLAIN, PROMPT, events_of
 from clawmem.vault.git.acceptance import accept
 from clawmem.vault.git.containment import SERVER_SOCKET
+from tests.command_server import CommandServer
 from tests.trees import Tree
 
 FACT = "Jane lives in Leeds."
@@ -27,13 +28,13 @@ Server = subprocess.Popen[bytes]
 
 
 @pytest.fixture
-def root(newborn: Tree, environment: dict[str, str]) -> Iterator[Path]:
+def root(newborn: Tree, environment: dict[str, str], command_server: CommandServer) -> Iterator[Path]:
     """A vault with a fact below a short path: the name of a socket has at most 107 bytes."""
     with tempfile.TemporaryDirectory() as folder:
         root = newborn.write(Path(folder, "vault"))
         accept(root / ".git", environment)
-        command = [sys.executable, "-m", "clawmem", "--vault", str(root), "remember", FACT]
-        subprocess.run(command, env=environment, check=True, capture_output=True)
+        kept = command_server.run(("remember", FACT), b"", root, environment, seconds=300)
+        assert kept.returncode == 0, kept
         yield root
 
 

@@ -23,7 +23,7 @@ from clawmem.model.proposals.proposal import Proposal, ProposalTarget, render_pr
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.vault import Vault
-from tests.conftest import NOW
+from tests.conftest import NOW, Once
 from tests.faults.scenarios import keep
 
 DAY = "2026-11-20"
@@ -72,8 +72,13 @@ def _numbers(index: Index) -> list[int]:
 
 
 @pytest.fixture
-def filled(vault: Vault) -> Vault:
+def filled(once: Once, vault: Vault) -> Vault:
     """An event, a note and an entity that has a title and an alias."""
+    once(lambda: _fill(vault))
+    return Vault(vault.root, vault.git.environment)
+
+
+def _fill(vault: Vault) -> None:
     event = Event("evt_1", f"{DAY}T08:00:00Z", "user", "The lamp is green.")
     (vault.root / f"ledger/{DAY}.jsonl").write_bytes(render_events([event]))
     (vault.root / PAGE).write_text(f"# {DAY}\n\n- The lamp was cleaned.\n")
@@ -81,7 +86,6 @@ def filled(vault: Vault) -> Vault:
     folder.mkdir(parents=True)
     (folder / "summary.md").write_text(SUMMARY)
     keep(vault, "The harbour has a crane.", entity="areas/harbour")
-    return Vault(vault.root, vault.git.environment)
 
 
 @pytest.mark.parametrize("what", READS)

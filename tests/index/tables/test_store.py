@@ -28,7 +28,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.serving.recall.recall import recall
 from clawmem.serving.recall.result import RECALL_KINDS
 from clawmem.vault.vault import Vault
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.faults.checks import git
 from tests.index.contents import assert_equal_to_a_rebuild
 from tests.waiting import wait_until
@@ -46,10 +46,14 @@ def fill(vault: Vault, caller: Caller, count: int = FACTS) -> None:
 
 
 @pytest.fixture
-def filled(vault: Vault, caller: Caller) -> Vault:
+def filled(once: Once, vault: Vault, caller: Caller) -> Vault:
     """A vault with facts and an index."""
-    fill(vault, caller)
-    open_index(vault).close()
+
+    def build() -> None:
+        fill(vault, caller)
+        open_index(vault).close()
+
+    once(build)
     return vault
 
 

@@ -24,7 +24,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, render_events
 from clawmem.vault.state.journal import JOURNAL, record_access
 from clawmem.vault.vault import Vault
-from tests.conftest import Command, examples
+from tests.conftest import Command, Once, examples
 from tests.memory.machines import make_machines
 
 JANE = "areas/people/jane"
@@ -76,11 +76,15 @@ def with_facts(root: Path, *facts: Fact) -> None:
 
 
 @pytest.fixture
-def root(vault_root: Path) -> Path:
+def root(once: Once, vault_root: Path) -> Path:
     """A sound vault with one entity, two facts, two events."""
-    put(vault_root, SUMMARY, PAGE)
-    put(vault_root, LEDGER, render_events([HELLO, BYE]))
-    with_facts(vault_root, LIVES, TEA)
+
+    def build() -> None:
+        put(vault_root, SUMMARY, PAGE)
+        put(vault_root, LEDGER, render_events([HELLO, BYE]))
+        with_facts(vault_root, LIVES, TEA)
+
+    once(build)
     return vault_root
 
 
