@@ -178,10 +178,26 @@ def newborn(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     return Tree.of(create_vault(folder / "vault", _environment(folder / "home"), NOW).root)
 
 
+@pytest.fixture(scope="session")
+def newborn_without_vectors(tmp_path_factory: pytest.TempPathFactory, newborn: Tree) -> Tree:
+    """The same vault with settings by which it wants no vectors."""
+    folder = tmp_path_factory.mktemp("newborn")
+    root = newborn.write(folder / "vault")
+    path = root / "clawmem.yaml"
+    text = path.read_text()
+    assert text.count("\n  model: local\n") == 1
+    path.write_text(text.replace("\n  model: local\n", "\n  model: none\n"))
+    command = ["git", "commit", "--quiet", "--all", "--amend", "--no-edit"]
+    subprocess.run(command, cwd=root, env=_environment(folder / "home"), check=True)
+    return Tree.of(root)
+
+
 @pytest.fixture
-def vault_root(tmp_path: Path, environment: dict[str, str], newborn: Tree) -> Path:
+def vault_root(tmp_path: Path, environment: dict[str, str], request: pytest.FixtureRequest) -> Path:
     """The folder of a fresh vault."""
-    root = newborn.write(tmp_path / "vault")
+    wants_vectors = "without_vectors" not in request.fixturenames
+    tree: Tree = request.getfixturevalue("newborn" if wants_vectors else "newborn_without_vectors")
+    root = tree.write(tmp_path / "vault")
     accept(root / ".git", environment)  # a copy is not what was accepted when it was made
     return root
 
@@ -236,14 +252,8 @@ def once(vault_root: Path, environment: dict[str, str], _prepared: dict[str, _Pr
 
 
 @pytest.fixture
-def without_vectors(vault_root: Path, environment: dict[str, str]) -> None:
-    """The fresh vault wants no vectors: loading a model is most of what a small heartbeat takes."""
-    path = vault_root / "clawmem.yaml"
-    text = path.read_text()
-    assert text.count("\n  model: local\n") == 1
-    path.write_text(text.replace("\n  model: local\n", "\n  model: none\n"))
-    command = ["git", "commit", "--quiet", "--all", "--amend", "--no-edit"]
-    subprocess.run(command, cwd=vault_root, env=environment, check=True)
+def without_vectors() -> None:
+    """The fresh vault wants no vectors: they are most of what its first heartbeat takes."""
 
 
 @pytest.fixture
