@@ -10,6 +10,8 @@ from tests.conftest import Command
 from tests.faults.checks import git
 from tests.kind_files import FILES, READ
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 # The settings stop every command, and are asked about alone. git itself reads .gitignore.
 SPOILED = [name for name in READ if name not in ("settings", "git settings")]
 UNCLAIMED = {

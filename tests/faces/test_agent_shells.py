@@ -26,6 +26,8 @@ from tests.at_terminal import at_terminal
 from tests.conftest import Command
 from tests.faces.verbs.test_hook import until_read
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 # What the real programs set for the commands that their agents run, as far as it can say who runs a command.
 SHELLS = {
     "claude-code": {"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-330_agent"},

@@ -26,6 +26,8 @@ from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.kind_files import FILES, READ
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 NAMES = [kind.name for kind in all_kinds()]
 # Objects are merged by what they say, and a list of redactions keeps those that can be read.
 OBJECTS = (kinds.REDACTIONS, kinds.RECORD, kinds.CURSOR, kinds.ADAPTATION, kinds.PROPOSAL, kinds.DIGESTION)

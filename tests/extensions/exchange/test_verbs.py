@@ -13,6 +13,8 @@ import pytest
 
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 MEMORIES = {
     "results": [
         {"id": "m1", "memory": "Mara Voss works on Pier.", "user_id": "mara voss"},

@@ -19,6 +19,8 @@ from tests.at_terminal import at_terminal
 from tests.command_server import shared_server
 from tests.conftest import Command, Result
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 ESCAPES = "\x1b]0;owned\x07 \x1b[31mred \x9b2J \u202egnp.exe"
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import Command, Once, Result
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 SHOP = "https://example.org/me/shop.git"
 QUERIES = (
     ("context", "uploads"),

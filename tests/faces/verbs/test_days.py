@@ -9,6 +9,8 @@ import pytest
 
 from tests.conftest import Command, Once
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 NOW = {"CLAWMEM_NOW": "2026-11-24T10:00:00Z"}
 
 

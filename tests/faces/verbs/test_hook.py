@@ -17,6 +17,8 @@ import pytest
 from clawmem.model.harness import HARNESSES, native_events
 from tests.conftest import Command, Result
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 SESSION = "4f1c0a"
 NAMES = ("tide", "crane", "pilot", "ferry", "buoy", "dock", "lock", "mast")
 ASKED = "which compiler does the boat build use?"

@@ -24,6 +24,8 @@ from tests.at_terminal import at_terminal
 from tests.conftest import Command, Result
 from tests.waiting import wait_until
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 OTHERS = """\
 {
   // my own

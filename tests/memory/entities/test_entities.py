@@ -23,6 +23,8 @@ from clawmem.serving.context.context import context
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def _keep(vault: Vault, caller: Caller, text: str, entity: str) -> str:
     return remember(vault, [draft_from_record({"fact": text, "entity": entity}, caller.now)], caller).facts[0].entity

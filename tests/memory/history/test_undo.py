@@ -37,6 +37,8 @@ from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from tests.conftest import examples
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 PLACE = "areas/people/jane"
 ITEMS = f"life/{PLACE}/items.json"
 
