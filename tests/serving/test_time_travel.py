@@ -18,7 +18,7 @@ from clawmem.vault.vault import Vault
 from tests.serving.histories import check_a_history
 
 
-@pytest.mark.few(4)
+@pytest.mark.few(2)
 @pytest.mark.parametrize("seed", range(20))
 def test_at_a_commit_is_what_was_given_then(tmp_path: Path, environment: dict[str, str], seed: int) -> None:
     assert check_a_history(tmp_path / "vault", environment, seed) > 0

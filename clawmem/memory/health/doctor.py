@@ -13,6 +13,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -109,6 +110,7 @@ def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthPro
         vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
 
 
+@cache
 def _program() -> str:
     """Return the version of clawmem and when its newest module was written: rules change between two releases, too."""
     newest = max(module.stat().st_mtime_ns for module in Path(clawmem.__file__).parent.rglob("*.py"))
