@@ -36,11 +36,13 @@ _Built = TypeVar("_Built")
 def pytest_configure(config: pytest.Config) -> None:
     """On a loaded machine examples are slow, which says nothing about the code. Every normal run tries the same ones;
     the long runs look for others."""
+    long = config.getoption("markexpr") == "soak"
     settings.register_profile(
         "any machine",
+        max_examples=100 if long else 30,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],
-        derandomize=config.getoption("markexpr") != "soak",
+        derandomize=not long,
     )
     settings.load_profile("any machine")
     _use_memory(config)
@@ -62,9 +64,14 @@ def examples(few: int, many: int, *checks: HealthCheck) -> Callable[[_Test], _Te
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Of the rows of a test marked `few(n)` every run takes n, spread evenly; the others run under `make soak`.
 
-    What uses litellm comes first, so that one process of a run imports it, which takes seconds.
+    Each property is tried on more examples there. What uses litellm comes first, so that one process of a run imports
+    it, which takes seconds.
     """
     items.sort(key=lambda item: not _uses_litellm(item))
+    if not settings().derandomize:
+        for item in items:
+            if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+                item.add_marker(pytest.mark.soak)
     rows: dict[Any, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.get_closest_marker("few"):
