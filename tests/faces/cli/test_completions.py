@@ -7,7 +7,6 @@ import re
 import select
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from clawmem.faces.cli.complete import SOURCES, split_line
 from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.verbs.scripts import FILES, SCRIPTS
 from clawmem.faces.verbs.table import VERBS
+from tests.command_server import CommandServer
 from tests.conftest import Command, Once
 from tests.manual import commands
 
@@ -39,7 +39,7 @@ def need(shell: str) -> str:
 
 @pytest.fixture
 def at_work(
-    once: Once, vault_root: Path, environment: dict[str, str], clawmem: Command, tmp_path: Path
+    once: Once, environment: dict[str, str], clawmem: Command, command_server: CommandServer, tmp_path: Path
 ) -> dict[str, str]:
     """The environment of a shell with `clawmem` on its path, in a vault with an agent's and a person's entity."""
 
@@ -51,7 +51,7 @@ def at_work(
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
     program = bin_folder / "clawmem"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m clawmem "$@"\n')
+    program.write_text(command_server.program())
     program.chmod(0o755)
     return {**environment, "PATH": f"{bin_folder}:{environment['PATH']}", "TERM": "dumb"}
 

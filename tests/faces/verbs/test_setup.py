@@ -21,6 +21,7 @@ from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.texts import SHELLS
 from clawmem.vault.vault import Vault
 from tests.at_terminal import at_terminal
+from tests.command_server import CommandServer
 from tests.conftest import Command, Result
 from tests.waiting import wait_until
 
@@ -60,24 +61,22 @@ JSON_FILES = {
 Setup = Callable[..., Result]
 
 
-def test_a_person_without_a_vault_gets_one(environment: dict[str, str], tmp_path: Path) -> None:
+def test_a_person_without_a_vault_gets_one(clawmem: Command, environment: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
 
-    def run(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        record = {**{key: text for key, text in environment.items() if key != "CLAWMEM_VAULT"}, **env}
-        command = (sys.executable, "-m", "clawmem", *words)
-        return subprocess.run(command, cwd=tmp_path / "elsewhere", env=record, capture_output=True, text=True)
+    def run(*words: str, **env: str) -> Result:
+        return clawmem(*words, cwd=tmp_path / "elsewhere", env=env)
 
     root = Path(environment["HOME"]) / ".clawmem"
-    assert run("setup", "cursor", CLAWMEM_AGENT="kit").returncode == 10, "an agent makes no vault"
-    assert run("setup", "cursor", "--dry-run").returncode == 10
-    assert run("setup", "cursor", CLAWMEM_VAULT=str(tmp_path / "none")).returncode == 10
+    assert run("setup", "cursor", CLAWMEM_AGENT="kit").code == 10, "an agent makes no vault"
+    assert run("setup", "cursor", "--dry-run").code == 10
+    assert run("setup", "cursor", CLAWMEM_VAULT=str(tmp_path / "none")).code == 10
     assert not root.exists()
     made = run("setup", "cursor")
-    assert made.returncode == 0, made.stderr
-    assert f"A new vault is ready in {root}." in made.stdout
-    assert run("remember", "Jane prefers tea.").returncode == 0
-    assert "A new vault" not in run("setup", "cursor").stdout
+    assert made.code == 0, made.err
+    assert f"A new vault is ready in {root}." in made.out
+    assert run("remember", "Jane prefers tea.").code == 0
+    assert "A new vault" not in run("setup", "cursor").out
 
 
 @pytest.fixture
@@ -358,14 +357,19 @@ def test_wrong_words(setup: Setup) -> None:
 
 @pytest.mark.parametrize("shell", [other_shell if other_shell != "sh" else "dash" for other_shell in SHELLS])
 def test_the_functions_work_in_a_shell(
-    shell: str, clawmem: Command, vault_root: Path, environment: dict[str, str], tmp_path: Path
+    shell: str,
+    clawmem: Command,
+    command_server: CommandServer,
+    vault_root: Path,
+    environment: dict[str, str],
+    tmp_path: Path,
 ) -> None:
     program = shutil.which(shell)
     if program is None:
         pytest.skip(f"there is no {shell}")
     script = clawmem("aliases", "sh" if shell == "dash" else shell).out
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin/clawmem").write_text(f'#!/bin/sh\nexec {sys.executable} -m clawmem "$@"\n')
+    (tmp_path / "bin/clawmem").write_text(command_server.program())
     (tmp_path / "bin/clawmem").chmod(0o755)
     load = script + "\nremember 'Ada keeps bees.' --quiet\nrecall 'what does Ada keep?'\nmemory 'bees'\n"
     path = f"{tmp_path / 'bin'}:{environment['PATH']}"
