@@ -68,6 +68,7 @@ def test_where_vectors_are_not_wanted_that_is_no_failure(vault: Vault, clawmem: 
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_with_vectors_both_kinds_are_found_also_from_the_past(vault: Vault, clawmem: Command) -> None:
     clawmem("remember", "Jane adopted a puppy.", "--entity", "areas/people/jane")
     clawmem("remember", "The invoices are due in May.", "--entity", "projects/books")
@@ -102,6 +103,7 @@ def test_without_vectors_nothing_of_the_channel_is_imported(
 
 @needs_local_model
 @pytest.mark.parametrize("verb", HOT, ids=lambda verb: verb[0])
+@pytest.mark.usefixtures("unrelated_known")
 def test_with_vectors_no_library_is_imported(
     clawmem: Command, vault: Vault, environment: dict[str, str], verb: list[str]
 ) -> None:

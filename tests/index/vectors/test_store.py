@@ -68,7 +68,7 @@ def why_not(vault: Vault) -> str:
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_facts_are_found_by_meaning_without_a_word_in_common(vault: Vault) -> None:
     done = embed_missing(vault, seconds=120)
     assert done.problem is None and done.left == 0
@@ -80,7 +80,7 @@ def test_facts_are_found_by_meaning_without_a_word_in_common(vault: Vault) -> No
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_a_second_run_has_nothing_to_do_and_a_new_index_loses_nothing(vault: Vault, clawmem: Command) -> None:
     assert needs_embedding(vault)
     embed_missing(vault, seconds=120)
@@ -121,7 +121,7 @@ def test_vectors_of_another_model_are_made_anew(vault: Vault) -> None:
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_a_fact_is_found_in_another_language(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     assert best(vault, "Wer hat einen Hund?") == SAID[1][0]
@@ -130,7 +130,7 @@ def test_a_fact_is_found_in_another_language(vault: Vault) -> None:
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_a_run_without_time_leaves_the_rest_to_the_next(vault: Vault) -> None:
     first = embed_missing(vault, seconds=0)
     assert first.embedded == 0 and first.left == len(SAID)
@@ -140,6 +140,7 @@ def test_a_run_without_time_leaves_the_rest_to_the_next(vault: Vault) -> None:
 
 
 @needs_local_model
+@pytest.mark.usefixtures("unrelated_known")
 def test_events_are_found_by_meaning_and_by_the_turns_beside_them(vault: Vault, clawmem: Command) -> None:
     said = ["We adopted a puppy!", "Oh how lovely.", "The printer is out of toner again.", "It rained all week."]
     lines = [f'{{"role":"user","speaker":"Jo","text":"{text}","session":"s"}}' for text in said]
@@ -224,7 +225,7 @@ def test_weights_that_are_not_those_measured_are_not_run(
 
 @pytest.mark.parametrize("damage", ["text", "cut", "pack", "centre"])
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_damaged_vectors_stop_no_search_and_are_made_anew(vault: Vault, damage: str) -> None:
     embed_missing(vault, seconds=120)
     path = vectors_path(vault)
@@ -265,6 +266,7 @@ def test_a_file_without_tables_is_none_and_the_new_one_is_for_its_owner_alone(va
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.usefixtures("unrelated_known")
 def test_the_past_has_the_vectors_of_the_present(vault: Vault) -> None:
     open_or_create_vectors(vault).close()
     vectors = open_vectors(VaultAt(vault, vault.head().commit or ""))
@@ -277,7 +279,7 @@ def _all_looked_again(looks: list[int], before: list[int]) -> bool:
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     problems: list[str] = []
@@ -312,7 +314,7 @@ def test_readers_see_whole_vectors_while_they_are_made(vault: Vault) -> None:
 
 
 @needs_local_model
-@pytest.mark.usefixtures("told")
+@pytest.mark.usefixtures("told", "unrelated_known")
 def test_a_search_by_meaning_imports_no_library(vault: Vault) -> None:
     embed_missing(vault, seconds=120)
     code = (
