@@ -144,7 +144,7 @@ def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
     return normal(other_value.statement or "") != normal(other.statement or "")
 
 
-# So many letters begin both words, and so many at the end of a word may be an ending that the index does not keep.
+# So many letters are looked for, and so many at the end of a word may be an ending that the index does not keep.
 _BEGIN, _ENDING = 2, 3
 _ENDINGS = ("", "e", "y", "s")
 # With fewer letters, two words that differ in this way are often both meant: `plane` and `planet`, `Marta` and `Maria`.
@@ -157,18 +157,17 @@ def with_slips_mended(index: Index, question: str, unknown: Collection[str]) -> 
     for word in unknown:
         if len(word) >= _SWAPPED and word.isalpha() and (near := _nearest(index, word)):
             meant[word] = near
-    words = question.split()
-    for place, written in enumerate(words):
-        bare = written.strip(".,;:!?\"'()").lower()
-        if bare in meant:
-            words[place] = meant[bare]
+    words = [meant.get(written.strip(".,;:!?\"'()").lower(), written) for written in question.split()]
     return " ".join(words), meant
 
 
 def _nearest(index: Index, word: str) -> str | None:
     """Return the word of any text that differs from this one in one letter; the one with most letters."""
-    begin = word[:_BEGIN]
-    terms = {term for engine in (index.engine, index.passage_engine) for term in engine.terms(begin)}
+    begins = {word[:_BEGIN], word[1::-1], word[0] + word[2]}  # two of the first three letters may be swapped
+    terms = {
+        term for engine in (index.engine, index.passage_engine) for begin in begins for term in engine.terms(begin)
+    }
+    terms |= {f"{term[:-1]}y" for term in terms if term.endswith("i")}  # the stem of `birthday` is `birthdai`
     near = sorted((term for term in terms if _is_slip(word, term)), key=lambda term: (len(term), term), reverse=True)
     # A stem is not always found as a word: `greenhous`.
     written = (f"{term}{ending}" for term in near for ending in _ENDINGS)

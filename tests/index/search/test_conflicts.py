@@ -6,7 +6,12 @@ import pytest
 
 from tests.conftest import Command
 
-TEXTS = ("Jonathan Whitfield plays the accordion.", "The greenhouse needs new panes.", "A planet is on the poster.")
+TEXTS = (
+    "Jonathan Whitfield plays the accordion.",
+    "The greenhouse needs new panes.",
+    "A planet is on the poster.",
+    "Priya's birthday is on 4 May.",
+)
 
 
 @pytest.fixture
@@ -23,6 +28,8 @@ def stored(clawmem: Command) -> Command:
         ("acordion", TEXTS[0], "no text has 'acordion', read as 'accordion'"),
         ("Who is Whitfeild?", TEXTS[0], "no text has 'whitfeild', read as 'whitfield'"),
         ("greenhuose", TEXTS[1], "no text has 'greenhuose', read as 'greenhouse'"),
+        ("When was pirya born?", TEXTS[3], "no text has 'pirya', read as 'priya'"),
+        ("the birthdy", TEXTS[3], "no text has 'birthdy', read as 'birthday'"),
     ],
 )
 def test_a_slip_of_one_letter_finds(stored: Command, engine: str, question: str, text: str, read_as: str) -> None:
