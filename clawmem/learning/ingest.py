@@ -34,7 +34,7 @@ PART = 5_000
 PART_CHARACTERS = 4_000_000
 _LINES_SHOWN = 5
 _SHORT = 2_000  # a message that repeats what was to be forgotten is no document
-_CODES = frozenset(("pin", "spoken-code"))
+_CODES = frozenset(("entered-code", "lock-combination", "pin", "spoken-code"))
 
 # The verbs of a request to forget, in the languages in which one is understood without a reader.
 _ASKS = re.compile(

@@ -191,12 +191,18 @@ def test_a_line_says_for_whom_it_is(
 
 
 def test_a_message_with_a_code_is_kept_without_it_and_one_with_a_password_is_not(vault: Vault, caller: Caller) -> None:
-    rows = (("user", "The door code is 4471 and Mia comes at five."), ("user", "My password is hunter2hunter2."))
+    padlock = "The padlock on the gate opens with 5309. See you Friday."
+    rows = (
+        ("user", "The door code is 4471 and Mia comes at five."), ("user", "My password is hunter2hunter2."),
+        ("user", padlock),
+    )  # fmt: skip
     messages = [Message(at, "user", text, "2026-11-20T09:00:00Z", who) for at, (who, text) in enumerate(rows, 1)]
     result = ingest(vault, messages, caller, "chat")
-    assert [event.text for event in events(vault)] == ["The door code is [redacted: pin] and Mia comes at five."]
+    assert [event.text for event in events(vault)] == [
+        "The door code is [redacted: pin] and Mia comes at five.", padlock.replace("5309", "[redacted: entered-code]")
+    ]  # fmt: skip
     assert [line.line for line in result.skipped] == [2]
-    assert "1 message (line 1) had a credential or a code, which was not stored" in result.notices
+    assert "2 messages (line 1, 3) had a credential or a code, which was not stored" in result.notices
 
 
 _GRANTING = POLICY.replace("rules: [", "rules: [{role: reception, may: schedule, grants: true}, ").replace(
