@@ -159,6 +159,12 @@ def is_visible_to(event: Event, owners: Collection[str], reach: Reach | None = N
     return not noted or event.agent in owners
 
 
+def is_page_line(event: Event) -> bool:
+    """Return whether an event is a line of a daily page, which is found as a note, too. A text that was taken in as a
+    note is not."""
+    return event.role == "note" and (event.source or "").startswith(("daily/", "agents/"))
+
+
 def ledger_path(day: str) -> str:
     """Return the vault path of one day's ledger."""
     return f"ledger/{day}.jsonl"

@@ -25,7 +25,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.event import event_from_record, is_silent, is_speech, is_visible_to
+from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
@@ -169,7 +169,7 @@ def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[s
             event
             for event in map(event_from_record, map(json.loads, records))
             if is_speech(event)
-            and not (event.role == "note" and NOTES in where)
+            and not (NOTES in where and is_page_line(event))
             and is_visible_to(event, wanted.owners, wanted.reach)
         ]
         heard = [EventHit(event, 1.0, {"time": 1.0}, share=1.0) for event in events]
@@ -203,7 +203,7 @@ def _heard(
             and not is_silent(found[n])
             and is_visible_to(found[n], wanted.owners, wanted.reach)
             and is_within(found[n].timestamp[:10], wanted)
-            and not (without_notes and found[n].role == "note")
+            and not (without_notes and is_page_line(found[n]))
             and not (is_question(found[n].text) and normal(found[n].text) == question)  # asked before, it tells nothing
         ]
         if len(heard) >= limit:

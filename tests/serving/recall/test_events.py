@@ -149,6 +149,15 @@ def test_a_question_in_other_words_is_not_answered_by_a_word_in_passing(clawmem:
     assert "nine hundred" in answer
 
 
+def test_a_text_that_was_taken_in_is_found_and_a_noted_line_only_once(clawmem: Callable[..., Any]) -> None:
+    clawmem("ingest", "-", "--source", "meeting notes", given="The caretaker wants the rent in zlotys.")
+    assert "rent in zlotys" in clawmem("recall", "zlotys").out
+    assert "rent in zlotys" in clawmem("recall", "", "--since", "2020-01-01").out
+    clawmem("note", "The kiln is warm.")
+    clawmem("heartbeat")
+    assert clawmem("recall", "kiln").out.count("kiln is warm") == 1
+
+
 def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do_not(
     vault: Vault, caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
