@@ -366,6 +366,11 @@ def export(
     caller = runtime.caller()
     if target == "-":
         raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
+    if Path(target).suffix in (".json", ".jsonl", ".md", ".zip"):
+        instead = (
+            "For one file: `clawmem list --all --jsonl`, `clawmem export FILE --contract`, or `clawmem backup FILE`."
+        )
+        raise InvalidInput(f"'{target}' has the name of a file, and what is written is a folder of pages.", instead)
     memory = export_memory(runtime.vault(), caller, entity)
     place = (runtime.working_folder / Path(target).expanduser()).resolve()
     files = render(memory.concepts, day_of(stamp(caller.now)))

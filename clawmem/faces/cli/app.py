@@ -55,7 +55,7 @@ class Group(TyperGroup):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             from clawmem.faces.cli.hints import unknown_command  # only after a mistake
 
-            ctx.fail(unknown_command(args[0], self.commands, OTHER_NAMES if ctx.parent is None else {}))
+            ctx.fail(unknown_command(args, self.commands, OTHER_NAMES if ctx.parent is None else {}))
         return super().resolve_command(ctx, args)
 
 

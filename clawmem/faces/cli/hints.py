@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from shlex import quote
+from shlex import quote, split
 from typing import Any
 
 from clawmem.errors import ClawmemError
@@ -28,10 +28,19 @@ _MORE = {
 }
 
 
-def unknown_command(word: str, known: Iterable[str], other_names: Mapping[str, str]) -> str:
-    """Return the message for an unknown command, with what it may have meant: by `other_names`, else by spelling."""
-    meant = other_names.get(word.lower()) or near_name(word, known)
-    return f"No such command {word!r}." + (f" Did you mean {meant!r}?" if meant else "")
+def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Mapping[str, str]) -> str:
+    """Return the message for an unknown command, the first of some words, with what it may have meant: by
+    `other_names`, else by spelling; with the other words, where that can be read."""
+    meant = other_names.get(words[0].lower()) or near_name(words[0], known)
+    message = f"No such command {words[0]!r}."
+    if not meant:
+        return message
+    with suppress(IndexError):
+        rest = [*map(quote, words[1:])]
+        line = meant.format(*rest) if "{" in meant else " ".join([meant, *rest])
+        if rest and plain_call(split(line)):
+            return f"{message} Did you mean `clawmem {line}`?"
+    return f"{message} Did you mean {meant.partition(' {')[0]!r}?"
 
 
 def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
@@ -138,6 +147,8 @@ def _unknown_option(problem: Any) -> str:
     """The message for an unknown option, with the known one that is meant."""
     known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
     others = (each for each in OTHER_OPTIONS.get(problem.option_name, "").split() if each in known)
+    if problem.option_name[1:].isdigit() and "--limit" in known:
+        return f"No such option: {problem.option_name}. Did you mean '--limit {problem.option_name[1:]}'?"
     by_word = {flag.lstrip("-"): flag for flag in known}
     meant = next(others, None) or by_word.get(near_name(problem.option_name.lstrip("-"), by_word) or "")
     return f"No such option: {problem.option_name}." + (f" Did you mean {meant!r}?" if meant else "")

@@ -98,6 +98,7 @@ def undo(
 ) -> Answer:
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
+    target = None if target == "last" else target
     result = undo_act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
     data = {
         "undone": result.undone.commit,

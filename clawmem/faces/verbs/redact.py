@@ -127,25 +127,25 @@ def forget(
         "commit": commit,
     }
     if everywhere:
-        return _everywhere(call, found, data, lines, dry_run=not yes)
-    talk = [] if yes else ["Nothing is hidden yet: `clawmem forget ... --yes` hides exactly this."]
+        return _everywhere(call, words, found, data, lines, dry_run=not yes)
+    talk = [] if yes else [f"Nothing is hidden yet: `clawmem forget {quote(words)} --yes` hides exactly this."]
     if found.stay:
         name = "name it and stay" if found.stay > 1 else "names it and stays"
         talk.append(f"{found.stay} more {name}: `clawmem recall {quote(words)}`")
     return Answer(data, [*lines, *commits_made([commit] if commit else [])], talk=talk)
 
 
-def _everywhere(call: Call, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool) -> Answer:
+def _everywhere(
+    call: Call, words: str, found: Forgetting, data: Mapping[str, object], lines: list[str], dry_run: bool
+) -> Answer:
     proposed = (text for proposal in found.proposed for text in stated_by(proposal))
     texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *found.texts, *found.notes, *proposed))
     target = RedactTarget(texts=tuple(texts), stated=tuple(placed.fact.id for placed in found.facts))
     result = acts.redact(call.runtime.vault(), target, call.runtime.caller(), "forgotten on request", dry_run)
     commits = counted(len(result.commits), "commit")
     if dry_run:
-        talk = [
-            f"Nothing is removed yet: `clawmem forget ... --everywhere --yes` takes this out of {commits} for good."
-        ]
-        return Answer(data, lines, talk=talk)
+        line = f"clawmem forget {quote(words)} --everywhere --yes"
+        return Answer(data, lines, talk=[f"Nothing is removed yet: `{line}` takes this out of {commits} for good."])
     lines += [f"removed from {commits}, renamed: {result.renamed:,}"]
     lines += [f"still present: {place}" for place in result.remains] + elsewhere(result)
     return Answer({**data, "commit": result.new_head}, lines, result.notices, PARTIAL if result.remains else DONE)

@@ -128,17 +128,21 @@ OTHER_WORDS = {"entity add": "entity create", "note add": "note", "remember add"
 
 OTHER_NAMES = {
     "ask": "recall", "cat": "show", "change": "supersede", "chat": "recall", "check": "doctor", "clone": "sync",
-    "create": "init", "delete": "retract", "disable": "setup --remove", "events": "recall --in events",
-    "find": "recall", "get": "show", "grep": "recall", "history": "log", "info": "status", "ls": "list",
-    "move": "edit", "mv": "edit", "new": "remember", "notes": "recall --in notes", "off": "setup --remove",
-    "open": "show", "pause": "setup --remove", "people": "entity list", "person": "show", "pin": "edit",
-    "project": "show", "projects": "entity list", "prompt": "context", "pull": "sync", "push": "sync",
-    "query": "recall", "redo": "undo", "remind": "note", "remove": "retract", "rename": "entity rename",
-    "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config",
-    "stats": "status", "stop": "setup --remove", "store": "remember", "tag": "edit", "today": "log today",
-    "update": "supersede", "verify": "doctor", "version": "--version", "who": "recall", "yesterday": "log yesterday",
+    "create": "init", "decisions": "decision list", "delete": "retract", "disable": "setup --remove",
+    "events": "recall --in events", "facts": "list", "find": "recall", "get": "show", "grep": "recall",
+    "history": "log", "info": "status", "lessons": "lesson list", "ls": "list", "move": "edit {0} --entity {1}",
+    "mv": "edit {0} --entity {1}", "new": "remember", "notes": "recall '' --in notes --since 'last week'",
+    "off": "setup --remove", "open": "show", "pause": "setup --remove", "people": "entity list", "person": "show",
+    "pin": "edit {0} --pin", "project": "show", "projects": "entity list", "prompt": "context", "pull": "sync",
+    "push": "sync", "query": "recall", "redo": "undo", "remind": "note", "remove": "retract",
+    "rename": "entity rename", "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron",
+    "settings": "config", "stats": "status", "stop": "setup --remove", "store": "remember",
+    "tag": "edit {0} --tag {1}", "tasks": "task list", "today": "log today", "unforget": "undo {2}",
+    "unpin": "edit {0} --unpin", "update": "supersede", "verify": "doctor", "version": "--version", "who": "why",
+    "yesterday": "log yesterday",
 }  # fmt: skip
-"""Words that other programs use for a verb; the message for an unknown verb names what does it."""
+"""Words that other programs use for a verb; the message for an unknown verb names what does it. The words behind it
+take the places `{0}` and `{1}`, or follow."""
 
 OTHER_OPTIONS = {
     "--because": "--reason --why", "--count": "--limit", "--due": "--valid-to", "--end": "--until --valid-to",

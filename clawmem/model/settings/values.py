@@ -190,35 +190,30 @@ def wrong_value(setting: Setting, value: object) -> InvalidInput:
     )
 
 
+_ACCEPTED = {
+    "bool": "true or false",
+    "entity": "the name of an entity, such as areas/general",
+    "places": f"places: {', '.join(PLACES)}, an entity, a root such as projects, or @AGENT",
+    "pairs": "pairs such as `host/owner/name = host/owner/other`, separated by commas, or nothing",
+    "optional": "text on one line, or nothing",
+    "address": "an address without a password, or nothing",
+    "variable": "the name of an environment variable, or nothing",
+    "routes": "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list or one text",
+    "delegations": "lines of a pattern, an agent and who delegated, as `clawmem review delegate` writes them",
+    "words": "a program with its options on one line, quoted as in a shell, or nothing",
+    "text": "text on one line, in quotes if it looks like a number or a date",
+}
+
+
 def describe_values(setting: Setting) -> str:
     """Describe the values that a setting accepts."""
     if setting.kind == "choice":
         return " or ".join(setting.choices)
-    if setting.kind == "bool":
-        return "true or false"
-    if setting.kind == "entity":
-        return "the name of an entity, such as areas/general"
-    if setting.kind == "places":
-        return f"places: {', '.join(PLACES)}, an entity, a root such as projects, or @AGENT"
     if setting.kind == "names":
         among = f" among {', '.join(setting.choices)}" if setting.choices else ""
         return f"names separated by commas{among}"
-    if setting.kind == "pairs":
-        return "pairs such as `host/owner/name = host/owner/other`, separated by commas, or nothing"
-    if setting.kind == "optional":
-        return "text on one line, or nothing"
-    if setting.kind == "address":
-        return "an address without a password, or nothing"
-    if setting.kind == "variable":
-        return "the name of an environment variable, or nothing"
-    if setting.kind == "routes":
-        return "lines of a pattern and people, such as `kind:guardrail ada@example.org`: a list or one text"
-    if setting.kind == "delegations":
-        return "lines of a pattern, an agent and the person who delegated, as `clawmem review delegate` writes them"
-    if setting.kind == "words":
-        return "a program with its options on one line, quoted as in a shell, or nothing"
-    if setting.kind == "text":
-        return "text on one line, in quotes if it looks like a number or a date"
+    if setting.kind in _ACCEPTED:
+        return _ACCEPTED[setting.kind]
     noun = "a whole number" if setting.kind == "int" else "a number"
     return f"{noun} from {setting.low:,.10g} to {setting.high:,.10g}" if setting.high is not None else noun
 

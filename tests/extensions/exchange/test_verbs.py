@@ -194,3 +194,10 @@ def test_pipes_and_devices_are_not_waited_for(clawmem: Command, tmp_path: Path) 
     export(folder)
     result = clawmem("import", str(folder), "--dry-run")
     assert result.code == 0 and "a.md was skipped: it is a pipe or a device" in result.err
+
+
+def test_a_folder_of_pages_is_not_written_where_a_file_was_named(clawmem: Command, tmp_path: Path) -> None:
+    target = tmp_path / "all.json"
+    refused = clawmem("export", str(target))
+    assert refused.code == 2 and "has the name of a file" in refused.err and "clawmem backup FILE" in refused.err
+    assert not target.exists()

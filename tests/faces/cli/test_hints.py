@@ -71,9 +71,28 @@ def test_what_turns_learning_off_is_named(word: str, clawmem: Command) -> None:
 
 def test_a_word_spelled_like_no_verb_gets_no_guess() -> None:
     for word in ("project", "pause", "redo"):
-        assert unknown_command(word, all_verbs(), {}).endswith(f"{word!r}.")
-    assert "'remember'" in unknown_command("Remembre", all_verbs(), {})
-    assert "'entity list'" in unknown_command("projects", all_verbs(), OTHER_NAMES)
+        assert unknown_command([word], all_verbs(), {}).endswith(f"{word!r}.")
+    assert "'remember'" in unknown_command(["Remembre"], all_verbs(), {})
+    assert "'entity list'" in unknown_command(["projects"], all_verbs(), OTHER_NAMES)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("tag", "fact_1a2b", "tools"), "edit fact_1a2b --tag tools"),
+        (("pin", "fact_1a2b"), "edit fact_1a2b --pin"),
+        (("move", "fact_1a2b", "projects/atlas"), "edit fact_1a2b --entity projects/atlas"),
+        (("update", "fact_1a2b", "Ann's bike is red."), "supersede fact_1a2b 'Ann'\"'\"'s bike is red.'"),
+        (("remembr", "Ann rows."), "remember 'Ann rows.'"),
+    ],
+)
+def test_the_command_that_is_meant_is_named_whole(words: tuple[str, ...], meant: str, clawmem: Command) -> None:
+    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words).err
+
+
+@pytest.mark.parametrize("words", [("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")])
+def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], clawmem: Command) -> None:
+    assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
 
 
 @pytest.mark.parametrize(
@@ -82,6 +101,7 @@ def test_a_word_spelled_like_no_verb_gets_no_guess() -> None:
         ("list --top 3", "--limit"), ("list --max 3", "--limit"), ("list --format json", "--json"),
         ("list --type x", "--category"), ("remember x --until 2027", "--valid-to"), ("remember x --due 2027",
         "--valid-to"), ("merge a b --into c --why x", "--reason"), ("-V", "--version"), ("-v", "--version"),
+        ("log -5", "--limit 5"),
         ("note x --reason y", ""), ("entity list --since 2026", ""),
     ],
 )  # fmt: skip

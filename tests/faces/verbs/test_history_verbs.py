@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -266,3 +268,12 @@ def test_the_reason_has_one_name(clawmem: Command) -> None:
         assert clawmem("supersede", f"Jane likes {option}", f"Jane has {option}.", option, "She took it.").code == 0
     for option in ("--because", "--reason"):
         assert clawmem("lesson", "add", f"Test {option}.", option, "It broke.").code == 0
+
+
+def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -> None:
+    clawmem("remember", "The boat is green.")
+    assert "undone" in clawmem("undo", "last").out
+    clawmem("remember", "Ann's boat is at quay 'B'.")
+    line = re.search(r"`clawmem (forget .* --yes)`", clawmem("forget", "Ann's boat").err)
+    assert line and clawmem(*shlex.split(line[1])).code == 0
+    assert "quay" not in clawmem("recall", "boat").out
