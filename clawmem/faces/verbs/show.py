@@ -17,7 +17,8 @@ from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
-from clawmem.model.language.dates import parse_state
+from clawmem.model.facts.validity import is_over
+from clawmem.model.language.dates import parse_state, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.pages.summary import prose
@@ -127,12 +128,11 @@ def _all_of(
         elsewhere |= {hit.text: hit for hit in hits}
         rows += hit_lines(result, hits, name, user, explain=False)
     current = [placed for placed in facts if placed.fact.is_current]
-    groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": []}
-    for placed in current:
-        group = {"decision": "Decisions", "lesson": "Lessons"}.get(placed.fact.category, "Facts")
-        groups[group].append(fact_line(placed.fact, placed.entity))
-    groups["Elsewhere"] = rows
-    for heading, found in groups.items():
+    groups: dict[str, list[str]] = {"Decisions": [], "Lessons": [], "Facts": [], "Over": []}
+    for fact, entity in current:
+        group = {"decision": "Decisions", "lesson": "Lessons"}.get(fact.category, "Facts")
+        groups["Over" if is_over(fact, stamp(here.caller.now)) else group].append(fact_line(fact, entity))
+    for heading, found in {**groups, "Elsewhere": rows}.items():
         lines += ["", heading, *found] if found else []
     if former := len(own) - len(current):
         lines += ["", f"{counted(former, 'former fact')}: clawmem entity show {data['entity']['name']}"]

@@ -99,6 +99,7 @@ def test_show_of_an_entity_is_all_that_is_known_of_it(clawmem: Command) -> None:
     assert clawmem("entity", "create", "projects/kestrel", "--title", "Kestrel").code == 0
     for words in (
         ("remember", "Kestrel ships on Friday.", "-e", "kestrel"),
+        ("remember", "Kestrel is in beta.", "-e", "kestrel", "--valid-to", "2026-11-01"),
         ("decision", "add", "Kestrel uses SQLite.", "--why", "it needs no server", "-e", "kestrel"),
         ("remember", "Ann tests Kestrel.", "-e", "areas/people/ann"),
         ("note", "The Kestrel demo went well."),
@@ -106,11 +107,11 @@ def test_show_of_an_entity_is_all_that_is_known_of_it(clawmem: Command) -> None:
         assert clawmem(*words).code == 0
     lines = clawmem("show", "Kestrel").out.splitlines()
     heads = [line for line in lines if not line.startswith(("fact_", "daily/")) and line]
-    assert heads == ["Kestrel  (projects/kestrel)", "Decisions", "Facts", "Elsewhere"]
+    assert heads == ["Kestrel  (projects/kestrel)", "Decisions", "Facts", "Over", "Elsewhere"]
     text = "\n".join(lines)
     assert all(
         words in text for words in ("because it needs no server", "ships on Friday", "Ann tests", "demo went well")
     )
     data = clawmem("show", "projects/kestrel", "--json").data
-    assert [data["entity"]["name"], len(data["facts"]), len(data["elsewhere"])] == ["projects/kestrel", 2, 2]
+    assert [data["entity"]["name"], len(data["facts"]), len(data["elsewhere"])] == ["projects/kestrel", 3, 2]
     assert "nobody" in clawmem("show", "nobody").err
