@@ -8,4 +8,5 @@ EXTENSION = Extension(
     name="wiki",
     verbs={verb: f"{_HERE}.verbs:{verb.upper()}" for verb in ("wiki", "dashboard")},
     steps=f"{_HERE}.steps:STEPS",
+    answers={"wiki build": f"{_HERE}.compile:build_wiki"},
 )

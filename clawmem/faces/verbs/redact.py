@@ -7,6 +7,7 @@ from shlex import quote
 from typing import Annotated
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound, Refused
+from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import commits_made
@@ -110,6 +111,8 @@ def forget(
         found, commit = named_everywhere(vault, words, caller), None
     else:
         found, commit = forget_act(vault, words, caller, dry_run=not yes)
+        if commit and (vault.root / "wiki").exists() and (build := answer_of("wiki build")):
+            build(vault, caller)  # its pages have the words until then
     if found is None:
         raise NotFound(
             f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."

@@ -521,3 +521,16 @@ def test_a_dead_link_fails_the_check(vault: Vault, caller: Caller, clawmem: Comm
     (vault.root / "wiki/notes.md").write_text("See [it](gone.md).\n")
     result = clawmem("wiki", "check")
     assert (result.code, "no page 'gone.md'" in result.out) == (1, True)
+
+
+def test_what_is_forgotten_is_on_no_page_at_once_and_undo_takes_back_the_forgetting(
+    vault: Vault, clawmem: Command
+) -> None:
+    for words in ("Rosa speaks Norwegian.", "Rosa grows leeks.", "Rosa has a dog."):
+        clawmem("remember", words, "-e", "areas/people/rosa")
+    clawmem("wiki", "build", "--full")
+    page = vault.root / "wiki/areas/people/rosa.md"
+    assert "Norwegian" in page.read_text()
+    clawmem("forget", "speaks Norwegian", "--yes")
+    assert "Norwegian" not in page.read_text() and "leeks" in page.read_text()
+    assert "Rosa speaks Norwegian." in clawmem("undo").out
