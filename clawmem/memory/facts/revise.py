@@ -21,6 +21,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.draft import Draft, check_link_kind, checked_tags
 from clawmem.model.facts.fact import (
+    FACT_PREFIX,
     GUARDRAIL,
     PINNED,
     RETRACTED,
@@ -363,8 +364,14 @@ def _is_of_person(work: WriteScope, fact: Fact) -> bool:
 
 
 def _found(work: WriteScope, reference: str) -> PlacedFact:
-    """Return the fact that is to be changed. Raise NotPermitted if the caller may not write in its scope."""
-    placed = find_fact(work.index, reference)
+    """Return the fact that is to be changed. Raise NotPermitted if the caller may not write in its scope, and
+    InvalidInput for a single word of it."""
+    placed, word = find_fact(work.index, reference), reference.strip().removeprefix(FACT_PREFIX)
+    named = placed.fact.id.removeprefix(FACT_PREFIX).startswith(word) or normal(placed.fact.fact) == normal(word)
+    if not named and " " not in word:
+        raise InvalidInput(
+            f"'{word}' is only a word of: {placed.fact.fact}", f"Name the fact by its id: {placed.fact.id}."
+        )
     check_scope_right(work.vault, work.caller, placed.fact)
     return placed
 

@@ -95,6 +95,15 @@ def test_a_fact_is_named_by_words_that_only_it_has(clawmem: Command) -> None:
     assert "No current fact has the words 'plays the tuba'." in clawmem("show", "plays the tuba").err
 
 
+def test_one_word_changes_no_fact(clawmem: Command) -> None:
+    fact = clawmem("remember", "Rosa is allergic to latex.", "--json").data["facts"][0]["id"]
+    for words in (("retract", "latex"), ("supersede", "latex", "Rosa likes latex.")):
+        refused = clawmem(*words)
+        assert refused.code == 2 and f"Name the fact by its id: {fact}" in refused.err
+    assert "allergic" in clawmem("show", "latex").out
+    assert clawmem("retract", fact.removeprefix("fact_")).code == 0
+
+
 def test_show_of_an_entity_is_all_that_is_known_of_it(clawmem: Command) -> None:
     assert clawmem("entity", "create", "projects/kestrel", "--title", "Kestrel").code == 0
     for words in (
