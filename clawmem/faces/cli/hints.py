@@ -15,7 +15,7 @@ from typing import Any
 from clawmem.errors import ClawmemError
 from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at
 from clawmem.faces.parts.words import LISTED_BY
-from clawmem.faces.verbs.table import OTHER_OPTIONS
+from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 from clawmem.model.language.text import near_name
 from clawmem.runtime import runtime_of
@@ -97,6 +97,8 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     arguments = in_current_words(arguments)
     start = verb_at(arguments) + len(context.command_path.split()) - 1
     words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
+    if words and (meant := OTHER_NAMES.get(words[0], "")).endswith("list"):
+        return [f"Did you mean `clawmem {meant}`?"]
     if not places or len(words) <= len(places):
         return []
     before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]

@@ -90,6 +90,13 @@ def test_the_command_that_is_meant_is_named_whole(words: tuple[str, ...], meant:
     assert f"Did you mean `clawmem {meant}`?" in clawmem(*words).err
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"), [("list decisions", "decision list"), ("entity list people", "entity list")]
+)
+def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: str, clawmem: Command) -> None:
+    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
+
+
 @pytest.mark.parametrize("words", [("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")])
 def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], clawmem: Command) -> None:
     assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
