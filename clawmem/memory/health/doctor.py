@@ -1,6 +1,7 @@
 """Doctor: read every file of the vault and check every rule. With `fix`, repair what is safe to repair.
 
-Files in which the last check found nothing, and that are still the same, are not read again.
+Files in which the last check found nothing, and that are still the same, are not read again. The first check does not
+search those that are as `init` writes them.
 
 Check the hooks of agent harnesses: the last call of each must have done its work in time.
 
@@ -62,6 +63,7 @@ from clawmem.vault.commit.integrity import altered_files, head_blobs, lost_files
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
+from clawmem.vault.exchange.create import template_files
 from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
@@ -100,6 +102,13 @@ def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, froz
     differing = {*now.waiting, *now.altered, *left}
     same = (path for path, blob in now.blobs.items() if path not in differing and before.get(path) == blob)
     return commit, frozenset(same)
+
+
+def files_of_template(vault: Vault) -> frozenset[str]:
+    """Return the files that are as `init` writes them. No check of a file finds anything in these."""
+    with suppress(ClawmemError, OSError):
+        return frozenset(path for path, data in template_files() if vault.read(path) == data)
+    return frozenset()
 
 
 def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
@@ -191,6 +200,8 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
         committed = _committed(vault)
         since, unchanged = unchanged_files(vault, committed) if committed and not full else (None, frozenset())
         indexed = indexed_files(vault, committed.blobs) if committed and unchanged else None
+        if since is None and not full:
+            unchanged = files_of_template(vault)
         try:
             reading = read_vault(vault, unchanged, indexed)
         except UNREADABLE:
@@ -212,7 +223,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     notices += search.notices()
     if full:
         problems += fsck_problems(vault)
-        problems += _old_history(vault)
+        problems += old_history_problems(vault)
     if committed and not lost and Vault(vault.root, vault.git.environment).head().commit == committed.head:
         record_check(vault, committed, problems, search.skipped)
     changed = len(reading.tree.owned) - len(reading.unchanged)
@@ -226,15 +237,6 @@ def _committed(vault: Vault) -> CommittedFiles | None:
         return committed_files(vault, head) if head else None
     except ClawmemError:
         return None
-
-
-def _old_history(vault: Vault) -> list[HealthProblem]:
-    """Find remains of histories from before a redaction. Damage of git is reported elsewhere."""
-    try:
-        head = vault.head().commit
-        return list(old_history_problems(vault, head)) if head else []
-    except ClawmemError:
-        return []
 
 
 def _git_problems(
@@ -259,8 +261,8 @@ def _git_problems(
         _, in_head, waiting, altered = committed or CommittedFiles("", {}, finish_scan(vault, start_scan(vault)), ())
         lost = lost_files(vault, in_head)
     except ClawmemError as problem:
-        names = case_problems(reading.tree.owned)
-        return [*problems, *names, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))], True
+        problems += case_problems(reading.tree.owned)
+        return [*problems, HealthProblem(ERROR, "git", ".git", None, _sentence(problem))], True
     problems += committed_name_problems(in_head, reading.tree.owned)
     problems += altered_problems(altered)
     problems = [
@@ -286,8 +288,7 @@ def _git_problems(
     if not any(other_problem.severity == ERROR and other_problem.check in _BREAKS_INDEX for other_problem in problems):
         other = reading.broken | reading.indexed
         facts = [fact for fact in reading.facts if fact.path not in other]
-        differing = {*waiting, *altered}
-        expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, differing)
+        expected = expected_at_head(vault, facts, reading.event_ids, reading.tree.owned, {*waiting, *altered})
         proven = frozenset(name_of_path(path) or path for path in reading.indexed if file_kind(path) is ITEMS_FILE)
         problems += index_problems(vault, expected._replace(proven=proven, rows=reading.rows), full)
     return problems, False
@@ -310,15 +311,12 @@ def _as_deleted(problem: HealthProblem) -> HealthProblem:
     return problem._replace(severity=ERROR, message=message, fixable=False)
 
 
-HOOK = "hook"
-
-
 def hook_problems(vault: Vault) -> Iterator[HealthProblem]:
     """Yield a problem for each hook whose last call failed or took too long."""
     for mark in read_marks(vault):
         if mark.outcome != DONE:
             text = f"The last call of {mark.event} by {mark.harness} ({mark.at}) {_WORDS.get(mark.outcome, 'failed')}"
-            yield HealthProblem(WARNING, HOOK, f".git/clawmem/{FOLDER}", None, f"{text}: {mark.message.rstrip('.')}.")
+            yield HealthProblem(WARNING, "hook", f".git/clawmem/{FOLDER}", None, f"{text}: {mark.message.rstrip('.')}.")
 
 
 _WORDS = {"late": "was too late", "failed": "failed"}
@@ -333,13 +331,18 @@ def redaction_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
         yield HealthProblem(ERROR, "redactions", RECORD, None, f"The records cannot be read: {problem}")
         return
     if known < len(made):
-        message = f"The history has {counted(len(made), 'redaction')}, but the file has {known}.{_cure(made)}"
+        cure = f"`git checkout {made[0][:12]} -- {RECORD}` restores the record of that commit."
+        message = f"The history has {counted(len(made), 'redaction')}, but the file has {known}. {cure}"
         yield HealthProblem(ERROR, "redactions", RECORD, None, message)
 
 
-def old_history_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
-    """Yield commits from before a redaction that the repository still has. Runs git over all objects."""
-    kept = unreachable_originals(vault, head) if is_redacted(vault, head) else []
+def old_history_problems(vault: Vault) -> Iterator[HealthProblem]:
+    """Yield commits from before a redaction that the repository still has. Runs git over all objects, whose damage is
+    reported elsewhere."""
+    kept: list[str] = []
+    with suppress(ClawmemError):
+        head = vault.head().commit
+        kept = unreachable_originals(vault, head) if head and is_redacted(vault, head) else []
     if kept:
         message = (
             f"git still has {counted(len(kept), 'commit')} of this history from before a redaction, "
@@ -348,7 +351,3 @@ def old_history_problems(vault: Vault, head: str) -> Iterator[HealthProblem]:
             "`git reflog expire --expire=now --all`, `git repack -a -d` and `git prune --expire=now`."
         )
         yield HealthProblem(WARNING, "redactions", ".git", None, message)
-
-
-def _cure(made: list[str]) -> str:
-    return f" `git checkout {made[0][:12]} -- {RECORD}` restores the record of that commit." if made else ""
