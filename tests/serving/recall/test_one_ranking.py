@@ -488,7 +488,9 @@ def test_what_no_longer_holds_stands_behind_what_holds_also_where_that_is_over(v
     say(vault, caller, ("Nora", text))
     event = event_id(vault, caller, text)
     keep(vault, caller, "The movers come on 30 November 2026.", source_event=event)
-    supersede(vault, "movers come", draft_from_record({"fact": "The firm comes on 2 November 2026."}, caller.now), caller)
+    supersede(
+        vault, "movers come", draft_from_record({"fact": "The firm comes on 2 November 2026."}, caller.now), caller
+    )
     ranking = ask(vault, caller, "when do the movers come").ranking
     assert [hit.text for hit in ranking] == ["The firm comes on 2 November 2026.", text]
 
