@@ -115,6 +115,7 @@ SOURCE = Parameter("The source of the fact.", ("--source",))
 EVIDENCE = Parameter("The quote that is the evidence, verbatim.", ("--evidence",))
 TRUST = Parameter("{choices}.", ("--trust",), choices=TRUSTS)
 REASON = Parameter("The reason.", ("--reason",))
+VALID_TO = Parameter("The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",))
 
 OF_ENTITY = Parameter("Only facts of this entity.", ("--entity", "-e"), completes="entity")
 OF_CATEGORY = Parameter("Only facts of this category.", ("--category", "-c"), completes="category")

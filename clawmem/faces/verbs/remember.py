@@ -17,6 +17,7 @@ from clawmem.faces.parts.parameters import (
     SCOPE,
     SOURCE,
     TRUST,
+    VALID_TO,
     WORKFLOW,
     Parameter,
 )
@@ -45,10 +46,7 @@ def remember(
     ],
     object: Annotated[str | None, Parameter("The other end of the relation.", ("--object",))],
     valid_from: Annotated[str | None, Parameter("The day or time from which it is true.", ("--valid-from",))],
-    valid_to: Annotated[
-        str | None,
-        Parameter("The day, month or year with which it ends, included, or the time of its end.", ("--valid-to",)),
-    ],
+    valid_to: Annotated[str | None, VALID_TO],
     reason: Annotated[str | None, REASON._replace(help="Why it is so; it is shown and searched with the fact.")],
     source: Annotated[str | None, SOURCE],
     source_text: Annotated[str | None, EVIDENCE],

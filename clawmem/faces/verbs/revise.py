@@ -6,7 +6,17 @@ from typing import Annotated
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.parameters import CATEGORY, CONFIDENCE, EVIDENCE, FACT, IMPORTANCE, SOURCE, TRUST, Parameter
+from clawmem.faces.parts.parameters import (
+    CATEGORY,
+    CONFIDENCE,
+    EVIDENCE,
+    FACT,
+    IMPORTANCE,
+    SOURCE,
+    TRUST,
+    VALID_TO,
+    Parameter,
+)
 from clawmem.faces.parts.words import REVISED, revised
 from clawmem.memory.facts import revise as acts
 from clawmem.memory.facts.claims import deprecate
@@ -76,17 +86,19 @@ def edit(
     untag: Annotated[list[str] | None, Parameter("Remove a tag; may be repeated.", ("--untag",))],
     pin: Annotated[bool, Parameter("Let it never fade, and be in each context.", ("--pin",))],
     unpin: Annotated[bool, Parameter("Take that back.", ("--unpin",))],
+    valid_to: Annotated[str | None, VALID_TO],
 ) -> Answer:
     """New words replace the fact as `supersede` does: the former words remain in the vault, marked. Without words and
-    options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged or
-    pinned. Each is one commit, which `undo` reverts."""
+    options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged,
+    pinned or ended. Each is one commit, which `undo` reverts."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if pin and unpin:
         raise InvalidInput("A fact cannot be pinned and unpinned at once.", "Leave out one of the two.")
-    if entity or tag or untag or pin or unpin:
+    if entity or tag or untag or pin or unpin or valid_to:
         if text is not None:
             raise InvalidInput("Options leave the words as they are.", "Give either new words or options.")
-        changes = FactEdit(entity, tuple(tag or ()), tuple(untag or ()), True if pin else False if unpin else None)
+        pinned = True if pin else False if unpin else None
+        changes = FactEdit(entity, tuple(tag or ()), tuple(untag or ()), pinned, valid_to)
         return revised(acts.edit(vault, fact, changes, caller))
     placed = peek(vault, fact, caller)
     words = " ".join(text.split()) if text is not None else call.edited(placed.fact.fact)

@@ -19,7 +19,7 @@ from clawmem.memory.quarantine import ProposalWriter, QuarantineReason, quaranti
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
-from clawmem.model.facts.draft import Draft, check_link_kind, checked_tags
+from clawmem.model.facts.draft import Draft, check_link_kind, checked_tags, draft_from_record
 from clawmem.model.facts.fact import (
     FACT_PREFIX,
     GUARDRAIL,
@@ -203,12 +203,14 @@ def merge(
 
 
 class FactEdit(NamedTuple):
-    """What `edit` changes of a fact beside its words: where it stands, tags, and whether it is pinned (None: as is)."""
+    """What `edit` changes of a fact beside its words: where it stands, tags, whether it is pinned (None: as is), and
+    the day or time with which it ends."""
 
     entity: str | None = None
     tags: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
     pinned: bool | None = None
+    valid_to: str | None = None
 
 
 def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> ReviseResult:
@@ -228,6 +230,9 @@ def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> Rev
             edited = edited._replace(importance=PINNED)
         elif changes.pinned is False and fact.importance == PINNED:
             edited = with_vital_importance(edited._replace(importance=None))
+        if changes.valid_to:
+            record = {"fact": fact.fact, "valid_from": fact.valid_from, "valid_to": changes.valid_to}
+            edited = edited._replace(valid_to=draft_from_record(record, caller.now).fact.valid_to)
         if (edited, target) == (fact, entity):
             return ReviseResult((PlacedFact(fact, entity),), ("noop",), None, (*work.notices, "nothing is different"))
         did = ", ".join(_edits(fact, edited, entity if target != entity else None))
@@ -244,6 +249,8 @@ def _edits(fact: Fact, edited: Fact, moved_from: str | None) -> Iterator[str]:
         yield f"moved from {moved_from}"
     if fact.importance != edited.importance:
         yield "pinned" if edited.importance == PINNED else "unpinned"
+    if fact.valid_to != edited.valid_to:
+        yield f"ends {edited.valid_to}"
     for word, before, after in (("tagged", fact.tags, edited.tags), ("untagged", edited.tags, fact.tags)):
         if tags := [tag for tag in after if tag not in before]:
             yield f"{word} {' and '.join(tags)}"

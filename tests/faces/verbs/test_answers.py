@@ -102,6 +102,10 @@ def test_a_name_that_several_facts_state_is_one_screen_without_an_entity(clawmem
 def test_an_edit_says_what_it_did_and_a_pin_is_shown(clawmem: Command) -> None:
     fact = clawmem("remember", "Jane sails.", "--json").data["facts"][0]["id"]
     assert clawmem("edit", fact, "--pin").out.startswith(f"pinned: {fact}  Jane sails.")
+    ended = clawmem("edit", fact, "--valid-to", "2027").out
+    assert ended.startswith(f"ends 2027-12-31: {fact}") and "until 2027-12-31" in ended
+    assert clawmem("edit", fact, "--valid-to", "2027").out.endswith("nothing changed; no commit was made\n")
+    assert clawmem("edit", fact, "--valid-to", "someday").code == 2
     assert "0.96, pinned" in clawmem("show", fact).out and "pinned" in clawmem("list").out
     assert clawmem("edit", fact, "--tag", "boat", "--unpin").out.startswith(f"unpinned, tagged boat: {fact}")
     assert "pinned" not in clawmem("show", fact).out + clawmem("list").out
