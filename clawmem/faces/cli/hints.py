@@ -97,7 +97,7 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     arguments = in_current_words(arguments)
     start = verb_at(arguments) + len(context.command_path.split()) - 1
     words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
-    if words and (meant := OTHER_NAMES.get(words[0], "")).endswith("list"):
+    if context.command.name == "list" and words and (meant := OTHER_NAMES.get(words[0], "")).endswith("list"):
         return [f"Did you mean `clawmem {meant}`?"]
     if not places or len(words) <= len(places):
         return []

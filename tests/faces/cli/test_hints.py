@@ -95,6 +95,7 @@ def test_the_command_that_is_meant_is_named_whole(words: tuple[str, ...], meant:
 )
 def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: str, clawmem: Command) -> None:
     assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
+    assert "`clawmem remember 'people like tea'`" in clawmem("remember", "people", "like", "tea").err
 
 
 @pytest.mark.parametrize("words", [("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")])
