@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Annotated
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound, Refused
+from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, NotFound, Refused
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
@@ -111,8 +111,6 @@ def forget(
         found, commit = named_everywhere(vault, words, caller), None
     else:
         found, commit = forget_act(vault, words, caller, dry_run=not yes)
-        if commit and (vault.root / "wiki").exists() and (build := answer_of("wiki build")):
-            build(vault, caller)  # its pages have the words until then
     if found is None:
         raise NotFound(
             f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."
@@ -131,11 +129,24 @@ def forget(
     }
     if everywhere:
         return _everywhere(call, words, found, data, lines, dry_run=not yes)
+    notices = _without_on_pages(call) if commit else []
     talk = [] if yes else [f"Nothing is hidden yet: `clawmem forget {quote(words)} --yes` hides exactly this."]
     if found.stay:
         name = "name it and stay" if found.stay > 1 else "names it and stays"
         talk.append(f"{found.stay} more {name}: `clawmem recall {quote(words)}`")
-    return Answer(data, [*lines, *commits_made([commit] if commit else [])], talk=talk)
+    return Answer(data, [*lines, *commits_made([commit] if commit else [])], notices, talk=talk)
+
+
+def _without_on_pages(call: Call) -> list[str]:
+    """Build the pages of the wiki, which have the words until then. Return a notice if that fails."""
+    vault = call.runtime.vault()
+    if not (vault.root / "wiki").exists() or (build := answer_of("wiki build")) is None:
+        return []
+    try:
+        build(vault, call.runtime.caller())
+    except ClawmemError as problem:
+        return [f"the wiki may still have the words, until `clawmem wiki build`: {problem.message}"]
+    return []
 
 
 def _everywhere(

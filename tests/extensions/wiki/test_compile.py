@@ -534,3 +534,9 @@ def test_what_is_forgotten_is_on_no_page_at_once_and_undo_takes_back_the_forgett
     clawmem("forget", "speaks Norwegian", "--yes")
     assert "Norwegian" not in page.read_text() and "leeks" in page.read_text()
     assert "Rosa speaks Norwegian." in clawmem("undo").out
+    clawmem("wiki", "build")
+    page.write_text(f"<<<<<<< HEAD\n=======\n>>>>>>> other\n{page.read_text()}")
+    vault.git.run("commit", "-qam", "half of a merge")
+    forgotten = clawmem("forget", "speaks Norwegian", "--yes")
+    assert forgotten.code == 0 and "until `clawmem wiki build`" in forgotten.err
+    assert "Norwegian" not in clawmem("recall", "what does Rosa speak?").out
