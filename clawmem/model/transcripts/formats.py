@@ -34,7 +34,14 @@ from clawmem.model.transcripts import (
     opencode,
 )
 from clawmem.model.transcripts.message import Message, SkippedLine, sound
-from clawmem.model.transcripts.notes import NumberedLine, looks_like_markdown, read_markdown, read_plain
+from clawmem.model.transcripts.notes import (
+    NumberedLine,
+    looks_like_dialogue,
+    looks_like_markdown,
+    read_dialogue,
+    read_markdown,
+    read_plain,
+)
 from clawmem.model.transcripts.parts import Read, TranscriptState
 
 _SPACE = " \t\r\n"
@@ -184,6 +191,7 @@ RECORDS = {
 }
 TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
+    "dialogue": "a chat as text: each message begins with `user:` or `assistant:`, after a time or none",
     "text": "plain text: each paragraph",
 }
 FORMATS = {
@@ -234,6 +242,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(_format_of(head, False, name), False)
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
+    if role == "note" and looks_like_dialogue(text):
+        return FileFormat("dialogue")
     marked = name.lower().endswith((".md", ".markdown")) or looks_like_markdown(text)
     # A role for a whole text means that somebody speaks it, so it is not notes.
     return FileFormat("markdown" if marked and role == "note" else "text")
@@ -247,6 +257,8 @@ def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "not
     """
     if shape.format in RECORDS:
         found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
+    elif shape.format == "dialogue":
+        found = read_dialogue(_decoded(pieces, name))
     elif shape.format == "text":
         found = read_plain(_decoded(pieces, name), role)
     else:

@@ -1,13 +1,14 @@
-"""Read notes verbatim: plain text by paragraphs, Markdown by paragraphs and bullets."""
+"""Read text verbatim: a chat by its speakers, plain text by paragraphs, Markdown by paragraphs and bullets."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from clawmem.model.safety.recalled_text import missing_closing_mark
-from clawmem.model.transcripts.message import Message
+from clawmem.model.transcripts.message import Message, SkippedLine, role_of, time_of
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -18,6 +19,10 @@ _DAY = re.compile(r"(?<!\d)(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\
 _DATED = re.compile(r"(?:date|day|created|created_at|timestamp)[ \t]*:[ \t]*[\"']?(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"[ \t]*(?:[-*+][ \t]+)?((?:[01]?\d|2[0-3]):[0-5]\d)\b")
 _MARKDOWN = re.compile(r"^(?:#{1,6} \S| {0,3}[-*+] \S)", re.MULTILINE)
+_SPOKEN = re.compile(
+    r"(?:\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d)?Z?)\]?[ \t]+)?(user|human|assistant|ai|bot)[ \t]*:[ \t]*(.*)",
+    re.IGNORECASE,
+)
 # Front matter that is not closed within this many lines is ordinary text.
 _LONGEST_FRONT = 100
 
@@ -32,6 +37,35 @@ class NumberedLine(NamedTuple):
 def looks_like_markdown(text: str) -> bool:
     """Return whether a text has a heading, a bullet or front matter."""
     return text.startswith("---\n") or _MARKDOWN.search(text) is not None
+
+
+def looks_like_dialogue(text: str) -> bool:
+    """Return whether a text begins with what a user or an assistant says, and what the other says follows."""
+    spoken = [spoken[2].lower() for line in text.strip().split("\n") if (spoken := _SPOKEN.match(line))]
+    return _SPOKEN.match(text.strip()) is not None and len(set(map(role_of, spoken))) > 1
+
+
+def read_dialogue(lines: Iterable[NumberedLine]) -> Iterator[Message | SkippedLine]:
+    """Yield the messages of a chat as text: each begins with `user:` or `assistant:`, after a time or none."""
+    message: Message | None = None
+    for line in lines:
+        spoken = _SPOKEN.match(line.text)
+        if spoken is None and message is not None:
+            message = message._replace(text=f"{message.text}\n{line.text}")
+        elif spoken is None:
+            if line.text.strip():
+                yield SkippedLine(line.number, "nobody is named who says it")
+        else:
+            yield from _text_of(message)
+            message = Message(line.number, role_of(spoken[2]), spoken[3], None)
+            with suppress(ValueError):  # an impossible day: the text is kept
+                message = message._replace(timestamp=time_of(spoken[1]))
+    yield from _text_of(message)
+
+
+def _text_of(message: Message | None) -> Iterator[Message]:
+    if message is not None and message.text.strip():
+        yield message._replace(text=message.text.strip())
 
 
 def read_plain(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Message]:

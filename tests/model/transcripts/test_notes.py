@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.model.transcripts.formats import FileFormat, read, shape_of
-from clawmem.model.transcripts.message import Message
+from clawmem.model.transcripts.message import Message, SkippedLine
 
 PAGE = """\
 ---
@@ -100,6 +100,38 @@ def test_plain_text_by_paragraph() -> None:
         (3, "One\ntwo.", None, None),
         (7, "Three.", None, None),
     ]
+
+
+CHAT = """\
+[2026-10-01 09:00] Human: I like jam.
+Very much.
+
+  - with bread
+[2026-10-01 09:01] AI: Noted.
+[2026-13-41 09:02] user: The jar is empty.
+user:
+bot: Buy one.
+"""
+
+
+def test_a_chat_as_text_has_its_speakers_and_times() -> None:
+    shape = shape_of(CHAT.encode(), "chat.txt")
+    assert shape == FileFormat("dialogue")
+    found = [message for message in read(shape, CHAT.encode().splitlines(True), "x") if isinstance(message, Message)]
+    assert [(message.line, message.role, message.text, message.timestamp) for message in found] == [
+        (1, "user", "I like jam.\nVery much.\n\n  - with bread", "2026-10-01T09:00:00Z"),
+        (5, "assistant", "Noted.", "2026-10-01T09:01:00Z"),
+        (6, "user", "The jar is empty.", None),
+        (8, "assistant", "Buy one.", None),
+    ]
+
+
+def test_a_lone_speaker_is_no_chat() -> None:
+    for text in ("user: ada\npassword: none\n", "user: hello\nhuman: hello\n", "Notes.\nuser: a\nassistant: b\n"):
+        assert shape_of(text.encode(), "x.txt") == FileFormat("text")
+    forced = shape_of(b"Notes.\nuser: a\n", "x.txt", "dialogue")
+    skipped, message = read(forced, [b"Notes.\n", b"user: a\n"], "x.txt")
+    assert isinstance(skipped, SkippedLine) and isinstance(message, Message) and message.text == "a"
 
 
 def test_recalled_context_is_one_block() -> None:
