@@ -1,4 +1,4 @@
-"""`clawmem entity create|list|show|move|merge|archive|rename`."""
+"""`clawmem entity create|list|show|alias|move|merge|archive|rename`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
 from clawmem.memory.entities.entities import (
     EntityChange,
+    add_alias,
     archive_entity,
     create_entity,
     list_entities,
@@ -57,6 +58,12 @@ def show(call: Call, name: Annotated[str, _NAME]) -> Answer:
     head = [f"{shown.entity.title}  ({names})", *([prose(shown.summary)] if prose(shown.summary) else []), ""]
     lines = [*head, *(fact_line(placed.fact, placed.entity) for placed in shown.facts)]
     return Answer(data, lines, shown.notices)
+
+
+def alias(call: Call, name: Annotated[str, _NAME], alias: Annotated[str, Parameter("Another name for it.")]) -> Answer:
+    """Give an entity another name."""
+    change = add_alias(call.runtime.vault(), name, alias, call.runtime.caller())
+    return _changed(change, f"{change.name} is also called {alias}")
 
 
 def move(
@@ -112,6 +119,7 @@ VERB = {
         list_, {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
     ),
     "show": Command(show, {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)),
+    "alias": Command(alias, _CHANGED, ("clawmem entity alias jane 'Dr Jane Doe'",)),
     "move": Command(
         move,
         _CHANGED,

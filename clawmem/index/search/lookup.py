@@ -10,12 +10,14 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, STATUSES, Fact, FactLink, check_prefix, is_reference
 from clawmem.model.kinds import ITEMS_FILE, file_kind
-from clawmem.model.language.text import as_one_file, normal, plain
+from clawmem.model.language.text import as_one_file, near_name, normal, plain
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import Entity, is_entity_name, kind_of, name_of_path, owner_of
 
 # The columns that `fact_from_row` reads.
 FACT_COLUMNS = "line, entity, n, seal"
+_MOST_COMPARED = 100
+_SHOWN_BY = "`clawmem list` and `clawmem recall` show ids."
 
 
 class PlacedFact(NamedTuple):
@@ -72,8 +74,13 @@ def _id_of_words(index: Index, words: str) -> str:
     if found:
         raise AmbiguousId(words, found, "Name one by its id; `clawmem recall` and `clawmem list` show ids.")
     refuse_if_unreadable(index, f"the id '{words}'")
-    which = "No fact has the id" if is_reference(words) else "No current fact has the words"
-    raise NotFound(f"{which} '{words}'.", "`clawmem list` and `clawmem recall` show ids.")
+    if not is_reference(words):
+        raise NotFound(f"No current fact has the words '{words}'.", _SHOWN_BY)
+    half = len(words.removeprefix(FACT_PREFIX)) // 2  # a slip leaves one half of an id as it was
+    pattern = f"{FACT_PREFIX}{words.removeprefix(FACT_PREFIX)[:half]}*", f"*{words[-half:]}"
+    near = index.database.execute("SELECT id FROM fact WHERE id GLOB ? OR id GLOB ? LIMIT 2", pattern).fetchall()
+    hint = f"Did you mean {near[0][0]}? " if half > 2 and len(near) == 1 else ""
+    raise NotFound(f"No fact has the id '{words}'.", f"{hint}{_SHOWN_BY}")
 
 
 def find_fact(index: Index, reference: str) -> PlacedFact:
@@ -255,6 +262,17 @@ def entity_exists(index: Index, name: str) -> bool:
     """Return whether an entity with exactly this name has a summary or a fact."""
     question = "SELECT 1 FROM entity WHERE name = ?1 UNION ALL SELECT 1 FROM fact WHERE entity = ?1 LIMIT 1"
     return index.database.execute(question, (name,)).fetchone() is not None
+
+
+def entity_spelled_like(index: Index, name: str) -> str | None:
+    """Return an entity whose path differs from this name by a slip behind the first letter of its last part."""
+    place = name.rfind("/") + 2
+    rows = index.database.execute(
+        "SELECT name FROM entity WHERE name > ?1 AND name < ?1 || ?2 AND abs(length(name) - ?3) < 2 LIMIT ?4",
+        (name[:place], "\U0010ffff", len(name), _MOST_COMPARED),
+    )
+    near = near_name(name[place - 1 :], [row[0][place - 1 :] for row in rows])
+    return name[: place - 1] + near if near else None
 
 
 def entity_in_same_folder(index: Index, name: str) -> str | None:

@@ -104,6 +104,27 @@ def create_entity(
         return EntityChange(wanted, None, commits[-1], work.notices)
 
 
+def add_alias(vault: Vault, name: str, alias: str, caller: Caller) -> EntityChange:
+    """Give an entity another name. Raise Refused if that is the name of another entity."""
+    word = check_statement(alias, "alias")
+    refuse_order(caller, "alias", word)
+    with writing(vault, caller, "entity alias") as work:
+        found = find_entity(work.index, name, caller)
+        page = _page(work, found)
+        entity = _described(found, page)
+        if normal(word) in map(normal, (entity.title, *entity.aliases)):
+            return EntityChange(found, None, None, (*work.notices, f"'{word}' is a name of {found} already"))
+        others = [other for other in entities_known_as(work.index, word) if owner_of(other) == owner_of(found)]
+        if others:
+            raise Refused(
+                f"'{word}' is a name of {others[0]}.", f"`clawmem entity merge {found} {others[0]}` joins them."
+            )
+        changed = entity._replace(aliases=(*entity.aliases, word))
+        files: dict[str, bytes | None] = {summary_path(found): _with_entity(page, changed, work).encode()}
+        commits = work.commit([entity_change(caller, "alias", found, word, files)])
+        return EntityChange(found, None, commits[-1], work.notices)
+
+
 def list_entities(vault: Vault) -> EntityList:
     """Return all entities with the number of their facts by status."""
     return run_query(vault, _list)

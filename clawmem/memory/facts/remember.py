@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, SecretFound
-from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, resolve_id
+from clawmem.index.search.lookup import PlacedFact, TakenIds, by_ids, entity_exists, entity_spelled_like, resolve_id
 from clawmem.memory.entities.places import (
     entities_in_statement,
     entity_for_draft,
@@ -233,6 +233,10 @@ class FactPlanner:
         if entity not in self._batches and not entity_exists(work.index, entity):
             title = draft.title or title_in(entity, f"{draft.fact.fact} {draft.fact.subject or ''}")
             writes.update(new_entity_files(entity, work.caller, title))
+            # Of many facts at once only the first is asked about.
+            if draft.entity and not self._batches and (near := entity_spelled_like(work.index, entity)):
+                merge = f"if it is the same, `clawmem entity merge {entity} {near}`"
+                self.notices.append(f"{entity} is new, and spelled like {near}: {merge}")
         batch = self._batch(entity)
         place = batch.places.get(_place_key(draft.fact))
         message = self._resolved(without_approval(self._as_caller(draft.fact)))

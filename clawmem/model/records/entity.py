@@ -49,12 +49,15 @@ def is_agent(text: str) -> bool:
 
 
 def check_name(text: str) -> str:
-    """Return a normalized entity name. Raise InvalidInput if it is not one or leads outside the vault."""
+    """Return a normalized entity name; `people/NAME` is in `areas`. Raise InvalidInput if it is none."""
     value = unicodedata.normalize("NFC", text.strip()).lower().strip("/")
     parts = value.split("/")
-    if parts[0].startswith("@"):
-        check_agent(parts[0][1:])
-        parts = parts[1:]
+    owner = [parts.pop(0)] if parts[0].startswith("@") else []
+    if owner:
+        check_agent(owner[0][1:])
+    if parts and parts[0] in AREA_KINDS:
+        parts.insert(0, "areas")
+        value = "/".join([*owner, *parts])
     if is_candidate_place(value):
         return value
     if not parts or parts[0] not in ROOTS or not 2 <= len(parts) <= 3:

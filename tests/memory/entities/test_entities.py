@@ -40,6 +40,30 @@ def test_an_entity_is_made_once_and_found_by_title_and_alias(vault: Vault, calle
         show_entity(vault, "projects/other", caller)
 
 
+def test_an_entity_gets_another_name_once(vault: Vault, caller: Caller, clawmem: Command) -> None:
+    create_entity(vault, "people/mia", caller, "Mia Berg")
+    page = vault.root / "life/areas/people/mia/summary.md"
+    page.write_text(page.read_text() + "Written by hand.\n")
+    assert clawmem("entity", "alias", "mia", "Dr Berg").out.startswith("areas/people/mia is also called Dr Berg")
+    assert _keep(vault, caller, "Dr Berg likes tea", "dr berg") == "areas/people/mia"
+    assert "Written by hand." in page.read_text()
+    for name in ("Dr Berg", "mia berg"):
+        assert "no commit was made" in clawmem("entity", "alias", "mia", name).out
+    create_entity(vault, "people/tom", caller)
+    refused = clawmem("entity", "alias", "tom", "Mia Berg")
+    assert refused.code != 0 and "entity merge areas/people/tom areas/people/mia" in refused.err
+
+
+def test_a_new_name_that_is_nearly_a_known_one_is_pointed_out(clawmem: Command) -> None:
+    clawmem("remember", "Priya likes tea.", "--entity", "areas/people/priya")
+    near = clawmem("remember", "Priya likes figs.", "--entity", "people/pirya")
+    line = "clawmem entity merge areas/people/pirya areas/people/priya"
+    assert near.code == 0 and f"`{line}`" in near.err
+    for name in ("areas/people/paul", "projects/priya", "areas/people/priyanka"):
+        assert "spelled like" not in clawmem("remember", "Somebody likes tea.", "--entity", name).err
+    assert clawmem(*line.split()[1:]).code == 0
+
+
 def test_old_names_lead_to_the_new_place_through_every_move(vault: Vault, caller: Caller) -> None:
     _keep(vault, caller, "The site is written in Python", "projects/website")
     page = vault.root / "life/projects/website/summary.md"
