@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import check_is_text
 from clawmem.memory.pages.notes import note as act
+from clawmem.model.language.dates import parse_state, stamp
 
 
-def note(call: Call, text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)]) -> Answer:
+def note(
+    call: Call,
+    text: Annotated[str, Parameter("What happened, or - for stdin.", stdin=True)],
+    date: Annotated[str | None, Parameter("The day that the note is of, if not today.", ("--date",))],
+) -> Answer:
     """The next heartbeat reads the line and learns facts from it."""
     check_is_text(text, "note")
-    result = act(call.runtime.vault(), text, call.runtime.caller())
+    caller = call.runtime.caller()
+    day = parse_state(date, caller.now)[:10] if date else None
+    if day and day > stamp(caller.now)[:10]:
+        raise InvalidInput(f"{day} is still to come.", "Note it today, with the day in the text.")
+    result = act(call.runtime.vault(), text, caller, day)
     data = {"line": result.line, "path": result.path, "commit": result.commit}
     return Answer(data, [f"noted in {result.path}: {result.line}"], result.notices)
 
@@ -21,5 +31,5 @@ def note(call: Call, text: Annotated[str, Parameter("What happened, or - for std
 VERB = Command(
     note,
     {"line": str, "path": str, "commit": str},
-    ("clawmem note 'Met Jane in Oslo.'",),
+    ("clawmem note 'Met Jane in Oslo.'", "clawmem note 'The garden is dug.' --date yesterday"),
 )

@@ -25,15 +25,18 @@ class NoteResult(NamedTuple):
     notices: tuple[str, ...] = ()
 
 
-def note(vault: Vault, text: str, caller: Caller) -> NoteResult:
-    """Add a line to today's note of the calling agent, or of the vault if a person calls. Raise SecretFound."""
+def note(vault: Vault, text: str, caller: Caller, day: str | None = None) -> NoteResult:
+    """Add a line to a day's note (default: today's) of the calling agent, or of the vault if a person calls. Raise
+    SecretFound."""
     statement = allowed(vault.settings, check_statement(text, "note"), "The note")
     moment = stamp(caller.now)
+    clock = f"{moment[11:16]} " if day in (None, moment[:10]) else ""
+    moment = day or moment
     path = daily_path(moment[:10], caller.agent)
     with writing(vault, caller, "note") as work:
         screen = HandoverScreen(work, {"source": path})
         statement = screen.kept(statement, "note") if caller.agent else statement
-        line = f"- {moment[11:16]} {statement}"
+        line = f"- {clock}{statement}"
         page = work.text(path)
         refuse_conflict_markers(page, path)
         place = path.removesuffix(".md")

@@ -55,6 +55,15 @@ def test_a_question_for_a_day_lists_the_day(diary: Command, question: str, items
     assert all(words in line for words, line in zip(items, lines, strict=True))
 
 
+def test_a_note_of_an_earlier_day_stands_in_its_page(diary: Command, vault_root: Path) -> None:
+    assert "daily/2026-11-22.md" in diary("note", "The quay was flooded.", "--date", "22 November", env=NOW).out
+    assert (vault_root / "daily/2026-11-22.md").read_text() == "# 2026-11-22\n\n- The quay was flooded.\n"
+    assert diary("heartbeat", env=NOW).code == 0
+    assert "The quay was flooded." in diary("recall", "what did I note on 22 November?", env=NOW).out
+    late = diary("note", "The quay was flooded.", "--date", "tomorrow", env=NOW)
+    assert late.code == 2 and "still to come" in late.err
+
+
 def test_no_question_and_a_day_lists_the_days(diary: Command) -> None:
     assert diary("recall", "", env=NOW).code == 2
     lines = diary("recall", "", "--since", "9 November", "--until", "gestern", env=NOW).out.splitlines()
