@@ -103,6 +103,14 @@ def test_a_target_that_cannot_be(full: Vault, caller: Caller, target: Path, plac
         backup_to_file(full, caller, target.parent.parent / place)
 
 
+def test_a_folder_gets_a_backup_named_by_the_day(full: Vault, clawmem: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "shelf"
+    assert "no folder" in clawmem("backup", f"{folder}/").err and not folder.exists()
+    folder.mkdir()
+    assert clawmem("backup", str(folder), env={"CLAWMEM_NOW": "2026-11-20T10:00:00Z"}).code == 0
+    assert [file.name for file in folder.iterdir()] == [f"{full.root.name}-2026-11-20.clawmem"]
+
+
 def test_equal_vaults_give_equal_streams(full: Vault, caller: Caller) -> None:
     o, other = io.BytesIO(), io.BytesIO()
     backup_to_stream(full, caller, o)

@@ -13,12 +13,16 @@ from clawmem.faces.parts.reading import opened
 from clawmem.memory.backup import BackupResult, backup_to_file, backup_to_stream, verify_backup
 from clawmem.memory.backup import restore as restore_act
 from clawmem.model.history.entry import Manifest, manifest_record
+from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 
 
 def backup(
     call: Call,
-    file: Annotated[str, FILE._replace(metavar="FILE|-", help="The file to write, or - for stdout.")],
+    file: Annotated[
+        str,
+        FILE._replace(metavar="FILE|-", help="The file to write, a folder for one named by the day, or - for stdout."),
+    ],
     force: Annotated[bool, Parameter("Replace the file if it exists.", ("--force",))],
     verify: Annotated[bool, Parameter("Verify the backup in FILE instead of creating one.", ("--verify",))],
 ) -> Answer | Stream:
@@ -30,6 +34,8 @@ def backup(
     if file == "-":
         return Stream("backup", lambda out: _answer(backup_to_stream(runtime.vault(), runtime.caller(), out), None))
     target = (runtime.working_folder / Path(file).expanduser()).resolve()
+    if file.endswith("/") or target.is_dir():
+        target /= f"{runtime.vault().root.name.lstrip('.')}-{stamp(runtime.caller().now)[:10]}.clawmem"
     return _answer(backup_to_file(runtime.vault(), runtime.caller(), target, force), target)
 
 
