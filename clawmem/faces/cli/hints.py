@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
-from shlex import quote, split
+from pathlib import Path
+from shlex import join, quote, split
 from typing import Any
 
 from clawmem.errors import ClawmemError
 from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at
 from clawmem.faces.parts.words import LISTED_BY
-from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS
+from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, VERBS
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 from clawmem.model.language.text import near_name
 from clawmem.runtime import runtime_of
@@ -33,6 +34,8 @@ def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Map
     `other_names`, else by spelling; with the other words, where that can be read."""
     meant = other_names.get(words[0].lower()) or near_name(words[0], known)
     message = f"No such command {words[0]!r}."
+    if words[1:2] == ["about"]:
+        words, meant = words[1:], "show"
     if not meant:
         return message
     with suppress(IndexError):
@@ -51,6 +54,8 @@ def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
     if not message.endswith((".", "?", "!", ")")):
         message += "."
     meant = _quoted(arguments, message, context) or _what_fits(arguments, problem, context)
+    if kind == "NoSuchOption" and not path.count(" "):
+        meant = _after_its_verb(arguments)
     hint = " ".join((*meant, f"See `{path} --help`."))
     if kind == "NoSuchOption" and not problem.option_name.startswith("--"):
         hint += " Put a text that begins with a dash after `--`."
@@ -81,8 +86,20 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
     if type(problem).__name__ != "UsageError" or not known:
         return []
     if context.parent is not None:
-        return [f"Its commands are {', '.join(known)}."]
+        commands = f"Its commands are {', '.join(known)}."
+        verb = context.command_path.split()[1:]
+        rest = arguments[verb_at(arguments) + len(verb) :]
+        line = [*verb, "add", *rest]
+        return [f"Did you mean `clawmem {join(line)}`?" if " " in "".join(rest[:1]) and plain_call(line) else commands]
     return [more for words, more in _MORE.items() if words in problem.message]
+
+
+def _after_its_verb(arguments: Sequence[str]) -> list[str]:
+    """The command line with the options before its verb behind it, where that can be read."""
+    for place, word in enumerate(arguments):
+        if word in VERBS and plain_call(line := [*arguments[place:], *arguments[:place]]):
+            return [f"Options of a verb follow it: `{' '.join(['clawmem', *map(quote, line)])}`."]
+    return []
 
 
 def _is_id(word: str) -> bool:
@@ -127,6 +144,8 @@ def _resolves(arguments: Sequence[str], line: Sequence[str], text: str) -> bool:
     if call is None:
         return False
     *_, last = (parameter for parameter in call[0].parameters if not parameter.flags)
+    if last.completes == "file":
+        return Path(text).exists()
     if last.completes not in ("fact", "entity", "fact or entity"):
         return True
     return _names(arguments, last.completes, text)

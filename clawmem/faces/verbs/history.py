@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from shlex import quote
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput, NotFound
@@ -121,6 +122,8 @@ def _undo_lines(result: UndoResult, dry_run: bool) -> list[str]:
     if not result.facts:
         lines += [f"{would}{'removed' if path in result.removed else 'restored'}: {path}" for path in result.paths]
     lines.append(f"commit {result.commit[:SHORT]}" if result.commit else "dry run; nothing was changed")
+    imports = dict.fromkeys(placed.fact.source for placed in result.facts if placed.fact.source.startswith("import:"))
+    lines += [f"to withdraw the whole import: clawmem retract --source {quote(source)}" for source in imports]
     return lines
 
 

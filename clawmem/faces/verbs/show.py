@@ -18,7 +18,7 @@ from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.facts.validity import is_over
-from clawmem.model.language.dates import parse_state, stamp
+from clawmem.model.language.dates import parse_period, parse_state, stamp
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.tiers import tier_of
 from clawmem.model.pages.summary import prose
@@ -51,6 +51,10 @@ def show(
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     near = ""
+    days = parse_period(fact.removeprefix("daily/"), here.caller.now) if fact[-1:].isdigit() and "-" in fact else None
+    if days:
+        notes = f"`clawmem recall '' --since {days[0]} --until {days[1]}` shows what was said and noted"
+        raise NotFound(f"'{fact}' is no fact and no entity.", f"{notes}, and `clawmem log {days[0]}` what changed.")
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
         try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
@@ -123,7 +127,8 @@ def _all_of(
     rows = list[str]()
     for name in names:
         result = recall(here.vault, name, here.caller, wanted, _MOST_ELSEWHERE, places, 1, LEAST_SCORE)
-        others = [hit for hit in result.ranking if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
+        named = [hit for hit in result.ranking if "keyword" in hit.hit.channels]  # not what is only near in meaning
+        others = [hit for hit in named if getattr(getattr(hit.hit, "fact", None), "id", None) not in own]
         hits = [hit for hit in others if hit.text not in elsewhere]
         elsewhere |= {hit.text: hit for hit in hits}
         rows += hit_lines(result, hits, name, user, explain=False)

@@ -146,10 +146,10 @@ take the places `{0}` and `{1}`, or follow."""
 
 OTHER_OPTIONS = {
     "--because": "--reason --why", "--count": "--limit", "--due": "--valid-to", "--end": "--until --valid-to",
-    "--format": "--json", "--from": "--since --valid-from", "--head": "--limit", "--max": "--limit",
-    "--name": "--title", "--output": "--json", "--since": "--valid-from --from", "--start": "--since --valid-from",
-    "--to": "--until --valid-to", "--top": "--limit", "--type": "--category", "--until": "--valid-to --to",
-    "--why": "--reason", "-V": "--version", "-v": "--version",
+    "--format": "--json", "--from": "--since --valid-from", "--head": "--limit", "--kind": "--category",
+    "--max": "--limit", "--name": "--title", "--output": "--json", "--since": "--valid-from --from",
+    "--start": "--since --valid-from", "--to": "--until --valid-to", "--top": "--limit", "--type": "--category",
+    "--until": "--valid-to --to", "--why": "--reason", "-V": "--version", "-v": "--version",
 }  # fmt: skip
 """Options that other programs have, each with those of clawmem that may be meant: the first that the verb has."""
 

@@ -48,6 +48,7 @@ def test_an_import_is_made_once_and_taken_back_by_its_source(clawmem: Command, t
     assert (first["trust"], first["source"]) == ("agent", "import:memories.json") and first["source_event"]
     again = clawmem("import", str(file), "--json").data
     assert (again["facts"], again["known"], again["events"], again["commit"]) == ([], 3, 0, None)
+    assert "clawmem retract --source import:memories.json" in clawmem("undo", "--dry-run").out
     clawmem("revoke", "--source", "import:memories.json")
     assert [fact["status"] for fact in facts(clawmem)] == []
     assert clawmem("import", str(file), "--json").data["known"] == 3

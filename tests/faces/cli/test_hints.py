@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -42,6 +43,10 @@ def _hinted(clawmem: Command, *words: str) -> list[str]:
         ("entity add project site", "entity create projects/site"),
         ("merge jane atlas", "entity merge jane atlas"),
         ("merge jane zzz", "merge fact_1a2b fact_5e6f --into 'Jane lives in Oslo, in Grünerløkka.'"),
+        ("--limit 2 list", "list --limit 2"),
+        ("-n 2 recall tea", "recall tea -n 2"),
+        ("decision 'Use Postgres.' --why 'It is known.'", "decision add 'Use Postgres.' --why 'It is known.'"),
+        ("show daily/2026-11-20", "recall '' --since 2026-11-20 --until 2026-11-20"),
         ("note list", "recall '' --in notes --since today"),
         ("note show yesterday", "recall '' --in notes --since today"),
         ("remember list", "list"),
@@ -59,6 +64,23 @@ def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: 
 
 def test_an_entity_is_proposed_where_a_name_is_misspelt(clawmem: Command) -> None:
     assert "Did you mean areas/people/jane?" in clawmem("show", "Jnae").err
+
+
+def test_a_fact_is_proposed_where_one_letter_of_its_id_is_wrong(clawmem: Command) -> None:
+    fact = clawmem("list", "--json").data["facts"][0]["id"]
+    for slip in (f"{fact[:-1]}{'0' if fact[-1] != '0' else '1'}", f"{'0' if fact[5] != '0' else '1'}{fact[6:]}"):
+        assert f"Did you mean {fact}?" in clawmem("show", slip).err
+    assert "Did you mean" not in clawmem("show", "fact_zzzzzzzz").err
+
+
+def test_facts_about_somebody_are_shown(clawmem: Command) -> None:
+    assert "Did you mean `clawmem show Jane`?" in clawmem("facts", "about", "Jane").err
+
+
+def test_the_words_before_a_file_are_left_out(clawmem: Command, tmp_path: Path) -> None:
+    file = tmp_path / "memory.md"
+    file.write_text("- I like tea\n")
+    assert f"`clawmem import {file}`" in clawmem("import", "markdown", str(file)).err
 
 
 @pytest.mark.parametrize("word", ["pause", "off", "stop"])
