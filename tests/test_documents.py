@@ -48,11 +48,11 @@ def test_a_command_that_the_manual_lacks_is_put_where_it_belongs() -> None:
     whole = page("commands.md")
     assert with_blocks(whole) == whole
     block = r"<!-- begin: {} -->\n.*?<!-- end -->\n"
-    without = re.sub(block.format("entity move"), "", re.sub(block.format("undo"), "", whole, flags=re.S), flags=re.S)
+    without = re.sub(block.format("entity alias"), "", re.sub(block.format("undo"), "", whole, flags=re.S), flags=re.S)
     without = re.sub(r"### undo\n\n", "", without)
-    assert "entity move -->" not in without and "undo -->" not in without
+    assert "entity alias -->" not in without and "undo -->" not in without
     names = [*blocks(with_blocks(without))]
-    assert names[names.index("entity rename") + 1] == "entity move"
+    assert names[names.index("entity rename") + 1] == "entity alias"
     assert names[-1] == "undo" and "### undo\n\n<!-- begin: undo -->" in with_blocks(without)
 
 

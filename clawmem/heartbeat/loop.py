@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clawmem import __version__
 from clawmem.errors import ClawmemError, InvalidInput, Locked
 from clawmem.heartbeat.reports import Report, Step, StepContext, nights_due
-from clawmem.heartbeat.steps import all_steps
+from clawmem.heartbeat.steps import SYNC, all_steps
 from clawmem.index.vectors.embed import needs_embedding
 from clawmem.learning.reconciling.round_state import KEPT
 from clawmem.llm.choice import Model
@@ -139,7 +139,8 @@ def _run_locked(
     run = run._replace(last=read_heartbeat_state(vault))
     if complete and _is_up_to_date(run):
         count_tokens(vault)  # a rebuilt index has no token counts
-        return _with_edits(HeartbeatResult(notices=notices), edits)
+        # Other machines may have something. The next heartbeat reads it.
+        steps = tuple(step for step in steps if step.name == SYNC)
     start = vault.head().commit
     result = _run_steps(steps, run, report)
     write_heartbeat_state(vault, _next_state(run, result, start, complete))

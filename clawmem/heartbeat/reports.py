@@ -36,6 +36,7 @@ from clawmem.memory.facts.premises import FutureValuesResult, PremisesResult
 from clawmem.memory.pages.guardrails import GuardrailPagesResult
 from clawmem.memory.pages.memory_page import MemoryPageResult
 from clawmem.memory.pages.summaries import SummariesResult
+from clawmem.memory.sync.sync import SyncResult
 from clawmem.model.language.dates import days_after, night_of
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import in_doubt
@@ -261,6 +262,14 @@ def _upkeep(result: UpkeepResult | None, explain: bool) -> Report:
     return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
 
 
+def _sync(result: SyncResult | None, explain: bool) -> Report:
+    """Return how many changes were received from other machines and sent to them."""
+    received, sent = (result.received, result.sent if result.pushed else 0) if result else (0, 0)
+    lines = [f"received {counted(received, 'change')} from other machines"] if received else []
+    lines += [f"sent {counted(sent, 'change')} to {result.remote}"] if result and sent else []
+    return Report({"received": received, "sent": sent}, tuple(lines))
+
+
 def _embed(run: EmbeddingRun | None, explain: bool) -> Report:
     """Return how many texts were embedded and how many remain."""
     if run is None:
@@ -288,6 +297,7 @@ SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
 MEMORY = Reporter({"memory": bool}, _memory)
 GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
 UPKEEP = Reporter({"repacked": bool}, _upkeep)
+SYNC = Reporter({"received": int, "sent": int}, _sync)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 
 

@@ -25,6 +25,7 @@ from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises
 from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
 from clawmem.memory.pages.summaries import count_tokens
+from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, SyncOptions, SyncResult, sync
 from clawmem.model.language.dates import stamp
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
@@ -90,6 +91,10 @@ def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
     return asked.of(kind) if asked else ()
 
 
+def _sync(run: StepContext) -> SyncResult:
+    return sync(run.vault, run.caller, SyncOptions(run.vault.settings.words(HEARTBEAT_REMOTE)))
+
+
 def _upkeep(run: StepContext) -> UpkeepResult:
     delete_spending_before(run.vault, stamp(run.caller.now)[:10])
     with transaction(run.vault, run.caller.now, "upkeep"):
@@ -105,6 +110,9 @@ def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemErro
 ALWAYS = Due("at every heartbeat", lambda run: True)
 WRITING = Due("at every heartbeat that writes", lambda run: not run.dry_run)
 NIGHTLY = Due("once for each day, after 03:00 UTC", nights_due)
+SYNC = "sync"
+_SYNCING = Due("at every heartbeat that writes, with `sync.heartbeat`",
+               lambda run: not run.dry_run and run.vault.settings.words(HEARTBEAT_REMOTE))  # fmt: skip
 _ASKING = Due("at every heartbeat, if a model is set", lambda run: run.model or run.judge or run.narrator)
 
 STEPS = (
@@ -143,6 +151,8 @@ STEPS = (
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("guardrails", "Refresh the pages of guardrails.", ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
+    Step(SYNC, "Exchange changes with the remote that `sync setup` named.", _SYNCING, _sync, reports.SYNC,
+         lambda other: [(None, other.problem)] if other.problem else []),
     Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", WRITING,
          lambda run: embed_missing(run.vault, report=run.report), reports.EMBED,

@@ -18,6 +18,7 @@ from clawmem.vault.state.heartbeat_state import LOG
 from clawmem.vault.vault import Vault
 
 CRONTAB = "crontab"
+USUAL_INTERVAL = "15m"
 MARK = "clawmem heartbeat"
 """The beginning of the comment that marks clawmem's entries."""
 _DEFAULT_PATH = "/usr/bin:/bin"

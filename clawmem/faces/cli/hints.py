@@ -25,7 +25,7 @@ _PLACES = {"person": "areas/people", "company": "areas/companies", "project": "p
 _MORE = {
     "'setup --remove'": "`clawmem setup HARNESS --remove` takes the memory out of an agent, `clawmem config set"
     " llm.model ''` ends the reader, and `clawmem config set session.ask false` the question after a turn.",
-    "'clone'": "On another machine: `git clone REMOTE ~/.clawmem`, then `clawmem status`.",
+    "'clone'": "On another machine: `clawmem sync setup ADDRESS`.",
 }
 
 

@@ -8,14 +8,14 @@ from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.setup import cron as beside
-from clawmem.setup.cron import CRONTAB, Schedule, ScheduleEntry, daily_schedule, interval_schedule
-
-_DEFAULT = "15m"
+from clawmem.setup.cron import CRONTAB, USUAL_INTERVAL, Schedule, ScheduleEntry, daily_schedule, interval_schedule
 
 
 def install(
     call: Call,
-    each: Annotated[str | None, Parameter(f"How often: 5m to 30m, 1h to 12h, 1d (default: {_DEFAULT}).", ("--every",))],
+    each: Annotated[
+        str | None, Parameter(f"How often: 5m to 30m, 1h to 12h, 1d (default: {USUAL_INTERVAL}).", ("--every",))
+    ],
     hour: Annotated[str | None, Parameter("Once a day at HH:MM, local time.", ("--at",))],
     dry_run: Annotated[bool, _DRY_RUN],
 ) -> Answer:
@@ -34,7 +34,7 @@ def show(call: Call) -> Answer:
     """Show the installed schedule, or the one that would be installed."""
     vault, environment = call.runtime.vault(), call.runtime.environment
     line = beside.find_crontab_entry(vault, environment)
-    wanted = beside.crontab_line(vault, environment, interval_schedule(_DEFAULT))
+    wanted = beside.crontab_line(vault, environment, interval_schedule(USUAL_INTERVAL))
     entry = ScheduleEntry(CRONTAB, beside.entry_marker(vault), line or wanted, line is not None)
     notices = [] if line else ["nothing is installed; `clawmem cron install` would add this line"]
     return Answer({"entries": [_data(call, entry)]}, [entry.text], notices)
@@ -53,7 +53,7 @@ def remove(call: Call, dry_run: Annotated[bool, _DRY_RUN]) -> Answer:
 def _schedule(each: str | None, hour: str | None) -> Schedule:
     if each and hour:
         raise InvalidInput("--every and --at cannot be combined.", "Use one of them.")
-    return daily_schedule(hour) if hour else interval_schedule(each or _DEFAULT)
+    return daily_schedule(hour) if hour else interval_schedule(each or USUAL_INTERVAL)
 
 
 def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:

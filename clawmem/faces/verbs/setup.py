@@ -16,6 +16,7 @@ from clawmem.model.records.access import Person
 from clawmem.model.records.layout import ACCESS
 from clawmem.setup.cron import (
     CRONTAB,
+    USUAL_INTERVAL,
     find_crontab_entry,
     has_crontab,
     install_crontab,
@@ -27,7 +28,6 @@ from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
 from clawmem.vault.exchange.create import create_vault
 
 _NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
-_EVERY = "15m"
 _AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
 
 
@@ -137,7 +137,7 @@ def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple
         return (), (without,)
     if not wanted and not call.answered([without], f"Run it every 15 minutes as well, by {CRONTAB}?"):
         return (), (f"{without}; `clawmem setup {harness} --schedule` runs it every 15 minutes as well",)
-    entry = install_crontab(vault, environment, interval_schedule(_EVERY), dry_run=False)
+    entry = install_crontab(vault, environment, interval_schedule(USUAL_INTERVAL), dry_run=False)
     receipt.scheduled = True
     receipt.write(receipt.at or stamp(runtime.now()))
     return (f"the heartbeat runs every 15 minutes by {entry.by}",), ()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-from clawmem.errors import DONE, PARTIAL, InvalidInput
+from clawmem.errors import DONE, PARTIAL, InvalidInput, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.memory.sync.sync import ReceivedCommits, SyncOptions, SyncResult
+from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, ReceivedCommits, SyncOptions, SyncResult
 from clawmem.memory.sync.sync import sync as act
 from clawmem.model.language.text import counted, visible
 from clawmem.model.merging.fields import POLICIES
+from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.memory.sync.removed_facts import RemoteRemoval
@@ -39,6 +41,14 @@ def sync(
         bool, Parameter("Finish the stopped git merge with the present contents of the files.", ("--continue",))
     ],
     dry_run: Annotated[bool, DRY_RUN._replace(help="Fetch and show what would be done; change nothing.")],
+    setup: Annotated[
+        str | None,
+        Parameter(
+            "Connect with a private git address, or join the memory there; also `sync setup`.",
+            ("--setup",),
+            metavar="ADDRESS",
+        ),
+    ],
     unrelated: Annotated[bool, Parameter("Merge two vaults without a common history.", ("--allow-unrelated",))],
     rewritten: Annotated[bool, Parameter("Sync with a remote whose history was rewritten.", ("--allow-rewritten",))],
 ) -> Answer:
@@ -46,6 +56,8 @@ def sync(
     machines pushed first at each attempt; 12: there was a conflict with --conflict fail."""
     policy = _checked_policy(conflict)
     runtime = call.runtime
+    if setup is not None:
+        return _connected(call, setup)
     if go_on:
         return _continued(call, policy)
     wanted = SyncOptions(remote, branch, policy, dry_run, unrelated, rewritten)
@@ -124,6 +136,41 @@ def _lost(lost: Sequence[RemoteRemoval]) -> Iterator[str]:
             continue
         by = visible(f"{facts[0].author}: {facts[0].subject}")
         yield f"{what}, in {commit[:12]} by {by}; `clawmem undo {commit[:12]}` reverts that"
+
+
+def _connected(call: Call, address: str) -> Answer:
+    """Connect this machine, and sync with each heartbeat from now on, which cron runs where there is one."""
+    from clawmem.memory.health.configure import change_setting
+    from clawmem.memory.sync.connect import connect
+
+    runtime = call.runtime
+    try:
+        present, root = runtime.vault(), runtime.vault().root
+    except NoVault:
+        present, root = None, runtime.new_vault_folder(None)
+    with call.progress() as on_progress:
+        found = connect(present, root, address, runtime.caller(), runtime.environment, on_progress)
+    vault = found.vault
+    change_setting(vault, runtime.caller(), HEARTBEAT_REMOTE, found.sync.remote)
+    what = "joined the memory at" if found.joined else "connected with"
+    lines = [f"{what} {address}: {vault.root}", *_lines(found.sync, dry_run=False)]
+    lines += [f"made a bare repository in {found.made}"] if found.made else []
+    lines.append(f"each heartbeat syncs: {_scheduled(vault, runtime.environment)}")
+    lines.append(f"on another machine: clawmem sync setup {quote(found.address)}")
+    return Answer(_data(found.sync, dry_run=False), lines, (*runtime.notices(), *found.sync.notices))
+
+
+def _scheduled(vault: Vault, environment: Mapping[str, str]) -> str:
+    """Have cron run the heartbeat, where there is a crontab without it; return when it runs."""
+    from clawmem.setup.cron import USUAL_INTERVAL, find_crontab_entry, has_crontab, install_crontab, interval_schedule
+
+    if find_crontab_entry(vault, environment):
+        return "cron runs it (`clawmem cron show`)"
+    if not has_crontab(environment):
+        return "it runs at the end of an agent's session, or by `clawmem heartbeat`"
+    schedule = interval_schedule(USUAL_INTERVAL)
+    install_crontab(vault, environment, schedule, dry_run=False)
+    return f"cron runs it {schedule.words} (`clawmem cron remove` ends that)"
 
 
 def _continued(call: Call, policy: str | None) -> Answer:

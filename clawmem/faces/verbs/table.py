@@ -123,7 +123,12 @@ FORMER_VERBS = {
 USUAL_WORDS = {"evaluate": "task"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
 
-OTHER_WORDS = {"entity add": "entity create", "note add": "note", "remember add": "remember"}
+OTHER_WORDS = {
+    "entity add": "entity create",
+    "note add": "note",
+    "sync setup": "sync --setup",
+    "remember add": "remember",
+}
 """Two words that stand for a verb's own."""
 
 OTHER_NAMES = {

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 _BRANCH = re.compile(r"(?!.*(?:\.\.|//|\.lock$|/$|\.$))[A-Za-z0-9_][\w./-]*")
 _MIN_DELAY, _MAX_DELAY = 0.02, 1.0
+# The setting of this machine with the remote that each heartbeat syncs with.
+HEARTBEAT_REMOTE = "sync.heartbeat"
 # How often a sync tries if others push at the same time.
 ATTEMPTS = 30
 

@@ -191,6 +191,7 @@ SETTINGS = (
         "what sync does if two machines changed the same thing: keep both and ask (review), take one side, or fail",
         choices=("newest", "ours", "theirs", "review", "fail"),
     ),
+    Setting("sync.heartbeat", "optional", "", "the remote that each heartbeat syncs with; `sync setup` sets it"),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),

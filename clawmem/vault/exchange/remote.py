@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 # Fetched objects are checked, and only one branch is fetched.
-_SETTINGS = (
+FETCH_SETTINGS = (
     "fetch.fsckObjects=true",
     "fetch.showForcedUpdates=true",
     "fetch.output=full",
@@ -61,6 +61,20 @@ _RACE_MESSAGES = (
 _REFUSAL = re.compile(r"^!\t[^\t]*\t\[[^\]]*\] \((.*)\)$", re.MULTILINE)
 _FROM_THERE = re.compile(r"^remote: (.*)$", re.MULTILINE)
 _MAX_HOOK_LINES, _MAX_HOOK_TEXT = 3, 300
+_NO_PASSWORDS = "clawmem does not ask for passwords: set up a credential helper for git, then run the command again."
+# What to do, by what git or ssh says.
+_HINTS = {
+    "Host key verification failed": "ssh does not know this host yet: connect to it once with `ssh`, compare the"
+    " fingerprint with the one that the host publishes, then run the command again.",
+    "Permission denied (": "The host knows no key of this machine: `ssh-keygen -t ed25519` makes one; add the file"
+    " `~/.ssh/id_ed25519.pub` to your account there.",
+    "Authentication failed": _NO_PASSWORDS,
+    "could not read Username": _NO_PASSWORDS,
+    "could not read Password": _NO_PASSWORDS,
+    "Permission denied": _NO_PASSWORDS,
+    "not found": "Check the address, and create a private, empty repository there first.",
+    "does not appear to be a git repository": "Check the address, and create a private, empty repository there first.",
+}
 _UNREACHABLE = "Nothing was lost: the vault here is complete. Try again when it can be reached."
 
 
@@ -84,7 +98,7 @@ def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = No
     unused = vault.git.ignored_settings()
     if name in known or any((entry.section, entry.subsection) == ("remote", name) for entry in unused):
         _check_address(vault, name, settings, unused)
-        return Remote(name, _silent(vault, "core.sshcommand" in settings))
+        return Remote(name, without_prompts(vault.git.environment, "core.sshcommand" in settings))
     add = f"git -C {shlex.quote(str(vault.root))} remote add {name} URL"
     if not known:
         raise NotFound(
@@ -197,7 +211,7 @@ def fetch(
             "If this was intended (a secret was redacted, for example), create a new clone; "
             "`clawmem sync --allow-rewritten` restores the old history.",
         )
-    raise _failed("fetched from", remote.name, output)
+    raise remote_failure("fetched from", remote.name, output)
 
 
 def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
@@ -221,7 +235,11 @@ def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnP
     if _lost_race(output.printed + output.complaint):
         return False
     refusal = _REFUSAL.search(output.printed)
-    raise _refused(remote.name, branch, refusal[1], output) if refusal else _failed("pushed to", remote.name, output)
+    raise (
+        _refused(remote.name, branch, refusal[1], output)
+        if refusal
+        else remote_failure("pushed to", remote.name, output)
+    )
 
 
 def _run(
@@ -232,7 +250,7 @@ def _run(
     on_progress: OnProgress | None,
     seconds: float,
 ) -> RemoteOutput:
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
+    settings = [part for setting in FETCH_SETTINGS for part in ("-c", setting)]
     with vault.git.with_environment(remote.variables):
         return run_remote_git(vault.git, (*settings, *command, "--", remote.name, spec), seconds, on_progress)
 
@@ -241,10 +259,11 @@ def _lost_race(complaint: str) -> bool:
     return any(sign in complaint for sign in _RACE_MESSAGES)
 
 
-def _silent(vault: Vault, own_ssh: bool) -> dict[str, str]:
-    """Return variables with which git and ssh fail at once instead of asking for a password."""
+def without_prompts(environment: Mapping[str, str], own_ssh: bool) -> dict[str, str]:
+    """Return variables with which git and ssh fail at once instead of asking for a password. `own_ssh` says that git's
+    settings name a program for ssh."""
     record = {"GIT_ASKPASS": "true", "SSH_ASKPASS": "true", "SSH_ASKPASS_REQUIRE": "never"}
-    own = {"GIT_SSH", "GIT_SSH_COMMAND"} & vault.git.environment.keys()
+    own = {"GIT_SSH", "GIT_SSH_COMMAND"} & environment.keys()
     if not own and not own_ssh:
         record["GIT_SSH_COMMAND"] = "ssh -oBatchMode=yes"
     return record
@@ -266,20 +285,14 @@ def _refused(remote: str, branch: str, reason: str, output: RemoteOutput) -> Rem
     return RemoteFailed(f"{remote} refused the push to {branch} ({visible(reason)}){detail}.", hint)
 
 
-def _failed(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
+def remote_failure(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
+    """Return the error for a git command that could not do something with a remote, with a hint that fits."""
     lines = [line.strip() for line in output.complaint.splitlines()]
     messages = [line for line in lines if line.startswith(("fatal:", "error:"))] or [line for line in lines if line]
     words = messages[0].removeprefix("fatal:").removeprefix("error:").strip(" .") if messages else "it did not answer"
     if output.code is None:
         words += " (sync.timeout_seconds)"
-    hint = _UNREACHABLE
-    if any(
-        sign in output.complaint for sign in ("Authentication failed", "could not read Username", "Permission denied")
-    ):
-        hint = (
-            "clawmem does not ask for passwords: set up a key or a credential helper for git,"
-            " then run the command again."
-        )
+    hint = next((text for sign, text in _HINTS.items() if sign in output.complaint), _UNREACHABLE)
     return RemoteFailed(f"{remote} could not be {did}: {words}.", hint)
 
 
