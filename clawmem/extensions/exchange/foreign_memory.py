@@ -42,7 +42,8 @@ class ForeignMemory(NamedTuple):
     `place` is where it stands, for messages. `key` identifies it within its origin, also after an edit of its text
     where the format has ids. `quote` is the text as it was written; it becomes the evidence. `timestamp` is its own
     time, ISO 8601 in UTC, or None. `record` has further keys of a fact, such as category, tags or valid_to. `title`
-    is the title of the entity, if the entity is new.
+    is the title of the entity, if the entity is new. `replaces` is the key of the statement that it replaced at its
+    own time.
     """
 
     place: str
@@ -53,6 +54,7 @@ class ForeignMemory(NamedTuple):
     title: str | None = None
     timestamp: str | None = None
     record: Mapping[str, Any] = {}
+    replaces: str | None = None
 
 
 class SkippedMemory(NamedTuple):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.exchange import foreign_memory as mem0
-from clawmem.extensions.exchange import okf
+from clawmem.extensions.exchange import okf, para
 from clawmem.extensions.exchange.foreign_memory import (
     NO_STATEMENT,
     Files,
@@ -107,7 +107,8 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
 #
 # Layouts: Claude Code writes one page a memory, with `name`, `description` and a `type` (user, feedback, project or
 # reference) in its front matter, and lists the pages in MEMORY.md. Codex and OpenClaw write MEMORY.md, USER.md and
-# memory/YYYY-MM-DD.md as lists.
+# memory/YYYY-MM-DD.md as lists. Letta Code keeps a repository of pages with a `description`, those of system/ always
+# in the prompt, persona.md among them.
 
 _CATEGORIES = {"user": "fact", "feedback": "instruction", "project": "project", "reference": "reference"}
 _INDEX = "MEMORY.md"
@@ -117,6 +118,7 @@ _OF_AGENT = re.compile(r"(?:^|/)(?:MEMORY|USER|memory_summary|raw_memories)\.md$
 _CODEX_LOOKUPS = frozenset(("rollout_summary_files", "keywords", "what's in memory"))
 _CODEX_HEAD = re.compile(r"(?:thread_id|updated_at|rollout_path|cwd|git_branch|scope|applies_to):\s*\S")
 _CODEX_UPDATED = re.compile(r"^updated_at:\s*(?P<when>\S+)", re.MULTILINE)
+_IN_PROMPT, _PERSONA = re.compile(r"(?:^|/)system/.*\.md$"), "persona.md"
 _NO_DAY = "YYYY-MM-DD"
 _PLACEHOLDER = re.compile(r"_[^_]+_|\*[^*]+\*")
 NO_MEMORY = "it is a placeholder, or what the program keeps for its own look-ups"
@@ -153,13 +155,18 @@ def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
 
 
 def is_agent_memory(files: Files, yaml: Yaml) -> bool:
-    """Return whether files have a page that Codex or OpenClaw keeps its memory in."""
-    return any(_OF_AGENT.search(path) or _DAILY.search(path) for path in files)
+    """Return whether files have a page that Codex, OpenClaw or Letta Code keeps its memory in."""
+    if any(_OF_AGENT.search(path) or _DAILY.search(path) for path in files):
+        return True
+    return any(_IN_PROMPT.search(path) and "description" in page.front for path, page in pages_of(files, yaml))
 
 
 def read_agent_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
     """Yield each paragraph and bullet of the pages; what the page marks as no longer active is left out."""
     for path, page in pages_of(files, yaml):
+        if posixpath.basename(path) == _PERSONA:
+            yield SkippedMemory(path, "it tells an agent how to behave")
+            continue
         dated, updated = _DAILY.search(path), _CODEX_UPDATED.search(page.body)
         on = f"{dated['day']}T00:00:00Z" if dated else updated and updated["when"]
         body = _MARK_ABOVE.sub(lambda found: f"\n{found['gap']}{found['line']} {found['mark']}", page.body)
@@ -190,17 +197,20 @@ AUTO = "auto"
 
 
 class MemoryFormat(NamedTuple):
-    """A format: whether files have it, how they are read, and the trust of its statements unless a person says."""
+    """A format: whether files have it, how they are read, the trust of its statements unless a person says, and what
+    of it becomes events only."""
 
     fits: Callable[[Files, Yaml], bool]
     read: Callable[[Files, Yaml], Iterator[Found]]
     trust: str
+    messages: Callable[[Files], Iterator[Message]] = lambda files: iter(())
 
 
 # In the order in which they are tried: a format with fewer signs of its own comes later.
 MEMORY_FORMATS = {
     "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
     "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
+    "para": MemoryFormat(para.fits, para.read, "agent", para.messages),
     "okf": MemoryFormat(okf.fits, okf.read, "external"),
     "agent-memory": MemoryFormat(is_agent_memory, read_agent_memory, "agent"),
     "notes": MemoryFormat(is_linked_notes, read_linked_notes, "user"),

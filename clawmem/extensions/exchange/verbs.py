@@ -33,6 +33,7 @@ from clawmem.faces.parts.reading import (
 from clawmem.index.search.lookup import facts_from_event
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.facts.remember import RememberedFact, remember
+from clawmem.memory.facts.revise import supersede
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -111,12 +112,18 @@ def import_memories(
     spoken = ingest(vault, messages, caller, origin)
     skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
     refused = {skipped_line.line for skipped_line in heard.skipped} if heard else set()
-    drafts = [statement.draft for statement in fresh if statement.message.line not in refused]
-    result = remember(vault, drafts, caller) if drafts else None
-    commit = (result and result.commit) or spoken.commit or (heard and heard.commit)
+    kept = [statement for statement in fresh if statement.message.line not in refused]
+    keys = {statement.memory.key for statement in kept}
+    later = [statement for statement in kept if statement.memory.replaces in keys]
+    first = [statement for statement in kept if statement.memory.replaces not in keys]
+    result = remember(vault, [statement.draft for statement in first], caller) if first else None
+    facts = list(result.facts) if result else []
+    ids = {statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)}
+    replaced = _replaced(vault, caller, later, ids, facts, skipped)
+    commit = replaced or (result and result.commit) or spoken.commit or (heard and heard.commit)
     return ImportResult(
         planned,
-        result.facts if result else (),
+        tuple(facts),
         known,
         tuple(skipped),
         spoken.added + (heard.added if heard else 0),
@@ -124,6 +131,29 @@ def import_memories(
         _notices(heard, spoken) + (result.notices if result else ()),
         result.failed if result else None,
     )
+
+
+def _replaced(
+    vault: Vault, caller: Caller, later: list[_Statement], ids: dict[str, str], facts: list[RememberedFact],
+    skipped: list[SkippedMemory],
+) -> str | None:  # fmt: skip
+    """Replace facts by the statements that did so in their memory, the oldest first. Return the last commit."""
+    commit = None
+    while ready := [statement for statement in later if statement.memory.replaces in ids]:
+        later = [statement for statement in later if statement.memory.replaces not in ids]
+        for statement in ready:
+            memory = statement.memory
+            try:
+                result = supersede(vault, ids[memory.replaces or ""], statement.draft, caller)
+            except ClawmemError as problem:
+                skipped.append(SkippedMemory(memory.place, problem.message))
+                continue
+            commit = result.commit or commit
+            placed = result.facts[0]
+            ids[memory.key] = placed.fact.id
+            facts.append(RememberedFact(placed.fact, placed.entity, "added"))
+    skipped += [SkippedMemory(statement.memory.place, "what it replaced was not imported") for statement in later]
+    return commit
 
 
 def _statements(
@@ -201,10 +231,10 @@ def import_(
         return _from_archive(call, target, name, trust or "agent", dry_run)
     files = read_files(target)
     chosen = format_of(files, parse_yaml, target.name, format_)
-    found = MEMORY_FORMATS[chosen].read(files, parse_yaml)
-    return _imported(
-        call, chosen, chain(found, _left_out(files)), (), name, trust or MEMORY_FORMATS[chosen].trust, dry_run
-    )
+    memory_format = MEMORY_FORMATS[chosen]
+    found = chain(memory_format.read(files, parse_yaml), _left_out(files))
+    messages = memory_format.messages(files)
+    return _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run)
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:

@@ -78,7 +78,33 @@ created: 2026-01-07
 Coffee with [[Milk|oat milk]] is fine.
 """
 
+_LIFE, _FINANCE = "memory/global/life", "memory/agents/finance/workspace"
+PARA = {
+    f"{_LIFE}/areas/people/jane/items.json": json.dumps(
+        [
+            {"id": "j2", "fact": "Jane lives in Bergen", "timestamp": "2025-05-02", "status": "active",
+             "source": "chat", "accessCount": 3, "relatedEntities": ["companies/acme", "?"]},
+            {"id": "j1", "fact": "Jane lives in Oslo", "timestamp": "2025-03-01", "supersededBy": "j2"},
+            {"id": "j0", "fact": "Jane drinks mead", "timestamp": "2024-01-01", "status": "superseded"},
+            {"id": "j3", "fact": "Jane is 7 feet tall", "status": "retracted"},
+            {"id": "j4"},
+        ]
+    ),
+    f"{_LIFE}/areas/people/jane/summary.md": "# Jane\n\nShe lives in Bergen.\n",
+    f"{_LIFE}/projects/site/summary.md": "# Site\n\nThe site is built with Hugo.\n\n```\nmake\n```\n",
+    f"{_FINANCE}/projects/budget/items.json": '{"facts": [{"fact": "The budget is 5,000 euros."}]}',
+    f"{_FINANCE}/areas/x/items.json": "no list",
+    "memory/agents/finance/SOUL.md": "You are careful.\n",
+    "memory/global/daily/2025-05-03.md": "# 2025-05-03\n\n- 09:30 Met Jane\n",
+    "memory/global/TACIT.md": "- Prefers short answers\n",
+}  # fmt: skip
+MEMFS = {
+    "system/human.md": "---\ndescription: The user\n---\n\nThe user lives in Bergen.\n",
+    "system/persona.md": "---\ndescription: Me\n---\n\nI am careful.\n",
+    "notes/site.md": "The site is built with Hugo.\n",
+}
 SAMPLES: dict[str, Files] = {
+    "para": PARA,
     "mem0": {"export.json": MEM0},
     "claude-memory": {"port.md": AUTO, "MEMORY.md": "- [port](port.md)\n"},
     "okf": {"playbooks/stale.md": OKF, "tables/orders.md": ORDERS, "index.md": "# Index\n"},
@@ -104,6 +130,34 @@ def test_other_files_are_refused_with_the_list_of_formats() -> None:
     assert "mem0" in (refused.value.hint or "")
     with pytest.raises(InvalidInput, match="is not a format"):
         format_of({}, parse_yaml, "sample", "zotero")
+
+
+def test_a_para_tree_keeps_places_dates_chains_and_whose_it_is() -> None:
+    kept, skipped = read("para")
+    rows = [(memory.statement, memory.entity, memory.timestamp, memory.replaces, memory.record) for memory in kept]
+    jane, finance = "areas/people/jane", {"details": {"agent": "finance"}}
+    of_jane = {"related_entities": ["areas/companies/acme", "?"], "details": {"source": "chat"}}
+    assert rows == [
+        ("The budget is 5,000 euros.", "@finance/projects/budget", None, None, finance),
+        ("Jane lives in Bergen", jane, "2025-05-02T00:00:00Z", "j1", {**of_jane, "valid_from": "2025-05-02T00:00:00Z"}),
+        ("Jane lives in Oslo", jane, "2025-03-01T00:00:00Z", None, {"valid_from": "2025-03-01T00:00:00Z"}),
+        ("Jane drinks mead", jane, "2024-01-01T00:00:00Z", None, {"valid_to": "2024-01-01T00:00:00Z"}),
+        ("Prefers short answers", None, None, None, {}),
+        ("The site is built with Hugo.", "projects/site", None, None, {}),
+    ]
+    assert [memory.place.rpartition("/")[2] for memory in skipped] == [
+        "items.json", "items.json#4", "items.json#5", "SOUL.md", "summary.md:5",
+    ]  # fmt: skip
+    [message] = MEMORY_FORMATS["para"].messages(PARA)
+    assert (message.text, message.timestamp) == ("- 09:30 Met Jane", "2025-05-03T09:30:00Z")
+
+
+def test_of_lettas_repository_the_pages_are_read_but_not_how_it_is_to_behave() -> None:
+    assert format_of(MEMFS, parse_yaml, "sample") == "agent-memory"
+    found = list(MEMORY_FORMATS["agent-memory"].read(MEMFS, parse_yaml))
+    assert [memory.place for memory in found if isinstance(memory, SkippedMemory)] == ["system/persona.md"]
+    statements = [memory.statement for memory in found if isinstance(memory, ForeignMemory)]
+    assert statements == ["The site is built with Hugo.", "The user lives in Bergen."]
 
 
 def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:

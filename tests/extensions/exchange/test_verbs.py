@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Command
+from tests.extensions.exchange.test_readers import PARA
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
@@ -53,6 +54,25 @@ def test_an_import_is_made_once_and_taken_back_by_its_source(clawmem: Command, t
     assert [fact["status"] for fact in facts(clawmem)] == []
     assert clawmem("import", str(file), "--json").data["known"] == 3
     assert "0 errors" in clawmem("doctor").out
+
+
+def test_a_para_tree_is_taken_over_with_its_chains(clawmem: Command, tmp_path: Path) -> None:
+    for name, text in PARA.items():
+        (tmp_path / "old" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "old" / name).write_text(text)
+    tree = str(tmp_path / "old")
+    assert len(clawmem("import", tree, "--dry-run", "--json").data["planned"]) == 6 and facts(clawmem) == []
+    result = clawmem("import", tree, "--json").data
+    assert (result["format"], result["outcome"], result["events"]) == ("para", ["added"] * 6, 7)
+    assert {fact["fact"] for fact in facts(clawmem)} >= {"Jane lives in Bergen", "The site is built with Hugo."}
+    assert "Oslo" in clawmem("recall", "where did Jane live before Bergen?").out.splitlines()[0]
+    assert "Bergen" in clawmem("recall", "where does Jane live?").out.splitlines()[0]
+    assert "Met Jane" in clawmem("recall", "", "--since", "2025-05-03", "--until", "2025-05-03").out
+    again = clawmem("import", tree, "--json").data
+    assert (again["facts"], again["known"], again["commit"]) == ([], 6, None)
+    assert "0 errors" in clawmem("doctor").out
+    clawmem("retract", "--source", "import:old")
+    assert facts(clawmem) == []
 
 
 def test_original_dates_are_kept_and_nothing_is_learned_twice(clawmem: Command, tmp_path: Path) -> None:
