@@ -14,7 +14,7 @@ from clawmem import errors
 from clawmem.faces.mcp.tools import tool_list
 from clawmem.faces.parts.command import Command
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.verbs.table import VERBS, help_of, load
+from clawmem.faces.verbs.table import TOPICS, VERBS, help_of, load
 from clawmem.heartbeat.steps import all_steps
 from clawmem.model.settings.settings import OF_AGENTS, SETTINGS
 from clawmem.model.settings.values import Setting, describe_values
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 TOOL_LIST = ROOT / "clawmem" / "faces" / "mcp" / "tools.json"
 PLUGIN = ROOT / "plugins" / "claude-code"
 PAGE = ROOT / "docs" / "commands.md"
+MAN_PAGE = ROOT / "docs" / "clawmem.1"
 _BLOCK = re.compile(r"<!-- begin: (?P<name>[a-z ]+) -->\n(?P<body>.*?)<!-- end -->\n", re.DOTALL)
 
 
@@ -154,6 +155,40 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
             yield from _statements(each)
 
 
+def man_page() -> str:
+    """The man page: the verbs by topic, and where the rest is said."""
+
+    def roff(text: str) -> str:
+        return re.sub(r"^([.'])", r"\\&\1", text.replace("\\", r"\e").replace("-", r"\-").replace("`", ""), flags=re.M)
+
+    lines = [
+        '.TH CLAWMEM 1 "" clawmem "User Commands"', ".SH NAME", r"clawmem \- a memory for AI agents, in files and git",
+        ".SH SYNOPSIS", r".B clawmem", r"[\fIOPTIONS\fR] \fIVERB\fR [\fIARGUMENTS\fR]", ".SH DESCRIPTION",
+        roff("clawmem keeps facts as plain text in a git repository of their own, a vault. Each change is one commit."),
+        roff("`clawmem help VERB` says what a verb takes; `clawmem --help` lists the options of all verbs."),
+    ]  # fmt: skip
+    for topic, verbs in TOPICS.items():
+        lines.append(f'.SH "{topic.upper()}"')
+        for verb in verbs.split():
+            lines += [".TP", rf"\fB{roff(verb)}\fR", roff(VERBS[verb])]
+    places = {
+        "CLAWMEM_VAULT": "The vault, where no `--vault` names one and none is in the working folder.",
+        "CLAWMEM_AGENT": "The agent who calls.",
+        "~/.clawmem": "The vault of this user.",
+        "~/.config/clawmem": "The settings of this user, and which vaults were accepted on this machine.",
+    }
+    lines.append(".SH ENVIRONMENT AND FILES")
+    for name, meaning in places.items():
+        lines += [".TP", rf"\fB{roff(name)}\fR", roff(meaning)]
+    lines += [
+        ".SH EXIT STATUS",
+        roff("0 for success; docs/exit-codes.md lists the others."),
+        ".SH SEE ALSO",
+        r"\fBgit\fR(1)",
+    ]
+    return "\n".join(lines) + "\n"
+
+
 def tool_file() -> str:
     """The list of MCP tools as its file has it."""
     return json.dumps(tool_list(), indent=1) + "\n"
@@ -207,4 +242,5 @@ if __name__ == "__main__":
     for name, text in plugin_files().items():
         (PLUGIN / name).parent.mkdir(parents=True, exist_ok=True)
         (PLUGIN / name).write_text(text, encoding="utf-8")
+    MAN_PAGE.write_text(man_page(), encoding="utf-8")
     TOOL_LIST.write_text(tool_file(), encoding="utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ from clawmem.faces.verbs.table import ALIASES, VERBS
 from clawmem.model.facts.fact import CANONICAL_KEYS, STATUSES
 from clawmem.model.records.event import Event
 from tests.command_server import CommandServer
-from tests.manual import blocks, commands, reference, tables, with_blocks, with_table
+from tests.manual import MAN_PAGE, blocks, commands, man_page, reference, tables, with_blocks, with_table
 from tests.transcripts.transcript import Labels, Stage, Step, read
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +44,16 @@ def test_the_manual_shows_every_command_as_it_is() -> None:
     real = {name: reference(name, command) for name, command in commands().items()}
     assert list(shown) and set(shown) == set(real)
     assert {name: body for name, body in shown.items() if body != real[name]} == {}, "run `make docs`"
+
+
+def test_the_man_page_is_the_written_one_and_reads_well() -> None:
+    assert MAN_PAGE.read_text(encoding="utf-8") == man_page(), "run `make docs`"
+    groff = shutil.which("groff")
+    if groff is not None:
+        shown = subprocess.run(
+            [groff, "-man", "-Tutf8", "-wall", MAN_PAGE], capture_output=True, text=True, timeout=60, check=True
+        )
+        assert shown.stderr == "" and "Store a fact" in shown.stdout
 
 
 def test_a_command_that_the_manual_lacks_is_put_where_it_belongs() -> None:

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from clawmem import __version__
 from tests.needs import needs_local_model
@@ -31,6 +32,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sources.mkdir()
     for name in ("pyproject.toml", "README.md", *LICENCES):
         shutil.copy(ROOT / name, sources)
+    (sources / "docs").mkdir()
+    shutil.copy(ROOT / "docs" / "clawmem.1", sources / "docs")
     for name in ("clawmem", "vault-template"):
         shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
     pip(sources, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(sources))
@@ -80,6 +83,7 @@ def test_the_wheel_holds_the_package_the_template_and_the_licence(wheel: Path) -
     assert {".gitignore", ".gitattributes", "life/projects/.gitkeep"} <= set(template_files())
     assert all(any(name.endswith(f"licenses/{licence}") for name in names) for licence in LICENCES)
     assert "Name: clawmem-vault\n" in metadata
+    assert any(name.endswith("data/share/man/man1/clawmem.1") for name in names)
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
 
 
@@ -101,6 +105,31 @@ def test_the_command_is_installed_and_works(installed: Path, environment: dict[s
     run(installed, environment, command, "init", "vault", cwd=tmp_path)
     run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
     assert "Jane lives in Oslo." in run(installed, environment, command, "recall", "Jane", cwd=tmp_path / "vault")
+
+
+def test_the_action_checks_a_vault_that_was_checked_out(
+    installed: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    command = str(installed / "bin" / "clawmem")
+    run(installed, environment, command, "init", "vault", cwd=tmp_path)
+    run(installed, environment, command, "remember", "Jane lives in Oslo.", cwd=tmp_path / "vault")
+    git = {"GIT_CONFIG_GLOBAL": os.devnull, **environment}
+    subprocess.run(["git", "clone", "--quiet", "vault", "checkout"], cwd=tmp_path, env=git, check=True)
+    [*_, step] = yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]
+    assert step["env"] == {"CLAWMEM_CHECKED": "${{ inputs.path }}"}
+    path = f"{installed / 'bin'}:{environment['PATH']}"
+    runner = {**environment, "PYTHONPATH": str(installed), "PATH": path, "HOME": str(tmp_path / "runner")}
+    codes = []
+    for text in (None, "{{{"):
+        if text:
+            next((tmp_path / "checkout" / "life").rglob("items.json")).write_text(text)
+        process = subprocess.run(
+            ["bash", "-e", "-c", step["run"]], cwd=tmp_path, env={**runner, "CLAWMEM_CHECKED": "checkout"},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
+        codes.append(process.returncode)
+        assert " error" in process.stdout, process.stderr
+    assert codes[0] == 0 and codes[1] != 0
 
 
 @needs_local_model

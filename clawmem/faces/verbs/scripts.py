@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import PERSON_RUNS, InvalidInput, NotPermitted
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.setup.texts import SHELLS, shell_functions
@@ -79,15 +81,46 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 FILES = {"bash": "clawmem.bash", "zsh": "_clawmem", "fish": "clawmem.fish"}
 
 
+_COMPINIT = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }; "
+_RC = {"bash": (".bashrc", ""), "zsh": (".zshrc", _COMPINIT)}
+_MARK = "# completion of clawmem"
+
+
 def completions(
-    call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=tuple(SCRIPTS))]
+    call: Call,
+    shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=tuple(SCRIPTS))],
+    install: Annotated[bool, Parameter("Install it for this user, for shells that start from now on.", ("--install",))],
 ) -> Answer:
     """The first lines of the script explain how to load it. It completes verbs, options, entities, fact ids and
-    settings."""
+    settings. With --install, bash and zsh get one line in `~/.bashrc` or `~/.zshrc`."""
     script = SCRIPTS.get(shell)
     if script is None:
         raise InvalidInput(f"There is no completion script for '{shell}'.", f"Choose one of {', '.join(SCRIPTS)}.")
-    return Answer({"shell": shell, "file": FILES[shell], "script": script}, [script.rstrip("\n")])
+    lines = _installed(call, shell, script) if install else [script.rstrip("\n")]
+    return Answer({"shell": shell, "file": FILES[shell], "script": script}, lines)
+
+
+def _installed(call: Call, shell: str, script: str) -> list[str]:
+    """Write the script to its place, and the line that loads it where the shell does not look there by itself."""
+    runtime = call.runtime
+    if runtime.agent() is not None:
+        raise NotPermitted("Only a person changes the shells of this user.", PERSON_RUNS)
+    home = runtime.home()
+    fish = Path(runtime.environment.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "completions"
+    target = (fish if shell == "fish" else home / ".local" / "share" / "clawmem") / FILES[shell]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(script)
+    lines = [f"wrote {target}"]
+    if shell in _RC:
+        name, before = _RC[shell]
+        rc = home / name
+        text = rc.read_text() if rc.exists() else ""
+        if _MARK not in text:
+            gap, script_path = "" if text.endswith("\n") or not text else "\n", quote(str(target))
+            with rc.open("a") as file:
+                file.write(f"{gap}[ -f {script_path} ] && {{ {before}source {script_path}; }}  {_MARK}\n")
+            lines.append(f"added a line to {rc}")
+    return [*lines, f"new shells of {shell} complete clawmem"]
 
 
 def aliases(call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=SHELLS)]) -> Answer:
@@ -103,7 +136,7 @@ VERBS = {
     "completions": Command(
         completions,
         {"shell": set(SCRIPTS), "file": str, "script": str},
-        ("clawmem completions bash > ~/.local/share/bash-completion/completions/clawmem",),
+        ("clawmem completions zsh --install", "clawmem completions bash > clawmem.bash"),
     ),
     "aliases": Command(
         aliases,

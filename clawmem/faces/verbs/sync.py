@@ -144,6 +144,8 @@ def _connected(call: Call, address: str) -> Answer:
     from clawmem.memory.sync.connect import connect
 
     runtime = call.runtime
+    if address.startswith("-"):
+        raise InvalidInput("The address is missing.", "Example: `clawmem sync setup git@host:me/memory.git`.")
     try:
         present, root = runtime.vault(), runtime.vault().root
     except NoVault:

@@ -285,3 +285,27 @@ def test_fish(line: str, offered: list[str], at_work: dict[str, str], vault_root
     (vault_root / "README.md").touch()
     text = f'source {script("fish")}; complete -C "{line}"'
     assert [name.rstrip("\t") for name in run("fish", text, at_work, vault_root)] == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_a_new_shell_completes_after_the_install(
+    shell: str, clawmem: Command, at_work: dict[str, str], vault_root: Path
+) -> None:
+    need(shell)
+    rc = Path(at_work["HOME"]) / f".{shell}rc"
+    rc.write_text("export KEPT=1")  # without an end of line
+    for _ in range(2):
+        assert clawmem("completions", shell, "--install").code == 0
+    assert rc.read_text().startswith("export KEPT=1\n") and rc.read_text().count("\n") == 2
+    typed(shell, [f"source {rc}"], "clawmem entity sh\t", "clawmem entity show", at_work, vault_root)
+
+
+def test_a_new_fish_completes_after_the_install(clawmem: Command, at_work: dict[str, str], vault_root: Path) -> None:
+    assert clawmem("completions", "fish", "--install").code == 0
+    process = subprocess.run(
+        [need("fish"), "-c", "complete -C 'clawmem entity sh'"],
+        env=at_work, cwd=vault_root, capture_output=True, text=True, timeout=300, check=True,
+    )  # fmt: skip
+    assert process.stdout.splitlines()[0].split("\t")[0] == "show"
+    refused = clawmem("completions", "fish", "--install", env={"CLAWMEM_AGENT": "scout"})
+    assert refused.code != 0 and "Only a person" in refused.err

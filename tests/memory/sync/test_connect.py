@@ -112,6 +112,12 @@ def test_what_is_no_place_for_a_memory_is_refused(home: Home, tmp_path: Path, ad
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_an_option_is_no_address(home: Home) -> None:
+    for words in (("--help",), ("--dry-run",), ()):
+        refused = home("sync", "setup", *words)
+        assert refused.code == 2 and "error: " in refused.err and list(home.folder.iterdir()) == []
+
+
 def test_a_vault_on_a_synced_drive_is_refused(clawmem: Command, tmp_path: Path) -> None:
     (tmp_path / "Dropbox").mkdir()
     vault = str(tmp_path / "Dropbox" / "memory")
