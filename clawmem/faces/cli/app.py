@@ -17,7 +17,7 @@ from typer.main import get_command
 from clawmem import __version__
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.cli.boundary import failed
-from clawmem.faces.cli.plain import in_current_words, verb_at
+from clawmem.faces.cli.plain import in_current_words, verb_at, whole
 from clawmem.faces.cli.terminal import bounded, document, run_command, say, tell
 from clawmem.faces.parts.command import Command, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
@@ -203,7 +203,7 @@ def _run(arguments: Sequence[str]) -> int:
     root = application()
     try:
         # Not `main`: it would end the process itself on any broken pipe.
-        with root.make_context("clawmem", _as_help(in_current_words(arguments))) as context:
+        with root.make_context("clawmem", _as_help(whole(arguments))) as context:
             code = root.invoke(context)
     except _UsageError as problem:
         return _usage(arguments, problem)

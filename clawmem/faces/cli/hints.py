@@ -21,6 +21,8 @@ from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 from clawmem.model.language.text import near_name
 from clawmem.runtime import runtime_of
 
+# How other programs write a tag, a person, a list or a value.
+_LABEL = re.compile(r"[+#@]\w[\w-]*|\w+:\S+")
 _PLACES = {"person": "areas/people", "company": "areas/companies", "project": "projects", "area": "areas"}
 _MORE = {
     "'setup --remove'": "`clawmem setup HARNESS --remove` takes the memory out of an agent, `clawmem config set"
@@ -50,7 +52,7 @@ def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
     """Return the message of a usage error of click, and what to type instead."""
     context, kind = getattr(problem, "ctx", None), type(problem).__name__
     path = context.command_path if context is not None else "clawmem"
-    message = _unknown_option(problem) if kind == "NoSuchOption" else _plainly(problem)
+    message = _unknown_option(arguments, problem) if kind == "NoSuchOption" else _plainly(problem)
     if not message.endswith((".", "?", "!", ")")):
         message += "."
     meant = _quoted(arguments, message, context) or _what_fits(arguments, problem, context)
@@ -58,7 +60,7 @@ def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
         meant = _after_its_verb(arguments)
     hint = " ".join((*meant, f"See `{path} --help`."))
     if kind == "NoSuchOption" and not problem.option_name.startswith("--"):
-        hint += " Put a text that begins with a dash after `--`."
+        hint += "" if "`" in message else " Put a text that begins with a dash after `--`."
         message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
     return message, hint
 
@@ -129,6 +131,10 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
         return [f"Write its place: `{' '.join([*before, *map(quote, [place, *after])])}`."]
     if verb == "why":
         return [f"Ask: `{' '.join(['clawmem recall', quote(' '.join(['why', *words]))])}`."]
+    bare = [word for word in words if not _LABEL.fullmatch(word)]
+    if len(places) <= len(bare) < len(words) and plain_call(line := [*arguments[:start], *bare, *after]):
+        left_out = ", ".join(word for word in words if word not in bare)
+        return [f"There is no place for {left_out}: `{join(['clawmem', *line])}`."]
     own = words[: len(places) - 1]
     for text in (" ".join(words[len(places) - 1 :]), words[-1]):
         line = [*arguments[:start], *own, text, *after]
@@ -164,12 +170,33 @@ def _names(arguments: Sequence[str], kinds: str, text: str) -> bool:
     return False
 
 
-def _unknown_option(problem: Any) -> str:
-    """The message for an unknown option, with the known one that is meant."""
+def _unknown_option(arguments: Sequence[str], problem: Any) -> str:
+    """The message for an unknown option, with the line or the known option that is meant."""
+    message, name = f"No such option: {problem.option_name}.", problem.option_name
     known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
-    others = (each for each in OTHER_OPTIONS.get(problem.option_name, "").split() if each in known)
-    if problem.option_name[1:].isdigit() and "--limit" in known:
-        return f"No such option: {problem.option_name}. Did you mean '--limit {problem.option_name[1:]}'?"
     by_word = {flag.lstrip("-"): flag for flag in known}
-    meant = next(others, None) or by_word.get(near_name(problem.option_name.lstrip("-"), by_word) or "")
-    return f"No such option: {problem.option_name}." + (f" Did you mean {meant!r}?" if meant else "")
+    near = by_word.get(near_name(name.lstrip("-"), by_word) or "")
+    meant = [text.strip() for text in OTHER_OPTIONS[name].split("|")] if name in OTHER_OPTIONS else []
+    meant += [f"--limit {name[1:]}"] if name[1:].isdigit() else []
+    meant += [near, f"{near} {{0}}"] if near else []
+    meant = [text for text in meant if all(flag in known for flag in text.split() if flag.startswith("-"))]
+    for text in meant:
+        if line := _with_option(in_current_words(arguments), name, text):
+            return f"{message} Did you mean `clawmem {join(line)}`?"
+    first = next((text.split()[0] for text in meant if text), "")
+    return message + (f" Did you mean {first!r}?" if first.startswith("-") else "")
+
+
+def _with_option(arguments: Sequence[str], name: str, text: str) -> list[str]:
+    """A command line with other words in place of an option and of its value, if they contain that; empty where the
+    line cannot be read."""
+    for place, word in enumerate(arguments):
+        flag, joined, value = word.partition("=")
+        if flag == name:
+            takes = "{0" in text
+            rest = arguments[place + 1 :]
+            if takes and not joined:
+                value, rest = next(iter(rest), ""), rest[1:]
+            line = [*arguments[:place], *split(text.format(quote(value)) if takes else text), *rest]
+            return line if plain_call(line) else []
+    return []

@@ -33,7 +33,7 @@ def run_plain(arguments: Sequence[str]) -> int | None:
 def plain_call(arguments: Sequence[str]) -> tuple[Command, dict[str, Any], dict[str, Any]] | None:
     """The command that a command line means, its values and those of the common options, or None where Typer has to
     read it."""
-    arguments = in_current_words(arguments)
+    arguments = whole(arguments)
     start = verb_at(arguments)
     name = arguments[start] if start < len(arguments) else ""
     if name not in VERBS:
@@ -62,6 +62,15 @@ def in_current_words(arguments: Sequence[str]) -> Sequence[str]:
     if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
         return arguments
     return [*arguments[: start + 1], USUAL_WORDS[verb], *arguments[start + 1 :]]
+
+
+def whole(arguments: Sequence[str]) -> Sequence[str]:
+    """The command line in current words, where a group of commands by itself means its list."""
+    arguments = in_current_words(arguments)
+    alone = arguments[verb_at(arguments) :]
+    return (
+        [*arguments, "list"] if len(alone) == 1 and alone[0] in VERBS and "list" in _words_of(alone[0]) else arguments
+    )
 
 
 def _words_of(verb: str) -> Collection[str]:
@@ -94,7 +103,7 @@ def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any
 
 def verb_of(arguments: Sequence[str]) -> str:
     """The name of the command that a plain command line calls, such as `remember` or `task take`."""
-    arguments = in_current_words(arguments)
+    arguments = whole(arguments)
     start = verb_at(arguments)
     name = arguments[start]
     return name if isinstance(load(name), Command) else " ".join((name, *arguments[start + 1 : start + 2]))

@@ -115,8 +115,8 @@ VERBS = {
         backup,
         {"file": (str, None), "size": int, "manifest": "manifest"},
         (
-            "clawmem backup ~/copies/memory.clawmem",
-            "clawmem backup --verify ~/copies/memory.clawmem",
+            "clawmem backup ~/memory.clawmem",
+            "clawmem backup --verify ~/memory.clawmem",
             "clawmem backup - | ssh host 'cat > memory.clawmem'",
         ),
     ),

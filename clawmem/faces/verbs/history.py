@@ -27,6 +27,7 @@ OLDER = "there are older entries"
 _ASKS = "--agent is who asks; `clawmem log --by NAME` shows the changes of one"
 # How many entries are shown without --limit.
 _SHOWN = 20
+_SEARCHED = 1000
 
 
 def log(
@@ -100,7 +101,15 @@ def undo(
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
     target = None if target == "last" else target
-    result = undo_act(call.runtime.vault(), target, call.runtime.caller(), dry_run)
+    vault, caller = call.runtime.vault(), call.runtime.caller()
+    try:
+        result = undo_act(vault, target, caller, dry_run)
+    except NotFound as problem:
+        entries = reversed(log_acts.log(vault, None, caller, LogBounds(limit=_SEARCHED)).entries)
+        last = next((entry for entry in entries if entry.subject.startswith(f"{target}(")), None)
+        if last:
+            problem.hint = f"The last is `clawmem undo {last.commit[:SHORT]}`: {last.subject}"
+        raise
     data = {
         "undone": result.undone.commit,
         "undone_entry": entry_data(result.undone),

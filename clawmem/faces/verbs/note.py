@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
@@ -22,7 +23,8 @@ def note(
     caller = call.runtime.caller()
     day = parse_state(date, caller.now)[:10] if date else None
     if day and day > stamp(caller.now)[:10]:
-        raise InvalidInput(f"{day} is still to come.", "Note it today, with the day in the text.")
+        remember = f"clawmem remember {quote(text)} --valid-from {day} --valid-to {day}"
+        raise InvalidInput(f"{day} is still to come.", f"Announce it: `{remember}`.")
     result = act(call.runtime.vault(), text, caller, day)
     data = {"line": result.line, "path": result.path, "commit": result.commit}
     return Answer(data, [f"noted in {result.path}: {result.line}"], result.notices)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Annotated
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import (
     CATEGORY,
@@ -12,6 +13,7 @@ from clawmem.faces.parts.parameters import (
     EVIDENCE,
     FACT,
     IMPORTANCE,
+    REASON,
     SOURCE,
     TRUST,
     VALID_TO,
@@ -22,6 +24,7 @@ from clawmem.memory.facts import revise as acts
 from clawmem.memory.facts.claims import deprecate
 from clawmem.memory.facts.revise import FactEdit, check_reason
 from clawmem.model.facts.draft import LINKED_BY_HAND, draft_from_record
+from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.serving.browse import peek
 
 _CHANGED = "clawmem supersede fact_1a2b 'Jane lives in Bergen.' --reason 'She moved.' --valid-from 2026-11-01"
@@ -72,7 +75,12 @@ def supersede(
         raise InvalidInput("What is true now is missing.", f"Example: {_CHANGED}.")
     record = {"fact": text, **values}
     draft = draft_from_record(record, caller.now)
-    return revised(acts.supersede(call.runtime.vault(), fact, draft, caller, check_reason(reason)))
+    try:
+        return revised(acts.supersede(call.runtime.vault(), fact, draft, caller, check_reason(reason)))
+    except NotFound as problem:
+        if text.startswith(FACT_PREFIX):
+            problem.hint = f"The fact comes first: `clawmem supersede {text} {quote(fact)}`."
+        raise
 
 
 def edit(
@@ -87,18 +95,20 @@ def edit(
     pin: Annotated[bool, Parameter("Let it never fade, and be in each context.", ("--pin",))],
     unpin: Annotated[bool, Parameter("Take that back.", ("--unpin",))],
     valid_to: Annotated[str | None, VALID_TO],
+    reason: Annotated[str | None, REASON._replace(help="Why it is so; or, with new words, why they replace the old.")],
 ) -> Answer:
     """New words replace the fact as `supersede` does: the former words remain in the vault, marked. Without words and
     options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged,
-    pinned or ended. Each is one commit, which `undo` reverts."""
+    pinned, ended or explained. Each is one commit, which `undo` reverts."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if pin and unpin:
         raise InvalidInput("A fact cannot be pinned and unpinned at once.", "Leave out one of the two.")
-    if entity or tag or untag or pin or unpin or valid_to:
+    why = check_reason(reason)
+    if entity or tag or untag or pin or unpin or valid_to or (why and text is None):
         if text is not None:
             raise InvalidInput("Options leave the words as they are.", "Give either new words or options.")
         pinned = True if pin else False if unpin else None
-        changes = FactEdit(entity, tuple(tag or ()), tuple(untag or ()), pinned, valid_to)
+        changes = FactEdit(entity, tuple(tag or ()), tuple(untag or ()), pinned, valid_to, why)
         return revised(acts.edit(vault, fact, changes, caller))
     placed = peek(vault, fact, caller)
     words = " ".join(text.split()) if text is not None else call.edited(placed.fact.fact)
@@ -106,7 +116,7 @@ def edit(
         raise InvalidInput("What to change is missing.", f"Example: {_EDITS[1]}. At a terminal, an editor opens.")
     if words in ("", placed.fact.fact):
         return Answer({"facts": [], "outcome": [], "commit": None}, ["nothing changed; no commit was made"])
-    return revised(acts.supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller))
+    return revised(acts.supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller, why))
 
 
 _EDITS = ("clawmem edit fact_1a2b --entity projects/atlas --pin", "clawmem edit fact_1a2b 'Jane lives in Bergen.'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from shlex import quote
 from typing import Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
@@ -64,6 +65,8 @@ def show(
         shown = act(here.vault, fact, here.caller, moment)
     except AmbiguousId as problem:
         is_prefix = problem.matches[0].startswith((fact, FACT_PREFIX + fact))
+        if as_of and not is_prefix:
+            problem.hint = f"`clawmem recall {quote(fact)} --as-of {quote(as_of)}` says what was true then."
         if is_prefix or style or as_of:
             raise
         return _stating(here, fact, problem.matches)

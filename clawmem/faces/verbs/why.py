@@ -46,7 +46,8 @@ def why(
         result = act(vault, fact, call.runtime.caller())
     except NotFound as problem:
         if " " in fact.strip():
-            problem.hint = f"`clawmem recall {quote(f'why {fact}')}` asks for it."
+            question = fact if fact.lower().startswith("why ") else f"why {fact}"
+            problem.hint = f"`clawmem recall {quote(question)}` asks for it."
         ask_organisation = answer_of("why")
         if ask_organisation is None:
             raise

@@ -72,7 +72,9 @@ def _id_of_words(index: Index, words: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise AmbiguousId(words, found, "Name one by its id; `clawmem recall` and `clawmem list` show ids.")
+        from shlex import quote  # only where words are not enough
+
+        raise AmbiguousId(words, found, f"Name one by its id; `clawmem show {quote(words)}` shows them.")
     refuse_if_unreadable(index, f"the id '{words}'")
     if not is_reference(words):
         raise NotFound(f"No current fact has the words '{words}'.", _SHOWN_BY)

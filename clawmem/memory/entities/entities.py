@@ -30,7 +30,7 @@ from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope, items_write
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, is_revoked
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import check_statement, counted, normal
 from clawmem.model.pages.summary import front_matter, own_text, split_front_matter, with_own_text
@@ -149,7 +149,7 @@ def _show(vault: Vault, index: Index, name: str, caller: Caller) -> EntityDetail
     found = find_entity(index, name, caller)
     check_may_read(caller, found)
     described = {entity.name: entity for entity in entities(index)}
-    facts = tuple(facts_of(index, found))
+    facts = tuple(placed for placed in facts_of(index, found) if not is_revoked(placed.fact))
     entity = described.get(found) or Entity(found, title_of(found), (), kind_of(found))
     notices = (*index.notices, *unreadable_notices(index, found))
     summary = "" if index.is_restricted else vault.read_text(summary_path(found)) or ""

@@ -15,7 +15,13 @@ from clawmem.memory.facts.remember import given_trust, with_identity, without_se
 from clawmem.memory.facts.rival_values import RivalValueFinder, ValueConflict, ask_about, with_question
 from clawmem.memory.permission import check_scope_right
 from clawmem.memory.proposals import read_proposals
-from clawmem.memory.quarantine import ProposalWriter, QuarantineReason, quarantine_reason, with_proposal_id
+from clawmem.memory.quarantine import (
+    ProposalWriter,
+    QuarantineReason,
+    quarantine_reason,
+    refuse_order,
+    with_proposal_id,
+)
 from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
@@ -203,14 +209,15 @@ def merge(
 
 
 class FactEdit(NamedTuple):
-    """What `edit` changes of a fact beside its words: where it stands, tags, whether it is pinned (None: as is), and
-    the day or time with which it ends."""
+    """What `edit` changes of a fact beside its words: where it stands, tags, whether it is pinned (None: as is), the
+    day or time with which it ends, and why it is so."""
 
     entity: str | None = None
     tags: tuple[str, ...] = ()
     without_tags: tuple[str, ...] = ()
     pinned: bool | None = None
     valid_to: str | None = None
+    reason: str | None = None
 
 
 def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> ReviseResult:
@@ -233,6 +240,10 @@ def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> Rev
         if changes.valid_to:
             record = {"fact": fact.fact, "valid_from": fact.valid_from, "valid_to": changes.valid_to}
             edited = edited._replace(valid_to=draft_from_record(record, caller.now).fact.valid_to)
+        if changes.reason:
+            reason = allowed(vault.settings, changes.reason, "The reason")
+            refuse_order(caller, "reason", reason)
+            edited = edited._replace(details={**(fact.details or {}), "because": reason})
         if (edited, target) == (fact, entity):
             return ReviseResult((PlacedFact(fact, entity),), ("noop",), None, (*work.notices, "nothing is different"))
         did = ", ".join(_edits(fact, edited, entity if target != entity else None))
@@ -251,6 +262,8 @@ def _edits(fact: Fact, edited: Fact, moved_from: str | None) -> Iterator[str]:
         yield "pinned" if edited.importance == PINNED else "unpinned"
     if fact.valid_to != edited.valid_to:
         yield f"ends {edited.valid_to}"
+    if fact.details != edited.details:
+        yield "said why"
     for word, before, after in (("tagged", fact.tags, edited.tags), ("untagged", edited.tags, fact.tags)):
         if tags := [tag for tag in after if tag not in before]:
             yield f"{word} {' and '.join(tags)}"

@@ -13,6 +13,7 @@ from clawmem.model.history.comparison import FactDifference, count_moves, differ
 from clawmem.model.history.entry import HistoryEntry
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
+from clawmem.model.pages.daily import note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.history.history import History, open_history
@@ -128,7 +129,9 @@ def _count_other_changes(vault: Vault, start: str | None, end: str, paths: Itera
     new = vault.contents_at(end, names)
     counts = OtherChanges()
     for path in names:
-        added, removed = _lines_changed(old.get(path) or b"", new[path] or b"")
+        read = _notes if file_kind(path) in (DAILY_NOTE, AGENT_NOTE) else _lines
+        before, after = (Counter(read(data.get(path) or b"")) for data in (old, new))
+        added, removed = (after - before).total(), (before - after).total()
         if file_kind(path) is LEDGER_DAY:
             counts = counts._replace(
                 events_added=counts.events_added + added, events_removed=counts.events_removed + removed
@@ -142,13 +145,12 @@ def _count_other_changes(vault: Vault, start: str | None, end: str, paths: Itera
     return counts
 
 
-def _lines_changed(old: bytes, new: bytes) -> tuple[int, int]:
-    before, after = Counter(_lines(old)), Counter(_lines(new))
-    return (after - before).total(), (before - after).total()
-
-
-def _lines(data: bytes) -> list[bytes]:
+def _lines(data: bytes) -> Iterable[object]:
     return [line for line in data.split(b"\n") if line.strip()]
+
+
+def _notes(data: bytes) -> Iterable[object]:
+    return note_lines(data.decode(errors="replace"))
 
 
 class PastVault(NamedTuple):

@@ -13,7 +13,7 @@ from clawmem.memory.history.log import fact_history, paths_of_fact, resolve_fact
 from clawmem.memory.history.undo_plan import UndoPlan, plan_undo
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import FACT_PREFIX
-from clawmem.model.history.entry import HOUSEKEEPING, REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
+from clawmem.model.history.entry import HOUSEKEEPING, OF_PAGES, REDACT, UNDO, UNDOES, HistoryEntry, trailer_pattern
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.vault.git.identity import personal_identity
@@ -92,8 +92,8 @@ def _plan(
 def _last_own_change(
     vault: Vault, index: Index, history: History, read: Callable[[str], bytes | None], agent: str | None
 ) -> tuple[_UndoTarget, UndoPlan]:
-    """Return the newest change of the calling agent or person that has something left to undo. Undos and merges are
-    passed over, so that each undo goes one step further back."""
+    """Return the newest change of the calling agent or person that has something left to undo. Undos, merges
+    and what only brings pages up to date are passed over, so that each undo goes one step further back."""
     author = agent_author(agent) or personal_identity(vault.git)
     if author is None:
         raise Refused("git does not say who you are, so clawmem cannot tell which changes are yours.", _NAME_THE_COMMIT)
@@ -104,7 +104,7 @@ def _last_own_change(
                 f"The last change erased text from the whole history ({entry.commit[:12]}), which cannot be undone.",
                 "`clawmem log` shows the changes before it, and `clawmem undo COMMIT` undoes one of them.",
             )
-        if not is_own or entry.op == UNDO or len(entry.parents) != 1:
+        if not is_own or entry.op in (UNDO, *OF_PAGES) or len(entry.parents) != 1:
             continue
         _check_undoable(entry)
         plan = plan_undo(vault, index, history, read, entry, None)

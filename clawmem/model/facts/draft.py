@@ -141,8 +141,9 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in lower case, each once. Raise InvalidInput for one that is too long or has hidden characters."""
-    return tuple(dict.fromkeys(_tag(tag) for tag in tags if tag.strip()))
+    """Return tags in lower case, each once, several between commas as several. Raise InvalidInput for one that is too
+    long or has hidden characters."""
+    return tuple(dict.fromkeys(_tag(tag) for text in tags for tag in text.split(",") if tag.strip()))
 
 
 def _tag(text: str) -> str:

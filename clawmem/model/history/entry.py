@@ -18,6 +18,8 @@ REDACT = "redact"
 UNDOES = "Undoes"
 HOUSEKEEPING = frozenset((ACCESS, "decay", "premises", "relate"))
 """What the heartbeat does to facts after somebody recorded them. It takes no part in the undo of a fact."""
+OF_PAGES = frozenset(("wiki", "synthesize", "summarise", "curate"))
+"""What brings pages up to date with the facts."""
 _TRAILER = re.compile(r"([A-Za-z][A-Za-z0-9-]*): (.*)")
 _SPECIAL = re.compile(r"[.\[\]*^$\\]")
 

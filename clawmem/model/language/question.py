@@ -201,8 +201,13 @@ def days_listed(question: str, now: datetime) -> DaySpan | None:
         return None
     from clawmem.model.language.date_words import without_dates  # few questions name days
 
-    words, _ = _words(without_dates(question, now.date()))
-    return span if set(words) <= (STOPWORDS | _OF_A_DAY) - _OTHER_QUESTIONS else None
+    return span if asks_for_all(without_dates(question, now.date())) else None
+
+
+def asks_for_all(question: str) -> bool:
+    """Return whether a question asks for nothing but what was said or noted."""
+    words, _ = _words(question)
+    return set(words) <= (STOPWORDS | _OF_A_DAY) - _OTHER_QUESTIONS
 
 
 def asks_for_notes(question: str) -> bool:

@@ -34,6 +34,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import (
     DaySpan,
     asks,
+    asks_for_all,
     asks_for_notes,
     asks_former,
     asks_past,
@@ -321,7 +322,7 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
     wanted = asked.wanted
     if wanted.as_of:
         return None
-    if asked.words:
+    if asked.words and not ((wanted.since or wanted.until) and asks_for_all(asked.words)):
         return days_listed(asked.words, asked.caller.now)
     return DaySpan(wanted.since or "0001-01-01", wanted.until or "9999-12-31")
 

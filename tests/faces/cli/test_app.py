@@ -70,11 +70,11 @@ def test_failures_are_one_document_with_code_message_and_hint(
         (["serch", "tea"], "`clawmem search tea`"),
         (["remembre"], "'remember'"),
         (["agent", "lsit"], "'list'"),
-        (["recall", "tea", "--limt", "3"], "'--limit'"),
-        (["list", "--entiy", "jane"], "'--entity'"),
-        (["review", "approve", "prop_1", "--resaon", "x"], "'--reason'"),
-        (["status", "--jsno"], "'--json'"),
-        (["--vualt", ".", "status"], "'--vault'"),
+        (["recall", "tea", "--limt", "3"], "`clawmem recall tea --limit 3`"),
+        (["list", "--entiy", "jane"], "`clawmem list --entity jane`"),
+        (["review", "approve", "prop_1", "--resaon", "x"], "`clawmem review approve prop_1 --reason x`"),
+        (["status", "--jsno"], "`clawmem status --json`"),
+        (["--vualt", ".", "status"], "`clawmem --vault . status`"),
     ],
 )
 def test_what_was_meant_is_named(words: list[str], meant: str, clawmem: Command) -> None:

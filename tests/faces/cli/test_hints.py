@@ -128,25 +128,64 @@ def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ("list --top 3", "--limit"), ("list --max 3", "--limit"), ("list --format json", "--json"),
-        ("list --type x", "--category"), ("remember x --until 2027", "--valid-to"), ("remember x --due 2027",
-        "--valid-to"), ("merge a b --into c --why x", "--reason"), ("-V", "--version"), ("-v", "--version"),
-        ("log -5", "--limit 5"),
+        ("list --top 3", "list --limit 3"), ("list --max=3", "list --limit 3"), ("list --format x", ""),
+        ("list --type x", "list --category x"), ("remember x --until 2027", "remember x --valid-to 2027"),
+        ("remember x --due 2027", "remember x --valid-to 2027"), ("log -5", "log --limit 5"),
+        ("merge a b --into c --why x", "merge a b --into c --reason x"),
+        ("recall tea --on yesterday", "recall tea --since yesterday --until yesterday"),
+        ("note x --on yesterday", "note x --date yesterday"), ("recall -i TEA", "recall TEA"),
+        ("search tea --user_id sam --limt 3", ""), ("search tea --user_id sam --limit 3", "recall tea --limit 3"),
+        ("recall tea --notes", "recall tea --in notes"), ("log --today", "log --since today"),
+        ("log --oneline -n 5", "log -n 5"), ("remember 'a b' --about jane", "remember 'a b' --entity jane"),
+        ("recall --entitty jane tea", "recall --entity jane tea"),
         ("note x --reason y", ""), ("entity list --since 2026", ""),
     ],
 )  # fmt: skip
-def test_an_option_of_other_programs_is_answered_with_the_one_that_is_meant(
+def test_an_option_of_other_programs_is_answered_with_the_line_that_is_meant(
     words: str, meant: str, clawmem: Command
 ) -> None:
-    text = clawmem(*words.split()).err
-    assert ("Did you mean" in text) == bool(meant)
-    assert not meant or f"Did you mean '{meant}'?" in text
+    text = clawmem(*shlex.split(words)).err
+    assert "No such option: -" in text
+    assert f"Did you mean `clawmem {meant}`?" in text if meant else "Did you mean `" not in text
+    if meant:
+        assert clawmem(*shlex.split(meant)).code == meant.startswith("merge")
+    assert "Did you mean '--version'?" in clawmem("-V").err
 
 
 def test_each_option_of_other_programs_stands_for_some_that_exist(clawmem: Command) -> None:
-    flags = " ".join(clawmem(verb, "--help").out for verb in ("list", "remember", "diff", "supersede", "entity"))
-    flags += clawmem("entity", "create", "--help").out + clawmem("--help").out
-    assert all(flag in flags for meant in OTHER_OPTIONS.values() for flag in meant.split())
+    verbs = ("list", "remember", "diff", "supersede", "entity", "note", "recall", "entity create", "decision add", "")
+    flags = " ".join(clawmem(*verb.split(), "--help").out for verb in verbs)
+    meant = {word for text in OTHER_OPTIONS.values() for word in text.split() if word.startswith("-")}
+    assert {flag for flag in meant if flag not in flags} == set()
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("task", "add", "Call Ann", "due:friday", "+home"), "task add 'Call Ann'"),
+        (("supersede", "Jane drinks jam.", "{fact}"), "supersede {fact} 'Jane drinks jam.'"),
+        (("why", "why did Jane choose tea"), "recall 'why did Jane choose tea'"),
+        (("show", "jane doe", "--as-of", "2026-11-20"), "recall 'jane doe' --as-of 2026-11-20"),
+        (("edit", "doe"), "show doe"),
+        (("undo", "remember"), "undo {commit}"),
+        (("note", "Dentist", "--date", "2099-01-01"), "remember Dentist --valid-from 2099-01-01 --valid-to 2099-01-01"),
+    ],
+)
+def test_a_word_that_has_no_place_is_answered_with_the_line(
+    words: tuple[str, ...], line: str, clawmem: Command
+) -> None:
+    clawmem("remember", "Jane Doe rows.", "--entity", "areas/people/jane")
+    [entry, *_] = clawmem("log", "--json").data["history"][::-1]
+    names = {"fact": clawmem("list", "--json").data["facts"][0]["id"], "commit": entry["commit"][:12]}
+    failed = clawmem(*(word.format(**names) for word in words))
+    assert failed.code != 0 and f"`clawmem {line.format(**names)}`" in failed.err
+    assert clawmem(*shlex.split(line.format(**names))).code == 0
+
+
+@pytest.mark.parametrize("group", ["review", "task", "decision", "entity", "lesson", "config"])
+def test_a_group_by_itself_lists(group: str, clawmem: Command) -> None:
+    assert clawmem(group).out == clawmem(group, "list").out and clawmem(group).code == 0
+    assert "Usage:" in clawmem(group, "--help").out
 
 
 def test_the_word_add_is_that_of_a_verb(clawmem: Command) -> None:

@@ -107,7 +107,12 @@ def test_an_edit_says_what_it_did_and_a_pin_is_shown(clawmem: Command) -> None:
     assert clawmem("edit", fact, "--valid-to", "2027").out.endswith("nothing changed; no commit was made\n")
     assert clawmem("edit", fact, "--valid-to", "someday").code == 2
     assert "0.96, pinned" in clawmem("show", fact).out and "pinned" in clawmem("list").out
-    assert clawmem("edit", fact, "--tag", "boat", "--unpin").out.startswith(f"unpinned, tagged boat: {fact}")
+    assert clawmem("edit", fact, "--tag", "boat,sea", "--unpin").out.startswith(
+        f"unpinned, tagged boat and sea: {fact}"
+    )
+    assert "Jane sails." in clawmem("list", "--tag", "sea").out
+    assert clawmem("edit", fact, "--reason", "her boat is new").out.startswith(f"said why: {fact}")
+    assert "because her boat is new" in clawmem("recall", "whose boat is new?").out
     assert "pinned" not in clawmem("show", fact).out + clawmem("list").out
 
 

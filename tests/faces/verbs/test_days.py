@@ -60,6 +60,10 @@ def test_a_note_of_an_earlier_day_stands_in_its_page(diary: Command, vault_root:
     assert (vault_root / "daily/2026-11-22.md").read_text() == "# 2026-11-22\n\n- The quay was flooded.\n"
     assert diary("heartbeat", env=NOW).code == 0
     assert "The quay was flooded." in diary("recall", "what did I note on 22 November?", env=NOW).out
+    assert (
+        "flooded" in diary("recall", "what did I say?", "--since", "22 November", "--until", "22 November", env=NOW).out
+    )
+    assert "3 lines added to daily notes" in diary("diff", "--since", "2026-11-20", env=NOW).out
     late = diary("note", "The quay was flooded.", "--date", "tomorrow", env=NOW)
     assert late.code == 2 and "still to come" in late.err
 

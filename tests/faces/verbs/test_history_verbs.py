@@ -173,7 +173,7 @@ def test_diff_names_what_of_a_fact_changed(clawmem: Command, vault_root: Path) -
     clawmem("note", "Something else.")
     words = clawmem("diff", "HEAD~2").out
     assert 'Changed: "Jane lives in Parma" changed: its statement was Jane lives in Paris.' in words
-    assert "Also: 2 lines added to daily notes." in words
+    assert "Also: 1 line added to daily notes." in words
 
 
 def test_undo_restores_and_says_what(clawmem: Command) -> None:

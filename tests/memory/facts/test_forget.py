@@ -156,6 +156,16 @@ def test_undo_brings_back_and_approval_keeps_it_hidden(clawmem: Command) -> None
     assert "lives in Oslo" not in served(clawmem, "Oslo")
 
 
+def test_what_was_forgotten_is_on_no_page_and_the_next_undo_brings_it_back(clawmem: Command) -> None:
+    clawmem("remember", "Mallory drives a Volvo.", "--entity", "people/mallory")
+    clawmem("heartbeat")  # pages of the wiki
+    assert clawmem("forget", "Mallory", "--yes").code == 0
+    for words in (("show", "mallory"), ("entity", "show", "mallory"), ("list", "--entity", "mallory")):
+        assert "Volvo" not in clawmem(*words).out and "former" not in clawmem(*words).out
+    assert "Volvo" in clawmem("undo").out
+    assert "Volvo" in clawmem("show", "mallory").out
+
+
 @pytest.mark.parametrize("text", ["forget it", "Don't forget that I live in Oslo.", "Delete the tests of Oslo, please.",
                                   'Translate: "forget that I live in Oslo"'])  # fmt: skip
 def test_what_is_no_request_hides_nothing(clawmem: Command, text: str) -> None:

@@ -90,7 +90,7 @@ def test_events_notes_and_other_files_are_counted(vault: Vault, caller: Caller) 
     keep(vault, caller, "The shop is open.")
     counts = compare(vault, caller, before).counts
     assert (counts.events_added, counts.events_removed) == (2, 0)
-    assert (counts.note_lines_added, counts.note_lines_removed) == (2, 0)
+    assert (counts.note_lines_added, counts.note_lines_removed) == (1, 0)
     assert counts.other_files == ("life/projects/x/summary.md",)
 
 
