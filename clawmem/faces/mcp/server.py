@@ -294,11 +294,13 @@ def beside_hooks(source: IO[bytes], state: Path, prepare: Callable[[], None]) ->
     below a path that is too long for its name, the input is yielded as it is."""
     path = state / f"{PREFIX}{os.getpid()}{ENDING}"
     path.unlink(missing_ok=True)  # in a container a process often has the number of one that was killed
-    before = os.umask(0o177)
+    before, listener = os.umask(0o177), None
     try:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
     except (OSError, AttributeError):
+        if listener is not None:
+            listener.close()
         listener = None
     finally:
         os.umask(before)
