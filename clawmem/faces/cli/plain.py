@@ -7,11 +7,11 @@ begins with a dash. Everything else, help and every mistake included, is Typer's
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from clawmem.faces.cli.terminal import bounded, run_command
-from clawmem.faces.parts.command import Command, all_parameters, divided
+from clawmem.faces.parts.command import Command, Group, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import OTHER_WORDS, USUAL_WORDS, VERBS, current_words, load
 
@@ -59,14 +59,16 @@ def in_current_words(arguments: Sequence[str]) -> Sequence[str]:
     verb, following = [*arguments[start : start + 2], "", ""][:2]
     if (two := f"{verb} {following}") in OTHER_WORDS:
         return [*arguments[:start], *OTHER_WORDS[two].split(), *arguments[start + 2 :]]
-    if verb not in USUAL_WORDS or following in ("", "--help", "-h") or following in _words_of(verb):
+    if verb not in USUAL_WORDS or following in ("--help", "-h") or following in _words_of(verb):
+        return arguments
+    if not following and any(parameter.required for parameter in _words_of(verb)[USUAL_WORDS[verb]].parameters):
         return arguments
     return [*arguments[: start + 1], USUAL_WORDS[verb], *arguments[start + 1 :]]
 
 
-def _words_of(verb: str) -> Collection[str]:
+def _words_of(verb: str) -> Group:
     found = load(verb)
-    return () if isinstance(found, Command) else list(found)
+    return {} if isinstance(found, Command) else found
 
 
 def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
