@@ -96,6 +96,13 @@ class Runtime:
         """Return the same environment in another folder."""
         return self._copy(working_folder=folder)
 
+    def for_clients(self) -> "Runtime":
+        """Return the same environment in the vault's own folder, without a session or an agent of this shell: a server
+        names the agent of each client."""
+        root, left_out = self.locate().root, ("CLAWMEM_SESSION", "CLAWMEM_AGENT")
+        environment = {key: value for key, value in self._given.items() if key not in left_out}
+        return self._copy(environment=environment, vault=str(root), working_folder=root)
+
     def of_person(self) -> "Runtime":
         """Return the same environment for a person who said that they are one."""
         return self._copy(agent=None, person=True)

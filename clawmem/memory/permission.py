@@ -16,7 +16,7 @@ from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL
 from clawmem.vault.vault import Vault
 
 # A person wires these into a harness. The server checks the verb of each tool that is called.
-_OF_HARNESSES = frozenset(("hook", "mcp", "completions", "schema"))
+_OF_HARNESSES = frozenset(("hook", "mcp serve", "completions", "schema"))
 
 # What answers from the index alone, so that a viewer gets only what they may see; and what an agent that is such a
 # viewer may write besides.
@@ -56,7 +56,7 @@ def check_reads(vault: Vault, caller: Caller) -> None:
 def check_verb(vault: Vault, agent: str, verb: str) -> None:
     """Raise NotPermitted if the settings do not name a verb, such as `remember` or `task take`, for an agent."""
     named = str(vault.settings.agent_value(agent, "verbs"))
-    if named == ALL or not verb or verb.partition(" ")[0] in _OF_HARNESSES:
+    if named == ALL or not verb or verb in _OF_HARNESSES:
         return
     if not {verb, verb.partition(" ")[0], ALL} & set(named.split(", ")):
         raise NotPermitted(
@@ -68,7 +68,7 @@ def check_verb(vault: Vault, agent: str, verb: str) -> None:
 def check_viewer(vault: Vault, verb: str) -> None:
     """Raise NotPermitted if the vault is read for somebody who may not see everything, and a verb shows more than the
     rows of the index that they may see, or writes in their name. Raise NotFound if nobody knows what they may see."""
-    if vault.viewer is None or verb.partition(" ")[0] in _OF_HARNESSES:
+    if vault.viewer is None or verb in _OF_HARNESSES:
         return
     from clawmem.index.tables.rights import read_access, viewers_of  # only where somebody may not see everything
 

@@ -82,7 +82,7 @@ def test_a_group_is_all_of_its_verbs(vault: Vault, clawmem: Command) -> None:
     clawmem("config", "set", "agents.scout.verbs", "task")
     fresh = Vault(vault.root, vault.environment)
     check_verb(fresh, "scout", "task take")
-    check_verb(fresh, "scout", "mcp")
+    check_verb(fresh, "scout", "mcp serve")
     with pytest.raises(NotPermitted):
         check_verb(fresh, "scout", "tasks")
 

@@ -7,11 +7,11 @@ begins with a dash. Everything else, help and every mistake included, is Typer's
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from clawmem.faces.cli.terminal import bounded, run_command
-from clawmem.faces.parts.command import Command, all_parameters, divided
+from clawmem.faces.parts.command import Command, Group, all_parameters, divided
 from clawmem.faces.parts.parameters import COMMON, Parameter
 from clawmem.faces.verbs.table import OTHER_WORDS, USUAL_WORDS, VERBS, current_words, load
 
@@ -65,17 +65,20 @@ def in_current_words(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def whole(arguments: Sequence[str]) -> Sequence[str]:
-    """The command line in current words, where a group of commands by itself means its list."""
+    """The command line in current words, where a group of commands by itself means its usual one, or its list."""
     arguments = in_current_words(arguments)
     alone = arguments[verb_at(arguments) :]
-    return (
-        [*arguments, "list"] if len(alone) == 1 and alone[0] in VERBS and "list" in _words_of(alone[0]) else arguments
-    )
+    if len(alone) != 1 or alone[0] not in VERBS:
+        return arguments
+    word = USUAL_WORDS.get(alone[0], "list")
+    command = _words_of(alone[0]).get(word)
+    needs = command is None or any(parameter.required for parameter in command.parameters)
+    return arguments if needs else [*arguments, word]
 
 
-def _words_of(verb: str) -> Collection[str]:
+def _words_of(verb: str) -> Group:
     found = load(verb)
-    return () if isinstance(found, Command) else list(found)
+    return {} if isinstance(found, Command) else found
 
 
 def read(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:

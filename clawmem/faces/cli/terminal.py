@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any, TextIO, TypeVar
 
-from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, NotPermitted
+from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, NotPermitted, Refused
 from clawmem.faces.cli.display import DrawnAs, checked_color, display_of, terminal_columns
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, InnerRun, Stream, Table, check_person
 from clawmem.model.language.text import visible
@@ -104,6 +104,22 @@ class Terminal(Call):
             state = None  # each call says what is missing
         with apart(o, sys.stdout.buffer) as (source, out):
             return serve(source, out, runtime.renewed, state)
+
+    def serve_clients(self, host: str, port: int, public_url: str | None, notes: Sequence[str]) -> None:
+        """Print the address for clients on stdout, and serve until the end."""
+        try:
+            from clawmem.faces.mcp.remote import serve  # takes a second
+        except ImportError:
+            raise Refused(
+                "`clawmem mcp --http` needs the official SDK of the protocol, which is not installed.",
+                "Install the extra: pip install 'clawmem-vault[remote]'.",
+            ) from None
+
+        def started(url: str) -> None:
+            say(f"{url}\n")
+            self._notice(notes)
+
+        serve(self.runtime, host, port, public_url, started)
 
     def wants_data(self) -> bool:
         """With --json, --jsonl or --fields."""

@@ -15,7 +15,6 @@ import gc
 import io
 import json
 import os
-import re
 import select
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -29,13 +28,11 @@ from clawmem import __version__
 from clawmem.faces.parts.command import Table
 from clawmem.faces.prompt_hook import ENDING, PREFIX, READY, READY_SECONDS, all_of, is_for_text
 from clawmem.model.language.text import visible
-from clawmem.model.records.caller import NO_AGENTS
+from clawmem.model.records.caller import agent_of_client
 from clawmem.runtime import Runtime
 
 MESSAGE_BYTES = 4_000_000
-DEFAULT_AGENT = "agent"
 _LIST = Path(__file__).with_name("tools.json")
-_NOT_OF_AN_ID = re.compile(r"[^a-z0-9_-]+")
 
 
 def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], state: Path | None = None) -> int:
@@ -44,12 +41,6 @@ def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], s
     `runtime_for` makes the runtime of one call, for an agent with the id that is given to it: each call sees the
     settings and the clock of its own time. Meanwhile the hooks of the vault with the state folder `state` are answered.
     """
-
-    listed: list[dict[str, Any]] = []
-
-    def tools() -> list[dict[str, Any]]:
-        listed[:] = listed or json.loads(_LIST.read_bytes())
-        return listed
 
     # A short command needs no collection, but this process lives for long. By the default it would collect several
     # times in each call, which is a quarter of what a call takes.
@@ -66,11 +57,11 @@ def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], s
 
         def dispatch(name: str, arguments: Mapping[str, Any], client: str | None) -> tuple[str, bool]:
             keep_stores_open()
-            return _called(name, arguments, runtime_for(_agent(client)))
+            return call_for(name, arguments, runtime_for(agent_of_client(client)))
 
         if state is not None:
             o = while_it_runs.enter_context(beside_hooks(o, state, keep_stores_open))
-        connection = Connection(tools, dispatch)
+        connection = Connection(listed_tools, dispatch)
         while line := o.readline(MESSAGE_BYTES):
             if not line.strip():
                 continue
@@ -115,6 +106,11 @@ def _answer(connection: Connection, line: bytes, o: IO[bytes]) -> Any:
         message = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return failure(None, PARSE_ERROR, "The line is not JSON.")
+    return answer_to(connection, message)
+
+
+def answer_to(connection: Connection, message: Any) -> Any:
+    """The answer to a message, also where there is a bug; None where none is due."""
     try:
         return connection.answer(message)
     except Exception as problem:  # noqa: BLE001 - the client gets an answer to every request
@@ -122,12 +118,19 @@ def _answer(connection: Connection, line: bytes, o: IO[bytes]) -> Any:
         return failure(identity, INTERNAL_ERROR, f"clawmem has a bug: {type(problem).__name__}: {problem}.")
 
 
+@cache
+def listed_tools() -> list[dict[str, Any]]:
+    """The tools as clients get them."""
+    listed: list[dict[str, Any]] = json.loads(_LIST.read_bytes())
+    return listed
+
+
 def _refuse_constant(name: str) -> None:
     """Refuse NaN and Infinity, which Python reads although they are no JSON."""
     raise ValueError(f"{name} is no JSON")
 
 
-def _called(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[str, bool]:
+def call_for(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[str, bool]:
     """The answer of a tool as text, or the error with what can be done, and whether it is an error."""
     from clawmem.faces.mcp.tools import call_tool  # at the first call
 
@@ -138,12 +141,6 @@ def _called(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> tuple[
 
         found = explained(problem)
         return f"error ({found.code}): {found.message}" + (f"\nhint: {found.hint}" if found.hint else ""), True
-
-
-def _agent(client: str | None) -> str:
-    """The id of the agent that a client is: its name in the letters of an id."""
-    name = _NOT_OF_AN_ID.sub("-", (client or "").lower()).strip("-_")[:40].strip("-_")
-    return DEFAULT_AGENT if not name or name in NO_AGENTS else name
 
 
 CURRENT = "2026-07-28"
@@ -163,7 +160,7 @@ UNSUPPORTED_VERSION = -32022
 # What Python reads a number like 1e999 as, and JSON cannot write.
 _BEYOND_JSON = (inf, -inf)
 # The list of tools changes only with the installed version.
-_KEPT_FOR_MS = 3_600_000
+KEPT_FOR_MS = 3_600_000
 
 INSTRUCTIONS = """\
 clawmem is the long-term memory of this user and their projects.
@@ -237,7 +234,7 @@ class Connection:
         result = self._stateless(method, params, _name_of(about.get(_CLIENT_KEY)) or self._client)
         if version is None and method != "server/discover":
             return result
-        kept = {} if method == "tools/call" else {"ttlMs": _KEPT_FOR_MS, "cacheScope": "private"}
+        kept = {} if method == "tools/call" else {"ttlMs": KEPT_FOR_MS, "cacheScope": "private"}
         return {**result, "resultType": "complete", **kept, "_meta": {_SERVER_KEY: _server()}}
 
     def _stateless(self, method: Any, params: dict[str, Any], client: str | None) -> dict[str, Any]:
@@ -294,11 +291,13 @@ def beside_hooks(source: IO[bytes], state: Path, prepare: Callable[[], None]) ->
     below a path that is too long for its name, the input is yielded as it is."""
     path = state / f"{PREFIX}{os.getpid()}{ENDING}"
     path.unlink(missing_ok=True)  # in a container a process often has the number of one that was killed
-    before = os.umask(0o177)
+    before, listener = os.umask(0o177), None
     try:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
     except (OSError, AttributeError):
+        if listener is not None:
+            listener.close()
         listener = None
     finally:
         os.umask(before)

@@ -127,6 +127,10 @@ class Call:
         """Serve verbs as tools on stdin and stdout until the input ends; returns the number of messages."""
         raise NotImplementedError
 
+    def serve_clients(self, host: str, port: int, public_url: "str | None", notes: "Sequence[str]") -> None:
+        """Serve verbs as tools over HTTP until the end. A person who looks on gets the notes."""
+        raise NotImplementedError
+
     def wants_data(self) -> bool:
         """Whether a program reads the answer. Only at a command line may a person read it instead."""
         return True

@@ -120,7 +120,7 @@ FORMER_VERBS = {
 }
 """Words that were verbs, and what does now what they did. They still work."""
 
-USUAL_WORDS = {"evaluate": "task"}
+USUAL_WORDS = {"evaluate": "task", "mcp": "serve"}
 """The second word of a verb that may be left out, if something else than another second word follows."""
 
 OTHER_WORDS = {

@@ -1,5 +1,6 @@
 """The caller of an act: values that every act takes instead of reading them from the machine."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -22,6 +23,8 @@ NO_AGENTS = frozenset(
 )
 """Names under which no agent runs a command, because a reader would take its words for those of a person. `main` has
 the notes and the sessions of the person."""
+UNNAMED_AGENT = "agent"
+"""The agent that a client without a usable name is."""
 IN_SHELLS_ONLY = frozenset(("GEMINI_CLI", "CODEX_THREAD_ID", "CODEX_CI"))
 """Variables of the shells of agents that the hooks of the same programs do not have."""
 AGENTS_THAT_TYPE = frozenset(("codex", "openclaw"))
@@ -36,6 +39,12 @@ def agent_shell(environment: Mapping[str, str]) -> tuple[str, str] | None:
         if found is not None and value in ("", found):
             return name, agent
     return None
+
+
+def agent_of_client(name: str | None) -> str:
+    """Return the id of the agent that a client of the MCP server is: its name in the letters of an id."""
+    agent = re.sub(r"[^a-z0-9_-]+", "-", (name or "").lower()).strip("-_")[:40].strip("-_")
+    return UNNAMED_AGENT if not agent or agent in NO_AGENTS else agent
 
 
 class Viewer(NamedTuple):

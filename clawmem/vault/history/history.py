@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from threading import RLock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,6 +102,9 @@ def open_history(vault: Vault) -> Iterator[History]:
             repo.close()
 
 
+_ONE_AT_A_TIME = RLock()
+
+
 @contextmanager
 def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
     """Yield GitPython. In this context the process has just the given environment variables.
@@ -108,12 +112,13 @@ def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
     GitPython passes the environment of this process to git and reads GIT_ variables itself, so the environment must be
     replaced.
     """
-    before = dict(os.environ)
-    _replace_environment(clean)
-    try:
-        yield _imported()
-    finally:
-        _replace_environment(before)
+    with _ONE_AT_A_TIME:  # of the threads of a server
+        before = dict(os.environ)
+        _replace_environment(clean)
+        try:
+            yield _imported()
+        finally:
+            _replace_environment(before)
 
 
 def _imported() -> ModuleType:

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from clawmem.faces.mcp.server import CURRENT, INSTRUCTIONS, MESSAGE_BYTES, WITH_HANDSHAKE, Connection, _agent, serve
+from clawmem.faces.mcp.server import CURRENT, INSTRUCTIONS, MESSAGE_BYTES, WITH_HANDSHAKE, Connection, serve
+from clawmem.model.records.caller import agent_of_client
 from clawmem.runtime import Runtime
 from tests.conftest import Command
 from tests.needs import needs_local_model
@@ -163,7 +164,7 @@ def test_the_client_is_the_agent_where_none_is_named(start: Start, clawmem: Comm
     [(None, "agent"), ("", "agent"), ("--", "agent"), ("Ünï x", "n-x"), ("The User", "agent"), ("../me", "agent")],
 )
 def test_names_of_clients_become_ids(name: str | None, agent: str) -> None:
-    assert _agent(name) == agent
+    assert agent_of_client(name) == agent
 
 
 def test_a_message_that_is_too_long_is_refused_and_the_next_is_read(environment: dict[str, str]) -> None:

@@ -185,7 +185,7 @@ def test_every_command_is_refused_to_a_reader_but_those_that_answer_from_the_ind
                 assert "may show or change more than" in str(problem)
         return allowed
 
-    harness = {"hook", "mcp", "completions", "schema"}
+    harness = {"hook", "mcp serve", "completions", "schema"}
     reading = {command for command in _commands() if command.partition(" ")[0] in _READING}
     assert usable(viewer="clara") == reading | harness
     writing = {"note", "ingest", "session note", "session checkpoint", "session end"}

@@ -41,6 +41,9 @@ OTHERWISE = {
     "clawmem llm test": REFUSED,
     "clawmem backup - | ssh host 'cat > memory.clawmem'": USAGE,
     "clawmem mcp --agent claude-code": REFUSED,
+    "clawmem mcp --http --public-url https://memory.example.org": USAGE,
+    "clawmem mcp clients allow K7QX2M --as phone": REFUSED,
+    "clawmem mcp clients revoke phone": REFUSED,
     "clawmem evaluate paint-the-boat --work boat": PARTIAL,
     "clawmem evaluate task paint-the-boat": PARTIAL,
     "clawmem evaluate allow 'make test' --work boat --pin Makefile": REFUSED,
@@ -261,7 +264,7 @@ def test_examples(name: str, run_line: Run, request: pytest.FixtureRequest) -> N
     assert 1 <= len(examples) <= 3
     fitted = 0
     for example in examples:
-        calls = [" ".join(in_current_words(words)) for words in clawmem_calls(example)]
+        calls = [" ".join(whole(words)) for words in clawmem_calls(example)]
         assert [call for call in calls if call.startswith(name)], example
         if "--jsonl" in example and all("--jsonl" not in parameter.flags for parameter in COMMANDS[name].parameters):
             code, printed = run_line(example)
