@@ -17,7 +17,7 @@ import pytest
 
 from clawmem.errors import DONE, PARTIAL, REFUSED, USAGE
 from clawmem.faces.cli.app import run
-from clawmem.faces.cli.plain import in_current_words, run_plain
+from clawmem.faces.cli.plain import run_plain, whole
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
 from clawmem.model.records.handover import EXAMPLE
