@@ -11,8 +11,9 @@ from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.llm.presets import PRESETS
-from clawmem.memory.health.status import LearningState, Status, failure_sentences, missing_key_sentence
+from clawmem.memory.health.status import FRESH, LearningState, Status, failure_sentences, missing_key_sentence
 from clawmem.memory.health.status import status as act
+from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.language.dates import minute, stamp
 from clawmem.model.language.text import counted
 from clawmem.runtime import VaultLocation
@@ -150,11 +151,11 @@ def _reasons(rows: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
 
 def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     yield "vault", f"{found.root} (chosen by {found.rule})"
-    yield "name", f"{state.name}, format {state.format}, clawmem {__version__}"
-    yield "branch", f"{state.branch or 'none: HEAD is detached'} at {(state.head or 'no commit')[:12]}"
-    yield "facts", ", ".join(f"{number:,} {status}" for status, number in state.facts.items())
-    yield "entities", f"{state.entities:,}"
-    yield "events", f"{state.events:,}"
+    if state.branch is None:
+        yield "branch", f"none: HEAD is detached at {(state.head or 'no commit')[:12]}"
+    others = ", ".join(f"{number:,} {status}" for status, number in state.facts.items() if number and status != ACTIVE)
+    numbers = counted(state.facts.get(ACTIVE, 0), "fact"), counted(state.entities, "entity", "entities")
+    yield "holds", f"{', '.join(numbers)}, {counted(state.events, 'event')}{f' (and {others})' if others else ''}"
     readable = {preset.harness for preset in PRESETS.values()}
     harness = next((mark.harness for mark in state.hooks if mark.harness in readable), "HARNESS")
     yield from _learning_pairs(state.learning, harness, state.candidates)
@@ -163,10 +164,10 @@ def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]
     newest = sorted((mark for mark in state.hooks if mark.event != SKIPPED), key=lambda mark: mark.at, reverse=True)
     for hook in sorted(newest, key=lambda mark: mark.outcome == DONE)[:_HOOKS_SHOWN]:
         yield "hook", f"{hook.harness} {hook.event} {minute(hook.at)}: {hook.outcome}, {hook.message}"
-    yield "accesses", f"{state.unfolded_accesses:,} not counted in facts yet"
     if state.proposals:
         yield "review", f"{state.proposals:,} open; `clawmem review list` shows them"
-    yield "index", f"{state.search.state}, {state.search.engine}"
+    if state.search.state != FRESH:
+        yield "index", f"{state.search.state}: the next question brings it up to date"
     if state.suggested:
         keys = ", ".join(suggestion.key for suggestion in state.suggested)
         yield "suggests", f"{keys}: not in effect on this machine; `clawmem config trust` shows them"
