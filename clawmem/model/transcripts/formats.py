@@ -186,10 +186,12 @@ TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
     "text": "plain text: each paragraph",
 }
+DOCUMENT = "document"
 FORMATS = {
     AUTO: "whichever of these the content has",
     **{name: record.about for name, record in RECORDS.items()},
     **TEXTS,
+    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail, with the extra `documents`",
 }
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
@@ -228,6 +230,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(wanted)
     if wanted in RECORDS:
         return FileFormat(wanted, _is_json_lines(head))
+    if wanted == DOCUMENT:
+        raise InvalidInput(f"{name} is text, and none of these documents.", "Leave out --format, or name another.")
     if _is_json_lines(head):
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
