@@ -110,7 +110,7 @@ def _table(rows: Iterable[Iterable[str]]) -> str:
 
 # PDF.
 
-_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(?:#+|[ivxlc]+)(?:\s*(?:of|von|/)\s*#+)?\W*", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(?:#|[ivx]{1,5})(?:\s*(?:of|von|/)\s*#)?\W*", re.IGNORECASE)
 _RUNNING = 3
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
@@ -192,13 +192,13 @@ def _without_running_heads(pages: list[list[_Line]]) -> list[list[_Line]]:
         return re.sub(r"\d+", "#", _clean(line.text)).lower()
 
     edges = [{form(line) for line in (*page[:2], *page[-2:])} for page in pages]
-    shared = Counter(name for edge in edges for name in edge)
+    shared = Counter(name for edge in edges for name in edge if re.search(r"[^\W\d_]{3}", name))
     kept: list[list[_Line]] = []
     seen: set[str] = set()
     for page in pages:
         head = {0, 1, len(page) - 1, len(page) - 2} if len(page) > 2 else set()
-        drops = {n for n in head if _PAGE_NUMBER.fullmatch(form(page[n])) or (
-            shared[form(page[n])] >= _RUNNING and form(page[n]) in seen)}  # fmt: skip
+        drops = {n for n in head if shared[form(page[n])] >= _RUNNING and form(page[n]) in seen}
+        drops |= {n for n in head if n in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(form(page[n]))}
         seen.update(form(page[n]) for n in head)
         kept.append([line for n, line in enumerate(page) if n not in drops])
     return kept
@@ -496,8 +496,10 @@ def _html_blocks(data: bytes, main: bool = False) -> list[str]:
     encoding = None
     with suppress(UnicodeDecodeError):
         encoding = "utf-8" if data.decode("utf-8") else None
-    parser = etree.HTMLParser(encoding=encoding, no_network=True, remove_comments=True, remove_pis=True)
+    parser = etree.HTMLParser(encoding=encoding, huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
     root = etree.fromstring(data, parser)
+    if any(problem.type_name == "ERR_RESOURCE_LIMIT" for problem in parser.error_log):
+        raise Problem("is nested too deeply to be read.", _DAMAGED)
     if root is None:
         return []
     hidden = _hidden_names(" ".join(root.xpath("//style/text()")))
@@ -545,7 +547,7 @@ class _HtmlPage:
             return tag not in _SKIPPED and tag not in self._hidden
         style = re.sub(r"\s", "", element.get("style", "").lower())
         named = {tag, f"#{element.get('id')}", *(f".{name}" for name in element.get("class", "").split())}
-        whites = _WHITE.search(style) and not any(
+        whites = _WHITE.search(f"{style};color:{element.get('color', '').lower()}") and not any(
             "background" in part.get("style", "") or part.get("bgcolor") for part in (element, *element.iterancestors())
         )
         return bool(
@@ -603,14 +605,14 @@ class _HtmlPage:
 # Mail.
 
 _REPLY = re.compile(
-    r"^(?:(?:On|Am|Le|El)\b.{5,200}?(?:wrote|schrieb|a écrit|escribió)\b.{0,80}?:\s*$"
-    r"|-{3,}\s*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Forwarded message).*$"
-    r"|Begin forwarded message:|_{20,}\s*$"
-    r"|(?:From|Von|De): .+\n(?:(?:Sent|Date|Gesendet|Envoyé|Enviado|To|An|À): .+\n?))",
-    re.MULTILINE | re.DOTALL | re.IGNORECASE,
+    r"^(?:(?:On|Am|Le|El)\b.{5,200}(?:\n.{0,100})?(?:wrote|schrieb|a écrit|escribió)\b.{0,80}:\s*$"
+    r"|-{3,}[ \t]*(?:Original Message|Ursprüngliche Nachricht|Message d'origine|Mensaje original|Forwarded message).*$"
+    r"|Begin forwarded message:|_{20,}[ \t]*$"
+    r"|(?:From|Von|De): .+\n(?:Sent|Date|Gesendet|Envoyé|Enviado|To|An|À): .+)",
+    re.MULTILINE | re.IGNORECASE,
 )
 # What names the sender and the time of the quoted lines below it, in any language.
-_INTRODUCTION = re.compile(r"^[^\n>]*\d[^\n]*(?:\n[^\n>]*)?:[ \t]*\n+(?=>)", re.MULTILINE)
+_INTRODUCTION = re.compile(r"^(?!>).{0,200}\d.{0,200}(?:\n(?!>).{0,200})?:[ \t]*\n+(?=>)", re.MULTILINE)
 _SIGNATURE = re.compile(r"^(?:-- ?|Sent from my .{2,40}|Von meinem .{2,40} gesendet\.?)$", re.MULTILINE)
 
 
@@ -621,9 +623,9 @@ def _mail(data: bytes) -> Text:
     message = message_from_bytes(data, policy=policy.default)
     try:
         body = message.get_body(("plain", "html"))
-        content = "" if body is None else body.get_content()
+        content = "" if body is None else _content(body)
         names = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
-    except (KeyError, LookupError, ValueError, AttributeError, TypeError):
+    except (LookupError, ValueError, AttributeError, TypeError):
         raise Problem("is damaged: it cannot be read as mail.", _DAMAGED) from None
     if body is not None and body.get_content_subtype() == "html":
         content = "\n\n".join(_html_blocks(content.encode(errors="replace")))
@@ -649,6 +651,13 @@ def _mail(data: bytes) -> Text:
     attached = [f"Attached, not read: {', '.join(map(_clean, names))}."] if names else []
     left_out = ["what it quotes, and its signature, are left out"] if len(own.split()) < len(content.split()) else []
     return Text([_heading(1, heading), *blocks, *attached], [*attached, *left_out], mail)
+
+
+def _content(part: Any) -> str:
+    try:
+        return str(part.get_content())
+    except LookupError:  # an encoding that Python does not know
+        return bytes(part.get_payload(decode=True)).decode(errors="replace")
 
 
 def _people(message: Any, key: str) -> list[list[str]]:

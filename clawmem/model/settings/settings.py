@@ -193,8 +193,10 @@ SETTINGS = (
     ),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
-    Setting("documents.seconds", "float", 60.0, "how long the reading of one document may take", 0.01, 3600),
-    Setting("documents.megabytes", "int", 1500, "how much memory the reading of one document may take", 50, 100_000),
+    Setting("documents.seconds", "float", 60.0, "how long reading one document may take, in seconds", 0.01, 3600),
+    Setting(
+        "documents.megabytes", "int", 1500, "the most memory that reading one document may take, in MB", 50, 100_000
+    ),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting(

@@ -17,8 +17,8 @@ ANSWER = "document"
 
 _MAGIC = {b"PK\x03\x04": "zip", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "office"}
 _BINARY = ("pdf", "docx", "pptx", "epub", "doc", "ppt")
-_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype html|html|head|body)\b", re.I | re.S)
-_TAG = re.compile(rb"<[a-z][^>]*>", re.I)
+_HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?>(?><!--.*?-->)\s*)*+<(?:!doctype html|html|head|body)\b", re.I | re.S)
+_TAG = re.compile(rb"<[a-z][^<>]*>", re.I)
 _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"message-id", b"mime-version", b"received"))
 

@@ -56,7 +56,8 @@ def endless() -> bytes:
         ("a.docx", office(WORD.format(" " * (130 << 20))), "a.docx is larger than 128 MB when it is unpacked."),
         ("a.epub", book(**{"META-INF__encryption_dot_xml": ENCRYPTION}), "a.epub is encrypted by its seller."),
         ("a.html", b"<html><script>x</script></html>", "a.html has no text."),
-        ("a.html", f"<html>{('<p>' + 'words ' * 2000) * 200}".encode(), "a.html has more than 2,000,000 characters of text."),
+        ("a.html", b"<html>" + (b"<p>" + b"words " * 2000) * 200, "a.html has more than 2,000,000 characters of text."),
+        ("a.html", b"<html>" + b"<div>" * 9000 + b"words", "a.html is nested too deeply to be read."),
         ("a.eml", mail("> only a quote", attach=False), "a.eml has no text."),
     ],
 )  # fmt: skip
