@@ -98,7 +98,8 @@ def _paragraph(text: str) -> str:
 
 
 def _heading(level: int, text: str) -> str:
-    return f"{'#' * min(level, 6)} {_clean(text)[:200]}" if _clean(text) else ""
+    title = _clean(text).strip("¶§ ")  # signs that link to the heading itself
+    return f"{'#' * min(level, 6)} {title[:200]}" if title else ""
 
 
 def _table(rows: Iterable[Iterable[str]]) -> str:
@@ -231,7 +232,7 @@ def _paragraphs(lines: list[_Line]) -> list[str]:
         titled = not ended and not _is_row(above.text) and len(above.text) < short
         apart = (
             above.y - line.y > 1.4 * usual > 0
-            or abs(above.size - line.size) > 0.15 * max(above.size, 1)
+            or abs(above.size - line.size) > 0.2 * max(above.size, 1)
             or _ITEM.match(line.text.lstrip())
             or (titled and line.text[:1].isupper())
             or (ended and line.x > above.x + 0.7 * line.size and above.y > line.y)
@@ -263,8 +264,6 @@ _LIST = -1
 _NO_MEMORY = 2  # the code of libxml2
 _FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-
-
 _UNPACKING = (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, zlib.error)
 
 
@@ -324,7 +323,7 @@ def _zipped(data: bytes) -> Text:
         main = next((target for _, kind, target in archive.linked("") if kind == "officeDocument"), "")
         root = archive.xml(main)
         if root.tag == f"{_W}document":
-            return Text(_docx(archive, main, root), [])
+            return Text(list(_docx(archive, main, root)), [])
         if root.tag == f"{_P}presentation":
             return _pptx(archive, main, root)
     except (*_UNPACKING, etree.XMLSyntaxError) as problem:
@@ -421,13 +420,15 @@ def _pptx(archive: _Archive, main: str, root: Any) -> Text:
     are = "is" if len(hidden) == 1 else "are"
     notices = [f"{_places('slide', hidden)} {are} hidden, and not read"] if hidden else []
     shown = (slide for slide in slides if slide[0] not in hidden)
-    return Text((block for slide in shown for block in _slide(archive, *slide)), notices)
+    return Text([block for slide in shown for block in _slide(archive, *slide)], notices)
 
 
 def _slide(archive: _Archive, number: int, name: str, slide: Any) -> Iterator[str]:
     title, blocks = "", []
     for shape in slide.iter(f"{_P}sp", f"{_P}graphicFrame"):
         kind = _placeholder(shape)
+        if next(shape.iterancestors(_FALLBACK), None) is not None:
+            continue
         if kind in ("title", "ctrTitle"):
             title = _words(shape)
         elif shape.tag == f"{_P}graphicFrame":
@@ -439,7 +440,7 @@ def _slide(archive: _Archive, number: int, name: str, slide: Any) -> Iterator[st
     spoken = [_words(shape) for page in notes for shape in page.iter(f"{_P}sp") if _placeholder(shape) == "body"]
     yield _heading(1, f"Slide {number}{': ' if _clean(title) else ''}{title}")
     yield from filter(None, blocks)
-    yield from (f"Notes: {_clean(text)}" for text in spoken if _clean(text))
+    yield from ("Notes:", *map(_paragraph, spoken)) if any(map(_clean, spoken)) else ()
 
 
 def _placeholder(shape: Any) -> str | None:
@@ -459,7 +460,7 @@ def _epub(archive: _Archive) -> Text:
         if "nav" not in item.get("properties", "").split()
     }
     spine = [pages.get(item.get("idref"), "") for item in package.iter("{*}itemref") if item.get("linear") != "no"]
-    return Text((block for name in spine for block in _html_blocks(archive.bytes(name))), [])
+    return Text([block for name in spine for block in _html_blocks(archive.bytes(name))], [])
 
 
 # HTML, as a reader of the page sees it.
@@ -516,7 +517,7 @@ def _hidden_names(css: str) -> set[str]:
     everywhere = re.sub(r"@[^{};]*\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL))
     rules = ((rule[1], _HIDING.search(re.sub(r"\s", "", rule[2].lower()))) for rule in _RULE.finditer(everywhere))
     names = {name.strip() for selectors, hides in rules if hides for name in selectors.split(",")}
-    return {name for name in names if re.fullmatch(r"[.#]?[\w-]+", name)}
+    return {name for name in names if re.fullmatch(r"(?!(?:html|body)$)[.#]?[\w-]+", name)}
 
 
 class _HtmlPage:
@@ -567,6 +568,9 @@ class _HtmlPage:
             return False
         if tag == "pre":
             self._flush()
+            for part in list(element.iterdescendants()):
+                if not self._is_read(part, part.tag):
+                    part.clear(keep_tail=True)
             lines = _INVISIBLE.sub("", "".join(element.itertext())).replace("```", "").strip("\n")
             self.blocks.append(f"```\n{lines}\n```")
             return True
@@ -613,6 +617,7 @@ _REPLY = re.compile(
 )
 # What names the sender and the time of the quoted lines below it, in any language.
 _INTRODUCTION = re.compile(r"^(?!>).{0,200}\d.{0,200}(?:\n(?!>).{0,200})?:[ \t]*\n+(?=>)", re.MULTILINE)
+_FIRST_YEAR = 1970
 _SIGNATURE = re.compile(r"^(?:-- ?|Sent from my .{2,40}|Von meinem .{2,40} gesendet\.?)$", re.MULTILINE)
 
 
@@ -634,7 +639,8 @@ def _mail(data: bytes) -> Text:
     to = [person for key in ("to", "cc", "bcc") for person in _people(message, key)]
     subject, when = _clean(str(message.get("subject", ""))), None
     with suppress(ValueError, TypeError):
-        when = parsedate_to_datetime(str(message.get("date"))).isoformat()
+        moment = parsedate_to_datetime(str(message.get("date")))
+        when = moment.isoformat() if moment.year >= _FIRST_YEAR else None
     by, day = (sender or [["an unknown sender"]])[0][0], f" of {when[:10]}" if when else ""
     at = f" to {', '.join(person[0] for person in to[:3])}{' and others' if len(to) > 3 else ''}" if to else ""
     heading = f"Mail{day} from {by}{at}{f': {subject}' if subject else ''}"

@@ -149,10 +149,10 @@ PAGE = f"""<!DOCTYPE html>
 <p style="color: #ffffff">White on white.</p><p hidden>Hidden by an attribute.</p>
 <ul><li>Spare <b>bearings</b> are in the cellar.<ul><li>They cost 40 crowns.</li></ul></li></ul>
 <table><tr><th>Part</th><th>Price</th></tr><tr><td>Bearing</td><td>40</td></tr></table>
-<pre>code {{
+<pre>code {{<i hidden>never shown</i>
   stays
 }}</pre>
-<h2>Care</h2><p>{BEARING}</p><footer>Imprint</footer></body></html>"""
+<h2>Care<a href="#care">¶</a></h2><p>{BEARING}</p><footer>Imprint</footer></body></html>"""
 
 
 def mail(text: str, attach: bool = True, **fields: str) -> bytes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -24,6 +26,12 @@ def encrypted() -> bytes:
     rest = b"/O <%s> /U <%s>" % (b"11" * 32, b"22" * 32)
     encrypt = b"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 " + rest + b" >> /ID [<00><00>] /Root"
     return pdf(MOTOR).replace(b"/Root", encrypt)
+
+
+def unpacked(data: bytes) -> dict[str, bytes]:
+    """The files of a zip archive."""
+    packed = ZipFile(io.BytesIO(data))
+    return {name: packed.read(name) for name in packed.namelist()}
 
 
 def endless() -> bytes:
@@ -51,6 +59,7 @@ def endless() -> bytes:
         ("a.docx", office(WORD.format("<w:p/>")), "a.docx has no text."),
         ("a.docx", office(LAUGH), "a.docx "),
         ("a.docx", OLD, "a.docx is in an old format of Office, or encrypted."),
+        ("a.docx", archive({**unpacked(word()), "word/styles.xml": "<w"}), "a.docx is damaged: it cannot be unpacked."),
         ("a.docx", office("<x/>"), "a.docx is a file of Office, but no DOCX or PPTX."),
         ("a.zip", archive({"a.txt": "words"}), "a.zip is a zip archive, but no DOCX, PPTX or EPUB."),
         ("a.docx", office(WORD.format(" " * (130 << 20))), "a.docx is larger than 128 MB when it is unpacked."),

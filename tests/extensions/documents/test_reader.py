@@ -95,7 +95,7 @@ def test_a_docx_shows_what_was_inserted_and_not_what_was_deleted(clawmem: Comman
 def test_a_slide_is_the_place_of_what_a_pptx_says(clawmem: Command, tmp_path: Path) -> None:
     text, found = digested(clawmem, "deck.pptx", slides(), tmp_path)
     assert place(found[MOTOR]) == "Slide 1: Motor"
-    assert f"Notes: {BEARING}" in text and "# Slide 2\n\n| Bearing | 40 |" in text and "Not to be shown" not in text
+    assert f"Notes:\n\n{BEARING}" in text and "# Slide 2\n\n| Bearing | 40 |" in text and "Not to be shown" not in text
     result = clawmem("digest", "file", str(tmp_path / "deck.pptx"))
     assert "deck.pptx: slide 3 is hidden, and not read" in result.err
 
