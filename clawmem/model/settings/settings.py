@@ -265,7 +265,7 @@ REMOVED: Mapping[str, Value | None] = {
 MODEL = "semantic.model"
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
-LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
+LOCAL_GROUPS = frozenset("llm semantic adapters plugins documents evaluate org".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
 _CLOSED_KINDS = frozenset("int float bool choice entity places routes pairs".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))
