@@ -353,13 +353,21 @@ def _docx(archive: _Archive, main: str, root: Any) -> Iterator[str]:
             rows = _own_parts(element, f"{_W}tr", element.tag)
             yield _table((_words(cell) for cell in _own_parts(row, f"{_W}tc", row.tag)) for row in rows)
             continue
-        style, level = element.find(f"{_W}pPr/{_W}pStyle"), element.find(f"{_W}pPr/{_W}outlineLvl")
-        depth = levels.get(style.get(f"{_W}val"), 0) if style is not None else 0
-        if level is not None and level.get(f"{_W}val", "9") < "9":
-            depth = int(level.get(f"{_W}val")) + 1
+        depth = _outline(element) or levels.get(_value(element, f"{_W}pPr/{_W}pStyle"), 0)
         text = _words(element)
         listed = text.strip() and (depth == _LIST or element.find(f"{_W}pPr/{_W}numPr") is not None)
         yield _heading(depth, text) if depth > 0 else ("- " if listed else "") + _paragraph(text)
+
+
+def _value(part: Any, path: str) -> str:
+    found = part.find(path)
+    return "" if found is None else str(found.get(f"{_W}val", ""))
+
+
+def _outline(part: Any) -> int:
+    """Return the level of the heading that a paragraph or a style is by its outline, or 0."""
+    level = _value(part, f"{_W}pPr/{_W}outlineLvl")
+    return int(level) + 1 if level in tuple("012345678") else 0
 
 
 def _own_parts(whole: Any, tag: str, of: str) -> Iterator[Any]:
@@ -372,21 +380,20 @@ def _levels(styles: Any) -> dict[str, int]:
     a style of lists, `_LIST`."""
     found, based = {}, {}
     for style in styles.iter(f"{_W}style"):
-        key, name, level = style.get(f"{_W}styleId"), style.find(f"{_W}name"), style.find(f".//{_W}outlineLvl")
-        named = re.fullmatch(r"heading (\d)|(title)", "" if name is None else name.get(f"{_W}val", "").lower())
-        if level is not None and level.get(f"{_W}val", "9") < "9":
-            found[key] = int(level.get(f"{_W}val")) + 1
+        key, level = style.get(f"{_W}styleId"), _outline(style)
+        named = re.fullmatch(r"heading (\d)|(title)", _value(style, f"{_W}name").lower())
+        if level:
+            found[key] = level
         elif named:
             found[key] = int(named[1] or 1)
         elif style.find(f".//{_W}numPr") is not None:
             found[key] = _LIST
-        parent = style.find(f"{_W}basedOn")
-        based[key] = None if parent is None else parent.get(f"{_W}val")
+        based[key] = _value(style, f"{_W}basedOn")
     for key in based:
         above, steps = based[key], 0
         while key not in found and above and steps < 10:
             found |= {key: found[above]} if above in found else {}
-            above, steps = based.get(above), steps + 1
+            above, steps = based.get(above, ""), steps + 1
     return found
 
 

@@ -118,27 +118,27 @@ def test_a_document_that_needs_too_much_memory_is_given_up(clawmem: Command, tmp
 def test_without_the_extra_one_line_says_how_to_install_it(
     clawmem: Command, environment: dict[str, str], vault_root: Path, tmp_path: Path
 ) -> None:
-    """A process to which the two libraries cannot be imported, as on a machine without them."""
-    (tmp_path / "x.pdf").write_bytes(pdf(MOTOR))
-    (tmp_path / "x.html").write_bytes(PAGE.encode())
-    before = clawmem("log", "--json").data
-    absent = tmp_path / "absent"
+    """The two libraries cannot be imported, as on a machine without them. Mail of plain text needs neither."""
     for name in ("pypdfium2", "lxml"):
-        absent.mkdir(exist_ok=True)
-        (absent / f"{name}.py").write_text(f"raise ModuleNotFoundError('absent', name={name!r})\n")
-    for name in ("x.pdf", "x.html"):
+        (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('absent', name={name!r})\n")
+
+    def run(name: str, data: bytes) -> tuple[int, str]:
+        (tmp_path / name).write_bytes(data)
         process = subprocess.run(
             [sys.executable, "-m", "clawmem", "digest", "file", str(tmp_path / name)],
-            cwd=vault_root, env={**environment, "PYTHONPATH": str(absent)}, capture_output=True, text=True, check=False,
+            cwd=vault_root, env={**environment, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
+            check=False,
         )  # fmt: skip
-        assert (process.returncode, process.stdout) == (1, ""), process.stderr
-        assert process.stderr == (
-            f"error: {name} is read by the extra `documents`, which is not installed.\n"
-            "hint: Install it with `pip install 'clawmem-vault[documents]'`.\n"
-        )
+        return process.returncode, process.stderr
+
+    before = clawmem("log", "--json").data
+    for name, data in (("x.pdf", pdf(MOTOR)), ("x.html", PAGE.encode()), ("x.docx", word())):
+        says = f"error: {name} is read by the extra `documents`, which is not installed.\n"
+        assert run(name, data) == (1, f"{says}hint: Install it with `pip install 'clawmem-vault[documents]'`.\n")
     assert clawmem("log", "--json").data == before
+    assert run("x.eml", mail(MOTOR, attach=False)) == (0, "")
 
 
-def test_mail_of_plain_text_needs_no_extra_and_text_stays_text(clawmem: Command, tmp_path: Path) -> None:
+def test_text_stays_text_where_it_is_asked_for(clawmem: Command) -> None:
     assert clawmem("ingest", "-", "--format", "document", given="words").code == 2
     assert clawmem("ingest", "-", "--format", "text", "--json", given=PAGE).data["format"] == "text"

@@ -142,6 +142,34 @@ def test_a_mail_is_what_its_sender_wrote(clawmem: Command, tmp_path: Path) -> No
     assert "30 kW" not in text and "wrote:" not in text and "4711" not in text
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "On Tue, 3 Mar 2026 at 10:00 Ada Lovelace\n<ada@example.org> wrote:\n\n> It has 30 kW.",
+        "Am 03.03.2026 um 10:00 schrieb Ada:\n> It has 30 kW.",
+        "03.03.2026 10:00, Ada пишет:\n> It has 30 kW.",
+        "-----Original Message-----\nFrom: Ada\nIt has 30 kW.",
+        "From: Ada <ada@example.org>\nSent: Tuesday\nTo: Jane\nSubject: Pump\n\nIt has 30 kW.",
+        "---------- Forwarded message ---------\nFrom: Ada\n\nIt has 30 kW.",
+        "Sent from my phone\nIt has 30 kW.",
+    ],
+)
+def test_what_is_quoted_is_not_the_senders_word(clawmem: Command, vault_root: Path, quote: str) -> None:
+    result = clawmem("ingest", "-", given=mail(f"{MOTOR}\n\n{quote}\n", attach=False))
+    assert "stdin: what it quotes, and its signature, are left out" in result.err
+    (event,) = (vault_root / "ledger" / "2026-03-04.jsonl").read_text().splitlines()
+    assert json.loads(event)["text"] == MOTOR
+
+
+def test_a_mail_in_html_is_read_as_it_is_seen(clawmem: Command, vault_root: Path) -> None:
+    quote = "<div class='gmail_quote'>On Tuesday Ada wrote:<blockquote>It has 30 kW.</blockquote></div>"
+    page = f"<html><body><p>{MOTOR}</p><span style='display:none'>Unseen.</span>{quote}</body></html>"
+    data = mail(page, attach=False).replace(b"text/plain", b"text/html")
+    clawmem("ingest", "-", given=data)
+    (event,) = (vault_root / "ledger" / "2026-03-04.jsonl").read_text().splitlines()
+    assert json.loads(event)["text"] == MOTOR
+
+
 def test_an_ingested_mail_has_its_sender_its_time_and_its_recipients(
     clawmem: Command, vault_root: Path, tmp_path: Path
 ) -> None:
