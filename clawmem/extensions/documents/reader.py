@@ -229,7 +229,8 @@ def _paragraphs(lines: list[_Line]) -> list[str]:
     found, first = [lines[0].text] if lines else [], lines[0] if lines else None
     for above, line in pairs:
         ended = _SENTENCE_END.search(above.text)
-        titled = not ended and not _is_row(above.text) and len(above.text) < short
+        numbers = _is_row(above.text) and re.search(r"\d", above.text)
+        titled = not ended and not numbers and len(above.text) < short
         apart = (
             above.y - line.y > 1.4 * usual > 0
             or abs(above.size - line.size) > 0.2 * max(above.size, 1)
