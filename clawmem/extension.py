@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 GROUP = "clawmem.extensions"
-OWN = ("governance", "exchange", "digest", "wiki", "hub")
+OWN = ("governance", "exchange", "digest", "documents", "wiki", "hub")
 """The extensions that come with clawmem, in the order in which their tables are read."""
 
 ACCEPTED_FILE = "extensions.json"

@@ -287,3 +287,13 @@ def run_allowed(program: Program, data: bytes, seconds: float) -> bytes:
 
 
 _HINT = "Nothing was stored. Try the program by hand with JSON on stdin."
+
+
+def install_command(extra: str, *packages: str) -> str:
+    """Return the command that installs an extra of this clawmem: with its packages, where pipx or uv installed it."""
+    folders = sys.prefix.replace("\\", "/").split("/")
+    if "pipx" in folders:
+        return f"pipx inject clawmem-vault {' '.join(map(shlex.quote, packages))}"
+    if "uv" in folders and "tools" in folders:
+        return f"uv tool install {' '.join(f'--with {shlex.quote(package)}' for package in packages)} clawmem-vault"
+    return f"pip install 'clawmem-vault[{extra}]'"

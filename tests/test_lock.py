@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parent.parent
 LOCK = ROOT / "requirements-dev.txt"
-EXTRAS = ("dev", "hub", "llm", "semantic")
+EXTRAS = ("dev", "documents", "hub", "llm", "semantic")
 MACHINES = [
     {"python_full_version": f"{version}.0", "python_version": version, "platform_machine": machine,
      "sys_platform": "linux", "platform_python_implementation": "CPython", "implementation_name": "cpython"}

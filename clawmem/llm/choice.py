@@ -21,6 +21,7 @@ from clawmem.model.settings.settings import (
     parse_text,
 )
 from clawmem.model.settings.values import Setting
+from clawmem.programs import install_command
 
 # How long a model may judge the facts of one day.
 JUDGING_MS = 12_000
@@ -39,6 +40,8 @@ _PROVIDER_KEYS = {
     "xai": "XAI_API_KEY",
 }
 # The second name is older; scripts that set it keep working.
+PACKAGE = ("llm", "litellm>=1.80")
+"""The extra that calls models, and its package."""
 _PREFIXES = ("CLAWMEM_PARA_PROMOTION_", "CLAWPY_PARA_PROMOTION_")
 _OVERRIDES = {
     "llm.budget_cents": "BUDGET_CENTS",
@@ -237,20 +240,9 @@ def missing_model_part(settings: Settings, environment: Mapping[str, str]) -> st
             return f"The program {model.command.words[0]}, which calls the model, was not found on the PATH."
     if all(map(is_command, model_names(settings))) or find_spec("litellm") is not None:
         return None
-    return f"The package litellm, which calls the model, is not installed. Install it with `{install_command()}`."
-
-
-def install_command() -> str:
-    """Return the command that installs litellm beside this clawmem: that of pipx or uv, where one of them installed
-    it."""
-    import sys
-
-    folders = sys.prefix.replace("\\", "/").split("/")
-    if "pipx" in folders:
-        return "pipx inject clawmem-vault 'litellm>=1.80'"
-    if "uv" in folders and "tools" in folders:
-        return "uv tool install --with 'litellm>=1.80' clawmem-vault"
-    return "pip install 'clawmem-vault[llm]'"
+    return (
+        f"The package litellm, which calls the model, is not installed. Install it with `{install_command(*PACKAGE)}`."
+    )
 
 
 def missing_keys(settings: Settings, environment: Mapping[str, str]) -> dict[str, str]:

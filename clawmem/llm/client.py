@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ModelFailed
 from clawmem.llm.budget import FREE, Prices
-from clawmem.llm.choice import LOCAL_PROVIDERS, Model, install_command, is_local
+from clawmem.llm.choice import LOCAL_PROVIDERS, PACKAGE, Model, is_local
 from clawmem.llm.presets import PROMPT_PLACE, ModelCommand, program_path
 from clawmem.model.language.text import one_line
 from clawmem.model.safety.secrets.find import redact
-from clawmem.programs import run_within_limits
+from clawmem.programs import install_command, run_within_limits
 
 Message = Mapping[str, str]
 
@@ -287,7 +287,7 @@ def _litellm() -> Any:
     except ImportError as problem:
         raise ModelFailed(
             f"litellm, which calls models, cannot be imported ({problem}).",
-            f"Install it with `{install_command()}`, or use the rules: `clawmem config set llm.model ''`.",
+            f"Install it with `{install_command(*PACKAGE)}`, or use the rules: `clawmem config set llm.model ''`.",
         ) from None
     litellm.suppress_debug_info = True
     litellm.telemetry = False

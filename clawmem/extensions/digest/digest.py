@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, Locked
@@ -13,6 +13,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import accesses_of_entities
 from clawmem.llm.presets import ModelTask, checked_answer
 from clawmem.memory.writing import writing
+from clawmem.model.facts.fact import EXTERNAL
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_visible, one_line
 from clawmem.model.progress import OnProgress, Progress
@@ -34,6 +35,8 @@ from clawmem.model.records.digestion import (
 )
 from clawmem.model.records.entity import slug
 from clawmem.model.records.event import Event, ledger_path, render_events
+from clawmem.model.transcripts.documents import DocumentText
+from clawmem.model.transcripts.notes import headings_in
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -78,10 +81,12 @@ def add_document(
     scope: WorkScope | None = None,
     entity: str | None = None,
     narrowest: str | None = None,
+    document: DocumentText | None = None,
 ) -> DigestedSource:
     """Store a text in the ledger and put it into the queue, in one commit. The same text again changes nothing.
 
-    `narrowest` is the scope of its claims; the default is the narrowest that `scope` allows. Raise InvalidInput if the
+    `narrowest` is the scope of its claims; the default is the narrowest that `scope` allows. `document` is what the
+    text was read from, if it was no text. Raise InvalidInput if the
     text is empty or too long, SecretFound if it contains a credential."""
     of = scope or WorkScope()
     if not text.strip():
@@ -95,7 +100,7 @@ def add_document(
         queue = stored_queue(work.read, parse_yaml)
         if key in queue:
             return DigestedSource(key, queue[key])
-        events = _events(kept, name, key, caller)
+        events = _events(kept, name, key, caller, document)
         item = DigestionItem(
             name,
             stamp(caller.now),
@@ -248,21 +253,39 @@ def _record_failure(vault: Vault, caller: Caller, key: str, problem: ClawmemErro
         return ()  # the vault cannot be written at all: the caller has the first problem
 
 
-def _events(text: str, title: str, key: str, caller: Caller) -> list[Event]:
-    parts = [text[at : at + _EVENT_CHARACTERS] for at in range(0, len(text), _EVENT_CHARACTERS)]
+def _events(text: str, title: str, key: str, caller: Caller, document: DocumentText | None) -> list[Event]:
+    mail = (document and document.mail) or {}
+    about = document.audience if document else {}
     return [
         Event(
             f"evt_{hashlib.sha256(f'{key} {number}'.encode()).hexdigest()[:16]}",
             stamp(caller.now),
             "system",
             part,
+            mail.get("speaker"),
             agent=caller.agent,
             source=f"document:{title}",
             external_id=f"{key}:{number}",
             kind="attachment",
+            metadata={**about, **({phases.ABOVE: above} if above else {})} or None,
+            trust=EXTERNAL if document else None,
         )
-        for number, part in enumerate(parts)
+        for number, (part, above) in enumerate(_parts(text))
     ]
+
+
+def _parts(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the parts of a long text, which end at paragraphs where they can, each with the headings above it."""
+    at, above = 0, ""
+    while at < len(text):
+        end = at + _EVENT_CHARACTERS
+        if end < len(text):
+            gap = text.rfind("\n\n", at + _EVENT_CHARACTERS // 2, end)
+            end = gap + 2 if gap > 0 else end
+        yield text[at:end], above
+        open_now = headings_in(f"{above}\n{text[at:end]}")
+        above = "\n".join(f"{'#' * level} {title}" for level, title in open_now)
+        at = end
 
 
 def _entity_of(title: str) -> str | None:

@@ -36,14 +36,17 @@ from clawmem.model.lifecycle.reinforce import raised_confidence
 from clawmem.model.proposals.proposal import ADD, SUPERSEDE
 from clawmem.model.records.change import Change
 from clawmem.model.records.digestion import Claim, DigestionItem
-from clawmem.model.records.event import trust_limit
+from clawmem.model.records.event import PLACE, Event, trust_limit
 from clawmem.model.records.session import REVOKED, UNREPORTED
 from clawmem.model.safety.recalled_text import without_closing_marks
 from clawmem.model.safety.secrets.find import find_secret
+from clawmem.model.transcripts.notes import headings_in
 from clawmem.vault.vault import Vault
 from clawmem.work.session_end_records import WorkScope
 from clawmem.work.sessions.records import find_session
 
+ABOVE = "above"
+"""The key of an event's metadata with the headings, as Markdown, that are above its text in the document."""
 _NEAR = 20
 _MOST_LINKS = 3
 # A question finds a claim if fewer facts than this have all of its words.
@@ -66,10 +69,12 @@ class PhaseResult(NamedTuple):
 
 
 class SourceText(NamedTuple):
-    """A text of a source: the words, and the event that holds them (None: a note of a session)."""
+    """A text of a source: the words, the event that holds them (None: a note of a session), and as Markdown
+    the headings above it."""
 
     text: str
     event: str | None
+    above: str = ""
 
 
 # What a phase does under the lock.
@@ -105,11 +110,15 @@ def texts_of(vault: Vault, item: DigestionItem) -> list[SourceText]:
     return run_query(
         vault,
         lambda index: [
-            SourceText(event.text, event.id)
+            SourceText(event.text, event.id, _above(event))
             for other_event in item.events
             if (event := find_event(vault, index, other_event)) is not None and not event.recalled
         ],
     )
+
+
+def _above(event: Event) -> str:
+    return str((event.metadata or {}).get(ABOVE, ""))
 
 
 def claims_by_rules(vault: Vault, item: DigestionItem) -> list[Claim]:
@@ -129,7 +138,8 @@ def tasks_of(vault: Vault, item: DigestionItem) -> dict[str, tuple[ModelTask, So
     found = {}
     for text in texts_of(vault, item):
         most = min(_MOST_CLAIMS, max(_FEWEST_CLAIMS, statements_in(text.text)))
-        data = f"<text>\n{without_closing_marks(text.text)}\n</text>"
+        whole = f"{text.above}\n\n{text.text}" if text.above else text.text
+        data = f"<text>\n{without_closing_marks(whole)}\n</text>"
         task = ModelTask("digest", prompt("digest").replace("{most}", str(most)), data, _SCHEMA)
         if task.key not in item.read and find_secret(text.text) is None:
             found[task.key] = (task, text)
@@ -262,6 +272,8 @@ class _Verifier:
         }
         if event is not None and claim.span is not None:
             record |= {"source_event": event.id, "source_text": event.text[slice(*claim.span)]}
+            titles = [title for _, title in headings_in(f"{_above(event)}\n{event.text[: claim.span[0]]}") if title]
+            record |= {"details": {"document": item.title, PLACE: " > ".join(titles)}} if titles else {}
         record |= WorkScope(item.workflow, item.project).values(item.scope)
         return draft_from_record({key: value for key, value in record.items() if value}, self._work.caller.now)
 

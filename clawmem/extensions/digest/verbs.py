@@ -33,19 +33,23 @@ def file(
     scope: Annotated[str | None, SCOPE_OF_NEW],
     project: Annotated[str | None, PROJECT_OF_NEW],
 ) -> Answer:
-    """Store a text in the ledger, and reduce it to claims at once: about five for 2,000 words, each with its evidence
-    and its links. What is not sure enough becomes a proposal. The same text again changes nothing."""
-    from clawmem.faces.parts.reading import file_or_stdin
+    """Store the text of a file in the ledger, and reduce it to claims at once: about five for 2,000 words, each with
+    its evidence and its links. What is not sure enough becomes a proposal. The same text again changes nothing. PDF,
+    DOCX, PPTX, HTML, EPUB and mail need the extra `documents`."""
+    from clawmem.faces.parts.reading import document_or_text
     from clawmem.faces.parts.records_of_work import work_scope
 
     vault, caller = call.runtime.vault(), call.runtime.caller()
     of = work_scope(call, workflow, scope, project) if workflow or scope or project else WorkScope()
-    text = file_or_stdin(call, file)
-    name = title or ("stdin" if file == "-" else file.rsplit("/", 1)[-1])
-    added = add_document(vault, text, name, caller, of, entity, scope)
+    name = "stdin" if file == "-" else file.rsplit("/", 1)[-1]
+    found = document_or_text(call, file, name)
+    document = None if isinstance(found, str) else found
+    text = found if isinstance(found, str) else found.text
+    added = add_document(vault, text, title or name, caller, of, entity, scope, document)
     with call.progress() as report:
         result = _digested(call, added.key, report)
-    return _answer(result, {added.key: added.item})
+    answer = _answer(result, {added.key: added.item})
+    return answer._replace(notices=[*answer.notices, *document.notices]) if document else answer
 
 
 def run(call: Call) -> Answer:

@@ -9,12 +9,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from clawmem.errors import InvalidInput, NotFound, Refused, StorageFailed
+from clawmem.errors import ExtensionMissing, InvalidInput, NotFound, Refused, StorageFailed
+from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Call
 from clawmem.model.records.strict_json import RECORD_BYTES, json_problem, read_json
+from clawmem.model.transcripts.documents import ANSWER, DocumentText, kind_of
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
+
+HEAD_BYTES = 262_144
+"""What of a file tells its format."""
+MOST_DOCUMENT_BYTES = 200 << 20
 
 
 def stdin_text(call: Call) -> str:
@@ -31,6 +37,26 @@ def file_or_stdin(call: Call, argument: str) -> str:
         return stdin_text(call)
     with _open(argument) as file:
         return _text(file.read(), argument, "Convert it first.")
+
+
+def document_or_text(call: Call, argument: str, name: str) -> str | DocumentText:
+    """A file's text, or all of stdin where the argument is `-`; what is read from a document such as a PDF."""
+    with opened(call, argument) as file:
+        data = file.read(MOST_DOCUMENT_BYTES + 1)
+    kind = kind_of(data[:HEAD_BYTES], name)
+    return read_document(call, data, kind, name) if kind else _text(data, name, "Convert it to UTF-8 first.")
+
+
+def read_document(call: Call, data: bytes, kind: str, name: str) -> DocumentText:
+    """What an extension reads from the bytes of a document. Raise ExtensionMissing if none reads them, InvalidInput if
+    they are too many."""
+    if len(data) > MOST_DOCUMENT_BYTES:
+        raise InvalidInput(f"{name} has more than {MOST_DOCUMENT_BYTES >> 20} MB.", "Split it, and read the parts.")
+    reads = answer_of(ANSWER)
+    if reads is None:
+        raise ExtensionMissing("documents")
+    found: DocumentText = reads(data, kind, name, call.runtime.vault().settings)
+    return found
 
 
 def _text(data: bytes, name: str, hint: str) -> str:

@@ -11,9 +11,10 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.dates import minute
+from clawmem.model.language.text import one_line
 from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
-from clawmem.model.records.event import trust_limit
+from clawmem.model.records.event import PLACE, trust_limit
 
 if TYPE_CHECKING:
     from clawmem.memory.facts.revise import ReviseResult
@@ -83,6 +84,12 @@ def event_data(event: Event) -> dict[str, Any]:
     """An event as callers of --json get it."""
     record = said(event._asdict())
     return record if event.recalled else {key: value for key, value in record.items() if key != "recalled"}
+
+
+def place_of(fact: Fact, event: Event | None) -> str | None:
+    """The page or the headings of a document under which the evidence of a fact stands, or None."""
+    place = (fact.details or {}).get(PLACE) or ((event and event.metadata) or {}).get("heading")
+    return one_line(place) if isinstance(place, str) else None
 
 
 def event_warning(event: Event, is_order: bool | None = None) -> str:

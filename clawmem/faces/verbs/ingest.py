@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
-from clawmem.faces.parts.reading import open_regular, opened
+from clawmem.faces.parts.reading import MOST_DOCUMENT_BYTES, open_regular, opened, read_document
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
@@ -20,8 +21,10 @@ from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.records.strict_json import RECORD_BYTES
+from clawmem.model.transcripts.documents import kind_of, read_document_text
 from clawmem.model.transcripts.formats import (
     AUTO,
+    DOCUMENT,
     FORMATS,
     HEAD_BYTES,
     RECORDS,
@@ -36,6 +39,7 @@ from clawmem.vault.vault import Vault
 _SHOWN = 20
 _MB = 1e6
 _BLOCK_BYTES = 1 << 18
+_MOST_BLOCKS = MOST_DOCUMENT_BYTES // _BLOCK_BYTES + 1
 
 
 class Wish(NamedTuple):
@@ -184,14 +188,19 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
     """Ingest one file; returns its format as well."""
     name = check_statement(wish.source or ("stdin" if file == "-" else file.rsplit("/", 1)[-1]), "source")
     with opened(call, file) as o:
-        shape = shape_of(o.read(HEAD_BYTES), name, wish.format, wish.role)
+        head = o.read(HEAD_BYTES)
+        kind = kind_of(head, file.rsplit("/", 1)[-1]) if wish.format in (AUTO, DOCUMENT) else None
+        shape = FileFormat(DOCUMENT, False) if kind else shape_of(head, name, wish.format, wish.role)
         o.seek(0)
-        found = read(shape, counter.counted(_pieces(o, shape)), name, wish.role)
+        pieces = counter.counted(_pieces(o, shape))
+        document = read_document(call, b"".join(islice(pieces, _MOST_BLOCKS)), kind, name) if kind else None
+        found = read_document_text(document, wish.role, name) if document else read(shape, pieces, name, wish.role)
         caller = call.runtime.caller()
         # In the shell of another agent, the name of the program is only what that agent says.
         named = caller.agent if caller.shell in (None, caller.agent) else None
         by_program = named is not None and HANDED_IN.get(named) == shape.format
         result = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
+    result = result._replace(notices=(*result.notices, *(document.notices if document else ())))
     return shape.format, result
 
 

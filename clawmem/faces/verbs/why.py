@@ -11,7 +11,7 @@ from clawmem.errors import NotFound
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FACT, Parameter
-from clawmem.faces.parts.words import HUB_FACT, SHORT, entry_data, entry_line, event_data, event_warning, said
+from clawmem.faces.parts.words import HUB_FACT, SHORT, entry_data, entry_line, event_data, event_warning, place_of, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -124,6 +124,8 @@ def _by(result: WhyResult | ChainLink) -> str:
 def _source(result: WhyResult) -> Iterator[str]:
     fact = result.fact
     yield fact.source
+    if place := place_of(fact, result.event):
+        yield place
     if fact.trust:
         yield f"trust {fact.trust}"
     if fact.confidence is not None:

@@ -81,6 +81,7 @@ class ReadingTask(NamedTuple):
         turns = [f"{display_speaker(event)} {event.text}" for event in self.before]
         known = [f"{fact.statement} {fact.object or ''}" for fact in self.known]
         texts = [*turns, *known, *pieces, project_of_event(self.shown[number].event) or ""]
+        texts.append(_heading(self.shown[number]))
         readers = [name for person in self.policy.people.values() for name in person.name] if self.policy else []
         words = {word for text in texts for word in text.split()} if readers else set()
         return [*texts, *(name for name in readers if not words.isdisjoint(name.split()))]
@@ -183,7 +184,7 @@ def _safe(row: str) -> str:
 
 
 def _event_lines(task: ReadingTask) -> Iterable[str]:
-    """Yield a line for each piece, and one with `#` where the day, the conversation or the project changes."""
+    """Yield a line for each piece, and one with `#` where the day, conversation, project or heading changes."""
     talks: dict[str, int] = {}
     place = ""
     for number, piece in enumerate(task.shown, 1):
@@ -192,10 +193,17 @@ def _event_lines(task: ReadingTask) -> Iterable[str]:
         project = project_of_event(event)
         here = f"# {day_of(event.timestamp)}" + (f", conversation {talk}" if talk > 1 or len(talks) > 1 else "")
         here += f", project {one_line(project)}" if project else ""
+        heading = _heading(piece)
+        here += f", {heading}" if heading else ""
         if here != place:
             place = here
             yield here
         yield f"{number} {_speaker(piece)}: {piece.text}"
+
+
+def _heading(piece: EventPiece) -> str:
+    """Return the headings of notes or of a document, such as a page, under which a piece stands."""
+    return one_line(str((piece.event.metadata or {}).get("heading") or ""))
 
 
 def _speaker(piece: EventPiece) -> str:

@@ -163,7 +163,9 @@ _NAMES = dict.fromkeys(
 ) | dict.fromkeys("tool function mcp shell bash terminal stdout stderr log hook plugin".split(), "tool")
 # Extensions of files that contain pages, mails or logs.
 _SUFFIXES = {
-    **dict.fromkeys("html htm xhtml mhtml pdf eml mbox msg rss atom xml epub docx odt rtf vtt srt".split(), EXTERNAL),
+    **dict.fromkeys(
+        "html htm xhtml mhtml pdf eml mbox msg rss atom xml epub docx pptx odt rtf vtt srt".split(), EXTERNAL
+    ),
     **dict.fromkeys("log out err trace".split(), "tool"),
 }
 # Words for the origin of a statement: the user stated it, the user corrected it, or an agent's extractor found it.

@@ -194,6 +194,10 @@ SETTINGS = (
     Setting("sync.heartbeat", "optional", "", "the remote that each heartbeat syncs with; `sync setup` sets it"),
     Setting("sync.timeout_seconds", "float", 300.0, "how long sync waits for the remote, in seconds", 1, 86_400),
     Setting("adapters.allowed", "optional", "", "the SHA-256 of the adapters that may run here, separated by blanks"),
+    Setting("documents.seconds", "float", 60.0, "how long reading one document may take, in seconds", 0.01, 3600),
+    Setting(
+        "documents.megabytes", "int", 1500, "the most memory that reading one document may take, in MB", 50, 100_000
+    ),
     Setting("evaluate.closes", "bool", False, "whether the verdict `pass` closes a task that was handed in"),
     Setting("evaluate.timeout_seconds", "float", 120.0, "how long an allowed command may run, in seconds", 0.1, 86_400),
     Setting(
@@ -262,7 +266,7 @@ REMOVED: Mapping[str, Value | None] = {
 MODEL = "semantic.model"
 # Groups with effects outside the vault: where memories are sent, with which key, at what cost, and what is run. Whole
 # groups are local, so that new keys in them are, too.
-LOCAL_GROUPS = frozenset("llm semantic adapters plugins evaluate org".split())
+LOCAL_GROUPS = frozenset("llm semantic adapters plugins documents evaluate org".split())
 # Values of these kinds never name a place or a program. A setting of another kind is local unless it is listed here.
 _CLOSED_KINDS = frozenset("int float bool choice entity places routes pairs".split())
 _SHARED_TEXTS = frozenset(("vault.name", "user.name"))

@@ -194,10 +194,12 @@ TEXTS = {
     "dialogue": "a chat as text: each message begins with `user:` or `assistant:`, after a time or none",
     "text": "plain text: each paragraph",
 }
+DOCUMENT = "document"
 FORMATS = {
     AUTO: "whichever of these the content has",
     **{name: record.about for name, record in RECORDS.items()},
     **TEXTS,
+    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail, with the extra `documents`",
 }
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
@@ -236,6 +238,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(wanted)
     if wanted in RECORDS:
         return FileFormat(wanted, _is_json_lines(head))
+    if wanted == DOCUMENT:
+        raise InvalidInput(f"{name} is text, and none of these documents.", "Leave out --format, or name another.")
     if _is_json_lines(head):
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):

@@ -91,6 +91,15 @@ def read_markdown(lines: Iterable[NumberedLine], role: str = "note", name: str =
     yield from page.end()
 
 
+def headings_in(text: str) -> list[tuple[int, str]]:
+    """Return the headings of a Markdown text that are open at its end, outermost first, each with its level."""
+    page = _Page("note", "")
+    for number, line in enumerate(text.splitlines(), 1):
+        for _ in page.add(NumberedLine(number, line)):
+            pass
+    return page.headings
+
+
 class _Block:
     """Lines that belong together; `open` while an element or a fence is not closed."""
 
@@ -127,7 +136,7 @@ class _Page:
         self._role = role
         self._block = _Block()
         self._front: list[NumberedLine] | None = None
-        self._headings: list[tuple[int, str]] = []
+        self.headings: list[tuple[int, str]] = []
         self._days = [(0, day)] if (day := _day(name)) else []
 
     def add(self, line: NumberedLine) -> Iterator[Message]:
@@ -196,14 +205,14 @@ class _Page:
         return after_blank and bool(line.text.strip()) and not line.text.startswith((" ", "\t"))
 
     def _head(self, level: int, title: str) -> None:
-        self._headings = [*((other, text) for other, text in self._headings if other < level), (level, title)]
+        self.headings = [*((other, text) for other, text in self.headings if other < level), (level, title)]
         self._days = [(other, day) for other, day in self._days if other < level]
         if day := _day(title):
             self._days.append((level, day))
 
     def _flush(self) -> Iterator[Message]:
         for message in self._block.taken(self._role):
-            above = " > ".join(title for _, title in self._headings if title)
+            above = " > ".join(title for _, title in self.headings if title)
             yield message._replace(timestamp=self._moment(message.text), metadata={"heading": above} if above else None)
 
     def _moment(self, text: str) -> str | None:

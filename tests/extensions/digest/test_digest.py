@@ -82,7 +82,11 @@ def test_a_document_becomes_claims_with_evidence(vault: Vault, caller: Caller) -
     fact = next(iter(_facts(vault).values()))
     assert 3 <= len(_facts(vault)) <= 6, "a short dense text gives more than one claim"
     assert fact.source_text and fact.source_text in text and fact.source_event in added.item.events
-    assert (fact.trust, fact.source, fact.details) == ("tool", "document:harbour.md", {"document": "harbour.md"})
+    assert (fact.trust, fact.source, fact.details) == (
+        "tool",
+        "document:harbour.md",
+        {"document": "harbour.md", "place": "The harbour of Norhavn"},
+    )
     assert digest(vault, caller).commits == ()
     assert add_document(vault, text, "harbour.md", caller).item.phase == DONE
     assert _commits(vault) == before + 5

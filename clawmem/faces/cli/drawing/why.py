@@ -16,7 +16,7 @@ from rich.tree import Tree
 
 from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer
-from clawmem.faces.parts.words import SHORT, event_warning
+from clawmem.faces.parts.words import SHORT, event_warning, place_of
 from clawmem.faces.verbs.why import around_quote
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import minute
@@ -82,7 +82,7 @@ def _own(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
     if "removed" in data:
         removed = f"in {data['removed'][:SHORT]}; `clawmem undo {data['removed'][:SHORT]}` restores it"
         yield (_labelled("removed", words(removed, ALERT)),)
-    yield (_labelled("source", words(", ".join(_source(fact)))),)
+    yield (_labelled("source", words(", ".join(_source(fact, _event(data))))),)
 
 
 def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> Iterator[Text]:
@@ -107,8 +107,15 @@ def _recorded(link: _Record, history: Sequence[_Record]) -> str:
     return f"{minute(entry['time'])} by {entry['author']} <{entry['author_email']}> in {commit[:SHORT]}"
 
 
-def _source(fact: Fact) -> Iterator[str]:
+def _event(data: _Record) -> Event | None:
+    record = data.get("event")
+    return record and event_from_record({key: record[key] for key in Event._fields if key in record})
+
+
+def _source(fact: Fact, event: Event | None) -> Iterator[str]:
     yield fact.source
+    if place := place_of(fact, event):
+        yield place
     if fact.trust:
         yield f"trust {fact.trust}"
     if fact.confidence is not None:
@@ -116,11 +123,11 @@ def _source(fact: Fact) -> Iterator[str]:
 
 
 def _evidence(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
-    if "event" not in data:
+    event = _event(data)
+    if event is None:
         quote = words(f'"{fact.source_text}"', HIT) if fact.source_text else words("none was given")
         yield (_labelled("evidence", quote),)
         return
-    event = event_from_record({key: data["event"][key] for key in Event._fields if key in data["event"]})
     who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
     message = words(f"{who}, {minute(event.timestamp)},").append(" ").append_text(words(event.id, FAINT))
     before, quoted, after = around_quote(event.text, fact.source_span, fact.source_text)
