@@ -13,7 +13,7 @@ from clawmem.model.facts.codec import parse_items
 from clawmem.model.kinds import FACTS, REDACTIONS, file_kind, handling
 from clawmem.model.pages.summary import split_front_matter, yaml_scalar
 from clawmem.model.records.entity import ITEMS, SUMMARY, check_agent, check_name, items_path, name_of_path, summary_path
-from clawmem.model.safety.secrets.find import find_secret, redact
+from clawmem.model.safety.secrets.find import find_secret, find_secrets, redact
 from clawmem.vault.edits.copies import MovedFact, copies, facts_moved, gathered, place_of
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.strict_yaml import parse_yaml, with_line
@@ -141,14 +141,14 @@ def _refuse_lost_record(vault: Vault, path: str, data: bytes | None) -> None:
 def _refuse_new_secret(vault: Vault, path: str, data: bytes | None) -> None:
     """Raise SecretFound where an edit adds a credential that history does not hold yet."""
     text = (data or b"").decode(errors="replace")
-    match = find_secret(text)
-    if match is None:
+    matches = find_secrets(text)
+    if not matches:
         return
     head = vault.head().commit
-    standing = (vault.contents_at(head, [path])[path] if head else None) or b""
-    if text[match.start : match.end] not in standing.decode(errors="replace"):
-        line = text.count("\n", 0, match.start) + 1
-        raise SecretFound(match.rule, f"{path}:{line}")
+    standing = ((vault.contents_at(head, [path])[path] if head else None) or b"").decode(errors="replace")
+    for match in matches:
+        if text[match.start : match.end] not in standing:
+            raise SecretFound(match.rule, f"{path}:{text.count(chr(10), 0, match.start) + 1}")
 
 
 def check_file(path: str, data: bytes | None) -> None:

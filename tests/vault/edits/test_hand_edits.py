@@ -457,6 +457,21 @@ def test_an_edit_that_brings_a_credential_is_left_alone(vault: Vault, caller: Ca
     assert token not in vault.git.run("cat-file", "--batch-all-objects", "--batch").decode(errors="replace")
 
 
+def test_a_credential_behind_one_that_stands_is_seen(vault: Vault, caller: Caller) -> None:
+    standing = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    new = "ghp_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3i2"
+    page = vault.root / "MEMORY.md"
+    page.write_text(f"# Memory\n\nThe old token was {standing}\n")
+    git(vault.root, vault.git.environment, "commit", "-qam", "let in by plain git")
+    page.write_text(f"{page.read_text()}\nThe new one is {new}\n")
+    with transaction(vault, caller.now, "test") as started:
+        edits = started.adopt()
+    assert not edits.good and "MEMORY.md:5" in str(edits.bad[0][1])
+    page.write_text(f"# Memory\n\nThe old token, {standing}, is void.\n")
+    with transaction(vault, caller.now, "test") as started:
+        assert set(started.adopt().good) == {"MEMORY.md"}
+
+
 def test_the_record_of_a_redaction_is_not_taken_out(vault: Vault) -> None:
     """Neither whole nor in part, and not by a file that cannot be read; more of it is welcome."""
     data = with_record(None, RedactionRecord("2026-11-01T10:00:00Z", "a person", None, (), (), 1, None, "1" * 40))
