@@ -32,6 +32,7 @@ from clawmem.faces.parts.reading import (
 )
 from clawmem.index.search.lookup import facts_from_event
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
+from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.proposals import read_proposals
@@ -396,6 +397,9 @@ def export(
     caller = runtime.caller()
     if target == "-":
         raise InvalidInput("OKF is a folder of pages.", "Name a folder: `clawmem export ./bundle`.")
+    if entity is None and not Path(target).exists() and _is_entity(call, target):
+        instead = f"clawmem export FOLDER --entity {quote(target)}"
+        raise InvalidInput(f"'{target}' is an entity, and the argument is a folder to write.", f"`{instead}`.")
     if Path(target).suffix in (".json", ".jsonl", ".md", ".zip"):
         instead = (
             "For one file: `clawmem list --all --jsonl`, `clawmem export FILE --contract`, or `clawmem backup FILE`."
@@ -409,6 +413,13 @@ def export(
     data = {"format": "okf", "target": str(place), "written": number, "files": len(files)}
     text = f"{counted(number, 'fact')} written to {place}, in {counted(len(files), 'file')}"
     return Answer(data, [text], memory.notices)
+
+
+def _is_entity(call: Call, text: str) -> bool:
+    try:
+        return bool(find_readable_entity(call.runtime.vault(), text, call.runtime.caller()))
+    except ClawmemError:
+        return False
 
 
 def _contract(call: Call, target: str, entity: str | None, since: str | None, force: bool) -> Answer | Feed:

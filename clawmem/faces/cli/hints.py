@@ -16,7 +16,8 @@ from typing import Any
 from clawmem.errors import ClawmemError
 from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at
 from clawmem.faces.parts.words import LISTED_BY
-from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, VERBS
+from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, SECOND_NAMES, VERBS
+from clawmem.model.facts.draft import LINKED_BY_HAND
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
 from clawmem.model.language.text import near_name
 from clawmem.runtime import runtime_of
@@ -38,6 +39,10 @@ def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Map
     message = f"No such command {words[0]!r}."
     if words[1:2] == ["about"]:
         words, meant = words[1:], "show"
+    if _is_id(words[0]) and words[1:2] and words[1] in known:
+        words, meant = [words[1], words[0], *words[2:]], words[1]
+    if meant == "setup --remove":
+        words = words[:1]  # what follows is no harness
     if not meant:
         return message
     with suppress(IndexError):
@@ -91,8 +96,10 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
         commands = f"Its commands are {', '.join(known)}."
         verb = context.command_path.split()[1:]
         rest = arguments[verb_at(arguments) + len(verb) :]
-        line = [*verb, "add", *rest]
-        return [f"Did you mean `clawmem {join(line)}`?" if " " in "".join(rest[:1]) and plain_call(line) else commands]
+        word = SECOND_NAMES.get(rest[0].lower(), "") if rest else ""
+        line = [*verb, word, *rest[1:]] if word in known else [*verb, "add", *rest]
+        is_meant = (word in known or " " in "".join(rest[:1])) and plain_call(line)
+        return [f"Did you mean `clawmem {join(line)}`?" if is_meant else commands]
     return [more for words, more in _MORE.items() if words in problem.message]
 
 
@@ -121,6 +128,9 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     if not places or len(words) <= len(places):
         return []
     before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]
+    if context.command.name == "link" and words[1] in LINKED_BY_HAND:
+        line = ["clawmem", *arguments[:start], words[0], words[2], "--type", words[1]]
+        return [f"The type is an option: `{join(line)}`."]
     if any(map(_is_id, words[len(places) :])):
         return [f"One at a time: `{' '.join([*before, *words[: len(places)]])}`."] if all(map(_is_id, words)) else []
     verb = " ".join(context.command_path.split()[1:])

@@ -28,6 +28,7 @@ _ASKS = "--agent is who asks; `clawmem log --by NAME` shows the changes of one"
 # How many entries are shown without --limit.
 _SHOWN = 20
 _SEARCHED = 1000
+_SHORTEST_ID = 4
 
 
 def log(
@@ -101,6 +102,9 @@ def undo(
     """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
     depend on the change."""
     target = None if target == "last" else target
+    if target and len(target) < _SHORTEST_ID and target.isdigit():
+        hint = f"Each `clawmem undo` goes one step back: type it {target} times."
+        raise InvalidInput(f"'{target}' is too short for a commit or a fact.", hint)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     try:
         result = undo_act(vault, target, caller, dry_run)

@@ -133,30 +133,37 @@ OTHER_WORDS = {
 
 OTHER_NAMES = {
     "alias": "entity alias", "amend": "edit", "ask": "recall", "cat": "show", "change": "supersede", "chat": "recall",
-    "check": "doctor", "clone": "sync", "correct": "edit", "create": "init", "decisions": "decision list",
-    "delete": "retract", "disable": "setup --remove", "end": "edit {0} --valid-to {2}", "events": "recall --in events",
-    "facts": "list", "find": "recall", "get": "show", "grep": "recall", "history": "log", "info": "status",
-    "join": "entity merge", "lessons": "lesson list", "ls": "list", "move": "edit {0} --entity {1}",
-    "mv": "edit {0} --entity {1}", "new": "remember", "nickname": "entity alias",
+    "check": "doctor", "clone": "sync", "conflicts": "review list", "correct": "edit", "create": "init",
+    "decisions": "decision list", "delete": "retract", "disable": "setup --remove", "end": "edit {0} --valid-to {2}",
+    "events": "recall --in events", "facts": "list", "find": "recall", "get": "show", "grep": "recall",
+    "history": "log", "info": "status", "join": "entity merge", "lessons": "lesson list", "ls": "list",
+    "move": "edit {0} --entity {1}", "mv": "edit {0} --entity {1}", "new": "remember", "nickname": "entity alias",
     "notes": "recall '' --in notes --since 'last week'", "off": "setup --remove", "open": "show",
     "pause": "setup --remove", "people": "entity list", "person": "show", "pin": "edit {0} --pin", "project": "show",
     "projects": "entity list", "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "redo": "undo",
-    "remind": "note", "remove": "retract", "rename": "entity rename", "revert": "undo", "rm": "retract",
-    "save": "remember", "schedule": "cron", "settings": "config", "stats": "status", "stop": "setup --remove",
-    "store": "remember", "tag": "edit {0} --tag {1}", "tasks": "task list", "today": "log today",
-    "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede", "verify": "doctor",
-    "version": "--version", "who": "why", "yesterday": "log yesterday",
+    "remind": "remember {1} --valid-from {0} --valid-to {0}", "remove": "retract", "rename": "entity rename",
+    "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
+    "stop": "setup --remove", "store": "remember", "tag": "edit {0} --tag {1}", "tasks": "task list",
+    "today": "log today", "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede",
+    "verify": "doctor", "version": "--version", "who": "why", "yesterday": "log yesterday",
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names what does it. The words behind it
 take the places `{0}` and `{1}`, or follow."""
 
+SECOND_NAMES = {
+    "complete": "close", "create": "add", "done": "close", "finish": "close", "get": "show", "ls": "list",
+    "new": "add", "open": "show", "search": "list",
+}  # fmt: skip
+"""Second words that other programs use, with those of clawmem's groups."""
+
 OTHER_OPTIONS = {
     "--about": "--entity {0}", "--because": "--reason {0} | --why {0}", "--count": "--limit {0}",
     "--due": "--valid-to {0}", "--end": "--until {0} | --valid-to {0}", "--events": "--in events",
-    "--facts": "--in facts", "--format": "--json", "--from": "--since {0} | --valid-from {0}", "--head": "--limit {0}",
-    "--ignore-case": "", "--kind": "--category {0}", "--max": "--limit {0}", "--messages": "--in events",
-    "--name": "--title {0}", "--notes": "--in notes", "--on": "--since {0} --until {0} | --date {0} | --valid-from {0}",
-    "--oneline": "", "--output": "--json", "--person": "--entity {0}", "--project": "--entity {0}",
+    "--expires": "--valid-to {0}", "--facts": "--in facts", "--format": "--json",
+    "--from": "--since {0} | --valid-from {0}", "--head": "--limit {0}", "--ignore-case": "",
+    "--kind": "--category {0}", "--max": "--limit {0}", "--messages": "--in events", "--name": "--title {0}",
+    "--notes": "--in notes", "--on": "--since {0} --until {0} | --date {0} | --valid-from {0}", "--oneline": "",
+    "--output": "--json", "--person": "--entity {0}", "--project": "--entity {0}",
     "--since": "--valid-from {0} | --from {0}", "--start": "--since {0} | --valid-from {0}", "--tags": "--tag {0}",
     "--to": "--until {0} | --valid-to {0}", "--today": "--since today", "--top": "--limit {0}",
     "--type": "--category {0}", "--until": "--valid-to {0} | --to {0}", "--user": "{0:.0}", "--user-id": "{0:.0}",

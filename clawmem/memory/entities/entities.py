@@ -199,6 +199,7 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityCh
     """Change the last part of an entity's path. Raise InvalidInput if `new` is a path."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
+    new = slug(new) or new
     old = run_query(vault, lambda index: find_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
 

@@ -125,9 +125,15 @@ def parse_start(text: str, now: datetime, ahead: bool = False) -> str:
 
 
 def parse_end(text: str, now: datetime, ahead: bool = False) -> str:
-    """Return a typed end like `parse_start`; a month or a year means its last day."""
+    """Return a typed end like `parse_start`; a month or a year means its last day. With `ahead`, "2w" is in two
+    weeks."""
     days = days_of(text)
-    return days[1] if days else _typed(text if ahead else _short(text), now) or _in_words(text, now, ahead)[1]
+    if days:
+        return days[1]
+    coming = re.fullmatch(_AGO, _short(text).strip().lower()) if ahead else None
+    if coming:
+        return (now.date() + timedelta(days=int(coming[1]) * _UNIT_DAYS[coming[2]])).isoformat()
+    return _typed(text if ahead else _short(text), now) or _in_words(text, now, ahead)[1]
 
 
 def parse_state(text: str, now: datetime) -> str:

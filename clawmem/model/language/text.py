@@ -10,6 +10,7 @@ from typing import Any
 from clawmem.errors import InvalidInput
 
 LONGEST_FACT = 4000
+_SHORT_NAME = 4
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 # Letters with a stroke, which have no form without it.
@@ -103,9 +104,10 @@ def near_name(name: str, known: Iterable[str]) -> str | None:
     """Return the known name that is spelled most like another one, in any case, or None if none is spelled like it."""
     from difflib import get_close_matches  # only after a mistake
 
-    # Below 0.7, what is found has some letters of the name and another meaning: `reason` and `json` have 0.6.
+    # Below, what is found has some letters of the name and another meaning: `private` and `predicate` have 0.75.
+    cutoff = 0.7 if len(name) <= _SHORT_NAME else 0.8
     by_form = {text.lower(): text for text in known}
-    near = get_close_matches(name.lower(), by_form, n=1, cutoff=0.7)
+    near = get_close_matches(name.lower(), by_form, n=1, cutoff=cutoff)
     return by_form[near[0]] if near else None
 
 

@@ -61,10 +61,11 @@ def check_name(text: str) -> str:
     if is_candidate_place(value):
         return value
     if not parts or parts[0] not in ROOTS or not 2 <= len(parts) <= 3:
+        name = slug(parts[-1]) if parts and slug(parts[-1]) else "NAME"
         raise InvalidInput(
             f"'{text}' is not an entity name.",
-            "Write projects/NAME, areas/NAME, areas/people/NAME, areas/companies/NAME, resources/NAME or "
-            "archives/NAME. There may be one folder in between, and @AGENT/ in front for an agent's own entity.",
+            f"Write projects/{name}, areas/people/{name}, areas/companies/{name}, areas/{name}, resources/{name} or "
+            f"archives/{name}. There may be one folder in between, and @AGENT/ in front for an agent's own entity.",
         )
     for part in parts[1:]:
         if not re.fullmatch(_NAME, part) or ".." in part or len(part.encode()) > _LONGEST_FILE_NAME:

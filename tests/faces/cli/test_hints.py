@@ -167,6 +167,12 @@ def test_each_option_of_other_programs_stands_for_some_that_exist(clawmem: Comma
         (("why", "why did Jane choose tea"), "recall 'why did Jane choose tea'"),
         (("show", "jane doe", "--as-of", "2026-11-20"), "recall 'jane doe' --as-of 2026-11-20"),
         (("edit", "doe"), "show doe"),
+        (("link", "{fact}", "supports", "{other}"), "link {fact} {other} --type supports"),
+        (("{fact}", "edit", "Jane drinks jam."), "edit {fact} 'Jane drinks jam.'"),
+        (("remind", "2099-01-01", "Buy jam"), "remember 'Buy jam' --valid-from 2099-01-01 --valid-to 2099-01-01"),
+        (("decision", "ls"), "decision list"),
+        (("export", "atlas"), "export FOLDER --entity atlas"),
+        (("rename", "jane", "Jane Berg"), "entity rename jane 'Jane Berg'"),
         (("undo", "remember"), "undo {commit}"),
         (("note", "Dentist", "--date", "2099-01-01"), "remember Dentist --valid-from 2099-01-01 --valid-to 2099-01-01"),
     ],
@@ -176,10 +182,19 @@ def test_a_word_that_has_no_place_is_answered_with_the_line(
 ) -> None:
     clawmem("remember", "Jane Doe rows.", "--entity", "areas/people/jane")
     [entry, *_] = clawmem("log", "--json").data["history"][::-1]
-    names = {"fact": clawmem("list", "--json").data["facts"][0]["id"], "commit": entry["commit"][:12]}
+    facts = [fact["id"] for fact in clawmem("list", "--json").data["facts"]]
+    names = {"fact": facts[0], "other": facts[1], "commit": entry["commit"][:12]}
     failed = clawmem(*(word.format(**names) for word in words))
     assert failed.code != 0 and f"`clawmem {line.format(**names)}`" in failed.err
     assert clawmem(*shlex.split(line.format(**names))).code == 0
+
+
+def test_what_is_spelled_like_another_word_by_chance_is_no_guess(clawmem: Command) -> None:
+    for words in (("backup", "--every", "night", "x"), ("remember", "x", "--private"), ("pause", "1h")):
+        assert "Did you mean `" not in clawmem(*words).err and "Did you mean '--" not in clawmem(*words).err
+    assert "type it 2 times" in clawmem("undo", "2").err
+    refused = clawmem("remember", "x", "--entity", "Halden Group")
+    assert refused.code == 2 and "areas/companies/halden-group" in refused.err
 
 
 @pytest.mark.parametrize("group", ["review", "task", "decision", "entity", "lesson", "config"])
