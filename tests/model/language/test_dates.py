@@ -29,6 +29,12 @@ from clawmem.model.language.dates import (
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 
 
+@pytest.mark.parametrize(("text", "days"), [("2w", 14), ("2 weeks", 14), ("10d", 10), ("tomorrow", 1)])
+def test_a_span_of_time_is_ahead_where_an_end_is_asked_for(text: str, days: int) -> None:
+    assert parse_end(text, NOW, ahead=True) == (NOW.date() + timedelta(days=days)).isoformat()
+    assert text == "tomorrow" or parse_end(text, NOW) < NOW.date().isoformat()
+
+
 @pytest.mark.parametrize(
     ("text", "first", "last"),
     [
