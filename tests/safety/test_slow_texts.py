@@ -32,7 +32,7 @@ from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.language import question
+from clawmem.model.language import foreign_dates, languages, question
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -55,6 +55,7 @@ from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.vault.rewriting.redacted_history import _fits
 
+_LANGUAGES = (*languages.CODES, languages.JAPANESE, languages.CHINESE)
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
     *(" ", "\n", "\t", "\r\n", "\0", "\"'", "[]", "{}", "* ", "# ", ". ", ", ", ": ", " - ", "a ", "A ", "a, ", "1 "),
@@ -175,6 +176,18 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
     ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
+    ("clawmem.model.language.languages", "parts"): lambda: [
+        languages.pattern_of(code, row).pattern for code in _LANGUAGES for row in ("former", "noted", "why")
+    ],
+    ("clawmem.model.language.languages", "words_of"): lambda: [
+        pattern for code in ("ja", "zh") for pattern in (languages._stop_parts(code).pattern, "は|が|から")
+    ],
+    ("clawmem.model.language.foreign_dates", "pattern"): lambda: [
+        pattern.pattern for code in _LANGUAGES for _, pattern in foreign_dates._patterns(code)
+    ],
+    ("clawmem.model.language.foreign_dates", "name"): lambda: [
+        day.pattern for code in _LANGUAGES for _, day in foreign_dates._days(code)
+    ],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
