@@ -55,7 +55,6 @@ from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
 from clawmem.vault.rewriting.redacted_history import _fits
 
-_LANGUAGES = (*languages.CODES, languages.JAPANESE, languages.CHINESE)
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),
     *(" ", "\n", "\t", "\r\n", "\0", "\"'", "[]", "{}", "* ", "# ", ". ", ", ", ": ", " - ", "a ", "A ", "a, ", "1 "),
@@ -165,6 +164,9 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
     ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
+    ("clawmem.learning.attribution.forgetting", "{any}"): lambda: [
+        pattern.pattern for code in languages.EVERY for pattern in forgetting._forms_in(code)
+    ],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
@@ -176,24 +178,29 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
     ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
+    ("clawmem.model.search.meant", "re.escape(word)"): lambda: ["東京"],
     ("clawmem.model.language.languages", "parts"): lambda: [
-        languages.pattern_of(code, row).pattern for code in _LANGUAGES for row in ("former", "noted", "why")
+        languages.pattern_of(code, row).pattern
+        for code in languages.EVERY
+        for row in ("former", "noted", "why", "forget_verbs")
     ],
     ("clawmem.model.language.languages", "words_of"): lambda: [
         pattern for code in ("ja", "zh") for pattern in (languages._stop_parts(code).pattern, "は|が|から")
     ],
     ("clawmem.model.language.foreign_dates", "pattern"): lambda: [
-        pattern.pattern for code in _LANGUAGES for _, pattern in foreign_dates._patterns(code)
+        pattern.pattern for code in languages.EVERY for _, pattern in foreign_dates._patterns(code)
     ],
     ("clawmem.model.language.foreign_dates", "name"): lambda: [
-        day.pattern for code in _LANGUAGES for _, day in foreign_dates._days(code)
+        day.pattern for code in languages.EVERY for _, day in foreign_dates._days(code)
     ],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
-        pattern.pattern for language in injection_duty._PATTERNS for pattern in injection_duty._compiled(language)
+        pattern.pattern
+        for patterns in (*map(injection_duty._compiled, injection_duty._PATTERNS), injection_duty._imperatives())
+        for pattern in patterns
     ],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
         pattern.pattern for pattern in injection_mood._compiled()

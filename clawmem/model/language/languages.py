@@ -16,6 +16,7 @@ from clawmem.model.language.text import plain
 
 CODES = ("de", "fr", "es", "it", "pt", "nl", "pl", "ru")
 JAPANESE, CHINESE = "ja", "zh"
+EVERY = (*CODES, JAPANESE, CHINESE)
 # Words of most English sentences; they would make searches slower and worse.
 STOPWORDS = frozenset(
     "a about after all also am an and any are as at be because been before being but by can could did do does doing "
@@ -33,6 +34,8 @@ _HIRAGANA = "\u3040-\u309f"
 _OF_ONE_SCRIPT = re.compile(f"[{_HIRAGANA}]+|[\u30a0-\u30ff\uff66-\uff9f]+|[^{_HIRAGANA}\u30a0-\u30ff\uff66-\uff9f]+")
 _WORD = re.compile(r"[^\W_]+")
 _ELIDED = re.compile("^[^\\W_]{1,6}['’](?=[^\\W_]{2})")
+# Question words of other languages that are English words, too.
+_ALSO_ENGLISH = frozenset("come dove hoe".split())
 # So many letters of a word stay whatever ending it has.
 _SHORTEST = 3
 
@@ -59,7 +62,8 @@ def words_of(code: str, *names: str) -> frozenset[str]:
 def pattern_of(code: str, name: str) -> re.Pattern[str]:
     """Return the pattern for a row of patterns."""
     parts = "|".join(rows(code)[name])
-    return re.compile(parts if code in (JAPANESE, CHINESE) else rf"\b(?:{parts})\b", re.IGNORECASE)
+    end = "" if name == "forget_verbs" else r"\b"
+    return re.compile(parts if code in (JAPANESE, CHINESE) else rf"\b(?:{parts}){end}", re.IGNORECASE)
 
 
 def matches(text: str, name: str) -> bool:
@@ -70,20 +74,22 @@ def matches(text: str, name: str) -> bool:
 @lru_cache(maxsize=256)
 def languages_of(text: str) -> tuple[str, ...]:
     """Return the languages that a text may be in, by its stop words, else by its letters; none if it is in English, or
-    if nothing tells."""
+    if nothing tells: one stop word, but for a question word in front, may be a name such as Mia."""
     if has_characters(text):
         return (JAPANESE if _KANA.search(text) else CHINESE,)
-    words = set(_WORD.findall(text.lower()))
+    written = _WORD.findall(text.lower())
+    words = set(written)
     english = len(words & STOPWORDS)
     if text.isascii() and 2 * english >= len(words):
         return ()
     shared = {code: len(words & words_of(code, "stop", "asking")) for code in CODES}
     most = max(shared.values())
     found = tuple(code for code in CODES if shared[code] == most)
-    if most > english:
+    first = written[0] if written and ("?" in text or written[0] not in _ALSO_ENGLISH) else ""
+    if most > english and (most > 1 or any(first in words_of(code, "asking") for code in found)):
         return found
     odd = {letter for letter in text.lower() if not letter.isascii() and letter.isalpha()}
-    return tuple(code for code in found if odd <= set(rows(code)["letters"])) if most == english and odd else ()
+    return tuple(code for code in found if odd <= set(rows(code)["letters"])) if most >= english and odd else ()
 
 
 def dated_languages(text: str) -> tuple[str, ...]:

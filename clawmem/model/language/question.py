@@ -170,10 +170,13 @@ def _words(question: str) -> tuple[list[str], list[str]]:
     languages = languages_of(question)
     if has_characters(question):
         return _words_between_characters(question, languages[0])
-    words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
-    stop = STOPWORDS.union(*(words_of(code, "stop", "asking") for code in languages)) if languages else STOPWORDS
-    bare = [word.removesuffix("'s") if word in stop or not languages else without_elision(word) for word in words]
-    return words, [word for word in bare if word.removesuffix("'s") not in stop]
+    written = _WORD.findall(question.replace("’", "'"))
+    words = list(dict.fromkeys(map(str.lower, written)))
+    if not languages:
+        return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+    names = {word.lower() for word in written[1:] if word[0].isupper()}
+    stop = STOPWORDS.union(*(words_of(code, "stop", "asking") for code in languages)) - names
+    return words, [word for word in map(without_elision, words) if word not in stop]
 
 
 def _words_between_characters(question: str, code: str) -> tuple[list[str], list[str]]:

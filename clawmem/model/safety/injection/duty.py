@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from clawmem.model.language.languages import EVERY, rows
+
 _START = r"(?:^|[.!?:;¡])[\s\"'“„«*_#-]{0,20}"
 _WITHIN = r"(?:[^.!?\n]|\.(?=\S))"
 # The patterns of a language apply only to a text with two of its most common words.
@@ -133,11 +135,11 @@ _PATTERNS: dict[str, tuple[str, ...]] = {
 
 def find_obligation(text: str) -> str | None:
     """Return the words that state an obligation, or None. Takes time linear in the text."""
-    for language in _spoken_in(text):
-        for pattern in _compiled(language):
-            found = pattern.search(text)
-            if found:
-                return " ".join(found[0].split())[:80] or found[0]
+    spoken = (pattern for language in _spoken_in(text) for pattern in _compiled(language))
+    for pattern in (*spoken, *_imperatives()):
+        found = pattern.search(text)
+        if found:
+            return " ".join(found[0].split())[:80] or found[0]
     return None
 
 
@@ -150,3 +152,10 @@ def _spoken_in(text: str) -> list[str]:
 @cache
 def _compiled(language: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in _PATTERNS[language])
+
+
+@cache
+def _imperatives() -> tuple[re.Pattern[str], ...]:
+    """Return the patterns of the files of languages: orders in words that no other language has."""
+    orders = (pattern for code in EVERY for pattern in rows(code).get("orders", ()))
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in orders)
