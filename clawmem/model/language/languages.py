@@ -6,11 +6,10 @@ A file is read when a text may be in its language: most English questions read n
 from __future__ import annotations
 
 import json
-import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, cast
 
 from clawmem.model.language.text import plain
 
@@ -43,19 +42,22 @@ _SHORTEST = 3
 @cache
 def rows(code: str) -> Mapping[str, Any]:
     """Return the rows of the file of a language."""
-    found: Mapping[str, Any] = json.loads(pkgutil.get_data(__package__, f"data/{code}.json") or "{}")
+    loader = cast(Any, __spec__).loader  # pkgutil would take a millisecond to import
+    found: Mapping[str, Any] = json.loads(loader.get_data(__file__.replace("languages.py", f"data/{code}.json")))
     return found
 
 
 @cache
 def words_of(code: str, *names: str) -> frozenset[str]:
-    """Return the words of some rows of a language, with and without accents; `stop` has Whoosh's stop words, too."""
-    words = {word for name in names for word in rows(code).get(name, "").split()}
-    if "stop" in names:
-        from whoosh.lang.stopwords import stoplists  # takes a millisecond to import
+    """Return the words of some rows of a language, with and without accents. The row `stop` is in a file of all."""
+    words = {word for name in names for word in rows(code).get(name, "").split() if name != "stop" or code not in CODES}
+    return frozenset(words.union(map(plain, words), stop_words()[code] if "stop" in names and code in CODES else ()))
 
-        words.update(stoplists.get(code, ()))
-    return frozenset(words | {plain(word) for word in words})
+
+@cache
+def stop_words() -> Mapping[str, frozenset[str]]:
+    """Return the stop words of each language but Japanese and Chinese, with and without accents."""
+    return {code: frozenset(words.split()) for code, words in rows("stop").items()}
 
 
 @cache
@@ -82,7 +84,7 @@ def languages_of(text: str) -> tuple[str, ...]:
     english = len(words & STOPWORDS)
     if text.isascii() and 2 * english >= len(words):
         return ()
-    shared = {code: len(words & words_of(code, "stop", "asking")) for code in CODES}
+    shared = {code: len(words & stop) for code, stop in stop_words().items()}
     most = max(shared.values())
     found = tuple(code for code in CODES if shared[code] == most)
     first = written[0] if written and ("?" in text or written[0] not in _ALSO_ENGLISH) else ""
