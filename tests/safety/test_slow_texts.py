@@ -199,7 +199,10 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
         pattern.pattern
-        for patterns in (*map(injection_duty._compiled, injection_duty._PATTERNS), injection_duty._imperatives())
+        for patterns in (
+            *map(injection_duty._compiled, (*injection_duty._PATTERNS, *injection_duty._BY_WORDS)),
+            injection_duty._imperatives(),
+        )
         for pattern in patterns
     ],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
