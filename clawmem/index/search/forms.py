@@ -1,7 +1,5 @@
 """The words of a question with the forms in which texts may have them: of another language, what has the same stem."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 
