@@ -18,6 +18,7 @@ from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import least_trust
 from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.languages import EVERY, pattern_of
 from clawmem.model.language.text import counted
 from clawmem.model.pages.daily import day_and_agent, note_lines
 from clawmem.model.records.caller import Caller
@@ -36,11 +37,10 @@ _LINES_SHOWN = 5
 _SHORT = 2_000  # a message that repeats what was to be forgotten is no document
 _CODES = frozenset(("entered-code", "lock-combination", "pin", "spoken-code"))
 
-# The verbs of a request to forget, in the languages in which one is understood without a reader.
+# The verbs of a request to forget in English.
 _ASKS = re.compile(
     r"\b(?:forget|disregard|unlearn|delete|erase|remove|drop|wipe|scrub|strike|remember|memori|keep|store|save|retain|record|"
-    r"note|write down|hold on|verg[ei]ss|l[oö]sch|entfern|streich|nimm|merk|behalt|speicher|notier|olvid|borr|elimin|"
-    r"quita|recuerdes|acuerdes|guardes|anotes|conserves|oubli|efface|supprime|retire|enl[eè]ve|retiens|garde)",
+    r"note|write down|hold on)",
     re.IGNORECASE,
 )
 
@@ -144,6 +144,11 @@ def ingest_notes(vault: Vault, caller: Caller) -> IngestResult:
         return run.result(())
 
 
+def _may_ask(text: str) -> bool:
+    """Return whether a text has a verb of a request to forget, in a language in which one is understood."""
+    return _ASKS.search(text) is not None or any(pattern_of(code, "forget_verbs").search(text) for code in EVERY)
+
+
 class _IngestRun:
     """The progress of one ingest."""
 
@@ -172,7 +177,7 @@ class _IngestRun:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])
             self.added += len(fresh)
-            self.requests += [event for event in fresh if _ASKS.search(event.text) and is_of_person(event)]
+            self.requests += [event for event in fresh if _may_ask(event.text) and is_of_person(event)]
             hides = self._hides or self.requests
             self.short += [event for event in fresh if len(event.text) < _SHORT] if hides else []
             self._days.update(day_of(event.timestamp) for event in fresh)

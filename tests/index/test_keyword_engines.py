@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clawmem.index.tables.keyword import Document, EngineDamaged, KeywordEngine, open_engine
+from clawmem.model.language.languages import has_characters
 
 META = "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID"
 ENGINES = ("fts5", "whoosh")
@@ -270,6 +271,31 @@ def test_exactly_the_texts_with_a_word_are_found(
     opened.add(*enumerate(texts, 1))
     expected = {n for n, text in enumerate(texts, 1) if set(asked) & set(text.split())}
     assert set(opened.found(*asked)) == expected
+    opened.close()
+
+
+_WITHOUT_SPACES = st.text(
+    st.sampled_from("姐姐在内蒙古的牧场养了三匹马子供は食べないプリンター々abc 12"), min_size=2, max_size=12
+)
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
+@given(texts=st.lists(_WITHOUT_SPACES, min_size=1, max_size=5), data=st.data())
+def test_a_text_without_spaces_is_found_by_any_two_of_its_characters(
+    name: str, texts: list[str], data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    opened = Opened(name, tmp_path_factory.mktemp("engine"))
+    opened.add(*enumerate(texts, 1))
+    text = data.draw(st.sampled_from(texts))
+    at = data.draw(st.integers(0, len(text) - 2))
+    asked = text[at : at + 2]
+    if all(map(has_characters, asked)):
+        assert set(opened.found(asked)) == {n for n, text in enumerate(texts, 1) if asked in text}
+        opened.remove(*enumerate(texts, 1))
+        assert opened.found(asked) == []
     opened.close()
 
 

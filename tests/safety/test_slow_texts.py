@@ -32,7 +32,7 @@ from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.language import question
+from clawmem.model.language import foreign_dates, languages, question
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -164,6 +164,9 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.learning.rules.language", "''.join"): lambda: _of_clauses(),
     ("clawmem.learning.rules.language", "{name}="): lambda: [r"\{name=([a-z_]+)\}"],
     ("clawmem.learning.attribution.forgetting", "{_LEAD}{form}"): lambda: list(forgetting._FORMS),
+    ("clawmem.learning.attribution.forgetting", "{any}"): lambda: [
+        pattern.pattern for code in languages.EVERY for pattern in forgetting._forms_in(code)
+    ],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(owner.split()[0])"): lambda: [r"(?<!\w)Greta(?!\w)"],
     ("clawmem.extensions.exchange.foreign_memory", "re.escape(subject)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.history.redaction", "lines"): lambda: [rb'^\{"id": "(?:fact_1|fact_2)",.*$'],
@@ -175,12 +178,32 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.records.entity", "join(parts)"): lambda: [r"(?<!\w)Hye[ -]jin[ -]Park(?!\w)"],
     ("clawmem.model.language.question", "answer"): lambda: [answer for _, answer in question._KINDS],
     ("clawmem.model.language.question", "asked"): lambda: [asked for asked, _ in question._KINDS],
+    ("clawmem.model.search.meant", "re.escape(word)"): lambda: ["東京"],
+    ("clawmem.model.language.languages", "parts"): lambda: [
+        languages.pattern_of(code, row).pattern
+        for code in languages.EVERY
+        for row in ("former", "noted", "why", "forget_verbs")
+    ],
+    ("clawmem.model.language.languages", "words_of"): lambda: [
+        pattern for code in ("ja", "zh") for pattern in (languages._stop_parts(code).pattern, "は|が|から")
+    ],
+    ("clawmem.model.language.foreign_dates", "pattern"): lambda: [
+        pattern.pattern for code in languages.EVERY for _, pattern in foreign_dates._patterns(code)
+    ],
+    ("clawmem.model.language.foreign_dates", "name"): lambda: [
+        day.pattern for code in languages.EVERY for _, day in foreign_dates._days(code)
+    ],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)
     ],
     ("clawmem.model.facts.stated_value", "re.escape(shorter)"): lambda: [r"(?<!\w)Jane(?!\w)"],
     ("clawmem.model.safety.injection.duty", "pattern"): lambda: [
-        pattern.pattern for language in injection_duty._PATTERNS for pattern in injection_duty._compiled(language)
+        pattern.pattern
+        for patterns in (
+            *map(injection_duty._compiled, (*injection_duty._PATTERNS, *injection_duty._BY_WORDS)),
+            injection_duty._imperatives(),
+        )
+        for pattern in patterns
     ],
     ("clawmem.model.safety.injection.mood", "pattern"): lambda: [
         pattern.pattern for pattern in injection_mood._compiled()

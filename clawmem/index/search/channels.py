@@ -111,17 +111,21 @@ def keyword_channel(
 
 
 def weigh_words(
-    index: Index, words: Sequence[str], record: Mapping[str, int] | None = None, texts: int = 0, people: str = ""
+    index: Index,
+    asked: Mapping[str, Sequence[str]],
+    record: Mapping[str, int] | None = None,
+    texts: int = 0,
+    people: str = "",
+    common: frozenset[str] = COMMON_WORDS,
 ) -> AskedWords:
-    """Return the words of a question with how telling each is among the facts, and among the events and notes if these
-    are searched too: `texts` is their number, and `said` how many of them have each word. The names of `people` are
-    everyday words. Of a word that `said` lacks, talk has too much to count."""
-    everyday = COMMON_WORDS.union(people.split())
+    """Return the words of a question, given with their forms, with how telling each is among the facts, and among the
+    events and notes if these are searched too: `texts` is their number, and `said` how many of them have each word.
+    `common` and the names of `people` are everyday words. Of a word that `said` lacks, talk has too much to count."""
+    everyday = common.union(people.split())
     (facts,) = index.database.execute("SELECT facts FROM total").fetchone()
     most = max(_COUNTED, facts // 10)
     found = []
-    for word in words:
-        forms = forms_of(word)
+    for word, forms in asked.items():
         having = index.engine.count(forms, most) + (record or {}).get(word, 0)
         known = having > 0 or (bool(texts) and word not in (record or {}))  # very common words are not counted
         found.append(AskedWord(word, forms, word_weight(facts + texts, having, word in everyday), known))

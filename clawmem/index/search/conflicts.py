@@ -169,10 +169,14 @@ def _nearest(index: Index, word: str) -> str | None:
     }
     terms |= {f"{term[:-1]}y" for term in terms if term.endswith("i")}  # the stem of `birthday` is `birthdai`
     near = sorted((term for term in terms if _is_slip(word, term)), key=lambda term: (len(term), term), reverse=True)
-    # A stem is not always found as a word: `greenhous`.
-    written = (f"{term}{ending}" for term in near for ending in _ENDINGS)
+    return next((text for term in near for text in written_forms(index, term)), None)
+
+
+def written_forms(index: Index, term: str) -> list[str]:
+    """Return a word that finds the texts with a term of the index; a stem is not always one: `greenhous`."""
     engines = (index.engine, index.passage_engine)
-    return next((text for text in written if any(engine.count((text,), 1) for engine in engines)), None)
+    written = (f"{term}{ending}" for ending in _ENDINGS)
+    return next(([text] for text in written if any(engine.count((text,), 1) for engine in engines)), [])
 
 
 def _is_slip(word: str, term: str) -> bool:

@@ -13,8 +13,9 @@ from clawmem.index.search.channels import ChannelHits
 from clawmem.index.tables.fts_engine import phrases_of
 from clawmem.index.tables.schema import TOKENS, check_event, check_note
 from clawmem.index.tables.store import Index
+from clawmem.model.language.languages import spaced
 from clawmem.model.language.question import DaySpan
-from clawmem.model.language.text import forms_of, normal
+from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record
 from clawmem.model.search.event_ranking import (
@@ -49,9 +50,8 @@ class NoteLineRow(NamedTuple):
     text: str
 
 
-def word_scores(index: Index, words: Sequence[str]) -> dict[str, dict[int, float]]:
+def word_scores(index: Index, forms: Mapping[str, Sequence[str]]) -> dict[str, dict[int, float]]:
     """Return, for each word of a question that is worth ranking, the BM25 score of every piece with a form of it."""
-    forms = {word: forms_of(word) for word in words}
     kept = _worth_ranking(index, list(forms.values()))
     search = index.passage_engine.search
     return {
@@ -61,7 +61,7 @@ def word_scores(index: Index, words: Sequence[str]) -> dict[str, dict[int, float
     }
 
 
-def _worth_ranking(index: Index, forms: Sequence[tuple[str, ...]]) -> Sequence[tuple[str, ...]]:
+def _worth_ranking(index: Index, forms: Sequence[Sequence[str]]) -> Sequence[Sequence[str]]:
     """Return the words without very common ones, which are slow to rank, if two rarer ones remain."""
     (total,) = index.database.execute("SELECT (SELECT max(n) FROM event)").fetchone()
     if (total or 0) <= CHEAP:
@@ -240,11 +240,12 @@ def matched_spans(texts: Sequence[str], words: Sequence[str]) -> list[list[tuple
             database.execute(f"CREATE VIRTUAL TABLE hit USING fts5(text, tokenize='{TOKENS}')")
         except sqlite3.OperationalError:
             return found  # no FTS5: nothing is highlighted
-        rows = ((number, text.translate(_MARKS)) for number, text in enumerate(texts))
+        rows = ((number, spaced(text.translate(_MARKS))) for number, text in enumerate(texts))
         database.executemany("INSERT INTO hit (rowid, text) VALUES (?, ?)", rows)
         marked = "SELECT rowid, highlight(hit, 0, char(2), char(3)) FROM hit WHERE hit MATCH ?"
         for number, text in database.execute(marked, (query,)):
-            found[number] = list(_spans(text))
+            places = [at for at, letter in enumerate(texts[number]) for _ in spaced(letter)]
+            found[number] = [(places[start], places[end - 1] + 1) for start, end in _spans(text)]
     return found
 
 

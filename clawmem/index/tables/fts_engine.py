@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from clawmem.index.tables.keyword import Document, EngineMissing, Match
 from clawmem.index.tables.schema import FACT_WORDS, FTS
+from clawmem.model.language.languages import spaced
 
 # Ranking a row takes about 2.5 microseconds, counting one a tenth of that. Up to CHEAP rows no optimisation pays off.
 CHEAP = 2_000
@@ -52,12 +53,13 @@ class FtsEngine:
 
     def add(self, documents: Iterable[Document]) -> None:
         """Index the texts."""
-        self._database.executemany(f"INSERT INTO {self._table} (rowid, text) VALUES (?, ?)", documents)
+        rows = ((n, spaced(text)) for n, text in documents)
+        self._database.executemany(f"INSERT INTO {self._table} (rowid, text) VALUES (?, ?)", rows)
 
     def remove(self, documents: Iterable[Document]) -> None:
         """Remove the texts. FTS5 needs the old text to find the entries to delete."""
-        table = self._table
-        self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", documents)
+        table, rows = self._table, ((n, spaced(text)) for n, text in documents)
+        self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
         """Rank by BM25 with FTS5's k1 1.2 and b 0.75. FTS5's scores are negative, so the sign is changed.
@@ -216,7 +218,7 @@ def _phrase(word: str) -> str:
     """Return the word as an FTS5 string without operators; empty if it has no letter or digit."""
     if not any(character.isalnum() for character in word):
         return ""
-    return '"' + word.replace('"', '""').replace("\0", " ") + '"'
+    return '"' + spaced(word).replace('"', '""').replace("\0", " ") + '"'
 
 
 def _kept(

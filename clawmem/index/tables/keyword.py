@@ -26,7 +26,8 @@ class Match(NamedTuple):
 class KeywordEngine(Protocol):
     """Ranks texts for a set of words, any of which may match, after English stemming and without accents.
 
-    A word of several parts, such as `don't` or `e-mail`, matches if its parts are adjacent.
+    A word of several parts, such as `don't` or `e-mail`, matches if its parts are adjacent. Each Chinese or Japanese
+    character is a part.
     """
 
     name: str

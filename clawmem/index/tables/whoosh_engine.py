@@ -27,6 +27,7 @@ from whoosh.support.charset import accent_map
 
 from clawmem.index.tables.keyword import Document, EngineDamaged, Match
 from clawmem.index.tables.schema import FACT_WORDS
+from clawmem.model.language.languages import spaced
 
 _ATTEMPTS = 5
 # The same tokens as FTS5's unicode61: runs of letters and digits, without minimum length or stop words.
@@ -58,7 +59,7 @@ class WhooshEngine:
 
     def add(self, documents: Iterable[Document]) -> None:
         """Remember texts to index with the next flush."""
-        self._new.update(documents)
+        self._new.update((n, spaced(text)) for n, text in documents)
 
     def remove(self, documents: Iterable[Document]) -> None:
         """Remember texts to remove with the next flush."""
@@ -178,7 +179,7 @@ def _storage(folder: Path | None) -> Any:
 
 
 def _part(word: str) -> Any:
-    tokens = [token.text for token in _ANALYZER(word, mode="query")]
+    tokens = [token.text for token in _ANALYZER(spaced(word), mode="query")]
     if len(tokens) > 1:
         return Phrase("text", tokens)
     return Term("text", tokens[0]) if tokens else None

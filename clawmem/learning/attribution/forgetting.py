@@ -1,13 +1,16 @@
-"""What a speaker asks to forget, by its words, in English, German, Spanish or French."""
+"""What a speaker asks to forget, by its words: here in English, German, Spanish or French, and by the patterns of other
+languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 
 from clawmem.learning.attribution.quoted import own_sentences
 from clawmem.memory.facts.forget import ITSELF, JUST_SAID, Named
+from clawmem.model.language.languages import EVERY, pattern_of, rows
 from clawmem.model.search.meant import telling_words
 
 _STOPS = " .,;:!?"
@@ -142,7 +145,7 @@ _FORMS = tuple(
         rf"(?:{_FORGET}|{_LEARN_NOT}) (?P<words>{_OUR} .{{3,60}}?)",
         rf"{_FORGET} (?P<several>(?!(?:to|yester)day's|tomorrow's)[\w.-]+(?: [\w.-]+)?'s .{{3,60}}?)",
         rf"{_FORGET} (?P<words>(?-i:(?:Frau |Herrn? )?[A-ZÄÖÜ][\w-]+(?:s|')) (?-i:[A-ZÄÖÜ])\w.{{2,60}}?)",
-        rf"{_FORGET} (?:the|that|den|die|das|el|la|le|les) (?P<several>.{{3,60}}?)",
+        rf"{_FORGET} (?:the|that|den|die|das|el|la|le|les) (?P<several>(?!.* nicht$)[^,]{{3,60}}?)",
     )
 )
 _NOT_NOW = re.compile(
@@ -164,14 +167,36 @@ def asked_to_forget(text: str) -> tuple[Named, ...]:
         return ()
     found: list[Named] = []
     before = ""
+    others = tuple(code for code in EVERY if pattern_of(code, "forget_verbs").search(text))
     for sentence in own_sentences(text):
-        asks = sentence.text.strip(" .!*_").replace("’", "'")
+        asks = sentence.text.strip(" .!*_。！").replace("’", "'")
         if len(asks) > _LONGEST:
             continue
+        found += (target for code in others if (target := _in_language(asks.rstrip("?？"), code)))
         if not asks.endswith("?") or re.match(_LEAD + r"(?<=you )", asks, re.IGNORECASE):
             found += _targets(asks.rstrip("?"), before)
         before = asks
     return tuple(dict.fromkeys(found))
+
+
+def _in_language(asks: str, code: str) -> Named:
+    """Return what a sentence asks to forget by the patterns of a language."""
+    for form in _forms_in(code):
+        if found := form.fullmatch(asks):
+            words = found.groupdict().get("words")
+            return JUST_SAID if words is None else (words.strip(_STOPS),)
+    return ()
+
+
+@cache
+def _forms_in(code: str) -> tuple[re.Pattern[str], ...]:
+    row = rows(code).get("forget", {})
+    forms = [*row.get("just", ()), *row.get("forms", ())]
+    whole = (f"{row['lead']}{form}{row['please']}" for form in forms)
+    return tuple(
+        re.compile(form.replace("{any}", f"(?:{row['any']})").replace("{w}", "(?P<words>.{2,120}?)"), re.IGNORECASE)
+        for form in whole
+    )
 
 
 def _targets(asks: str, before: str) -> Iterator[Named]:

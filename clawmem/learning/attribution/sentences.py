@@ -15,7 +15,7 @@ _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+")
 # A run of marks is entered at its beginning only, or it would take quadratic time.
 _END = re.compile(
     r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]*]*+|(?<![\U0001F000-\U0001FAFF☀-➿️])[\U0001F000-\U0001FAFF☀-➿️]++)(?=\s|$)"
-    r"|(?<=[a-z])[!?](?=[A-Z])"
+    r"|(?<=[a-z])[!?](?=[A-Z])|[。！？]++[」』”]?"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Jr|Sr|a\.m|p\.m|[A-Z]))\.$")
 _DAY_OF_MONTH = re.compile(r"(?<=\d\.) (?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 
+from clawmem.model.language.foreign_dates import in_english
 from clawmem.model.language.question import DaySpan
 from clawmem.model.named_tuple import NamedTuple
 
@@ -139,77 +140,9 @@ class DateMatch(NamedTuple):
     span: DaySpan | None = None
 
 
-_FOREIGN_DAYS = {
-    "vorgestern": "the day before yesterday", "anteayer": "the day before yesterday",
-    "avant-hier": "the day before yesterday", "gestern": "yesterday", "ayer": "yesterday", "heute": "today",
-    "hoy": "today", "aujourd'hui": "today", "übermorgen": "the day after tomorrow", "demain": "tomorrow",
-}  # fmt: skip
-_FOREIGN_NUMBERS = {
-    **dict.fromkeys(("einem", "einer", "un", "una", "une"), "a"), "zwei": "two", "dos": "two", "deux": "two",
-    "drei": "three", "tres": "three", "trois": "three",
-}  # fmt: skip
-_FOREIGN_UNITS = {
-    name: english
-    for english, names in {
-        "day": "tag tage tagen día días jour jours",
-        "week": "woche wochen semana semanas semaine semaines",
-        "month": "monat monate monaten mes meses mois",
-        "year": "jahr jahre jahren año años an ans année années",
-        "weekend": "wochenende",
-        **dict(zip(_DAYS, (
-            "montag lunes lundi", "dienstag martes mardi", "mittwoch miércoles mercredi", "donnerstag jueves jeudi",
-            "freitag viernes vendredi", "samstag sábado samedi", "sonntag domingo dimanche",
-        ), strict=True)),
-    }.items()
-    for name in names.split()
-}  # fmt: skip
-_FOREIGN_MONTHS = {
-    name: english
-    for english, names in zip(
-        _MONTHS,
-        "januar enero janvier|februar febrero février|märz marzo mars|abril avril|mai mayo|juni junio juin|"
-        "juli julio juillet|agosto août|septiembre septembre|oktober octubre octobre|noviembre novembre|"
-        "dezember diciembre décembre".split("|"),
-        strict=True,
-    )
-    for name in (english, *names.split())
-}
-_UNIT_NAME = "|".join(sorted(_FOREIGN_UNITS, key=len, reverse=True))
-_MONTH_NAME = "|".join(sorted(_FOREIGN_MONTHS, key=len, reverse=True))
-_IN_ANOTHER_LANGUAGE = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(_FOREIGN_DAYS)}|hier(?=\W*$))"
-    rf"|(?:vor|hace|il y a) (?P<count>\w+) (?P<ago>{_UNIT_NAME})"
-    rf"|(?P<last>letzte|vorige|vergangene|diese|este|esta|cette|ce)[nrsm]? (?P<unit>{_UNIT_NAME})"
-    rf"|(?:la |el |le |l')?(?P<past>{_UNIT_NAME}) (?:pasad[oa]|derni[eè]re?)"
-    rf"|(?:am |el |le )?(?P<day>\d{{1,2}})(?:\.|er)? (?:de )?(?P<month>{_MONTH_NAME})(?: (?:de )?(?P<year>\d{{4}}))?"
-    rf"|(?:im|en) (?P<whole>{_MONTH_NAME})(?: (?:de )?(?P<of>\d{{4}}))?)\b",
-    re.IGNORECASE,
-)
-
-
-def in_english(text: str) -> str:
-    """Return a text with its German, Spanish and French dates in the words that `find_dates` reads."""
-
-    def translated(match: re.Match[str]) -> str:
-        part = {name: value.lower() for name, value in match.groupdict().items() if value}
-        if word := part.get("word"):
-            return _FOREIGN_DAYS.get(word, "yesterday")
-        if "ago" in part:
-            unit = _FOREIGN_UNITS[part["ago"]]
-            return f"{_FOREIGN_NUMBERS.get(part['count'], part['count'])} {unit}s ago"
-        if "day" in part:
-            return f"{part['day']} {_FOREIGN_MONTHS[part['month']]} {part.get('year', '')}".strip()
-        if "whole" in part:
-            return f"in {_FOREIGN_MONTHS[part['whole']]} {part.get('of', '')}".strip()
-        which = "last" if part.get("last", "letzte")[0] in "lv" else "this"
-        return f"{which} {_FOREIGN_UNITS[part.get('unit') or part['past']]}"
-
-    return _IN_ANOTHER_LANGUAGE.sub(translated, text)
-
-
 def without_dates(text: str, today: date) -> str:
-    """Return a text, in the words of `in_english`, without its dates."""
-    text = _with_numbered_days(in_english(text), today)
+    """Return a text without its dates, and with those of another language in English words."""
+    text = _with_numbered_days(in_english(text, today), today)
     for found in reversed(find_dates(text, today)):
         text = f"{text[: found.start]} {text[found.end :]}"
     return text
@@ -219,7 +152,7 @@ def days_in_words(text: str, today: date, ahead: bool = False) -> DaySpan | None
     """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche".
 
     `ahead` means that it looks to the future, which decides which of the bare weekdays and months is meant."""
-    words = _with_numbered_days(in_english(text.strip()), today)
+    words = _with_numbered_days(in_english(text.strip(), today), today)
     found = find_dates(words, today, ahead)
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None
 
@@ -239,7 +172,7 @@ def _with_numbered_days(text: str, today: date) -> str:
 
 def days_named(question: str, today: date) -> DaySpan | None:
     """Return the days that a question names: the first date with a year, else the first date; None without a date."""
-    text = _with_numbered_days(in_english(question), today)
+    text = _with_numbered_days(in_english(question, today), today)
     found = [day for day in find_dates(text, today) if day.span is not None]
     dated = [match for match in found if not match.label]
     return (dated or found)[0].span if found else None

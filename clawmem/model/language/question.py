@@ -3,31 +3,24 @@
 import re
 from datetime import datetime
 
+from clawmem.model.language.languages import STOPWORDS as STOPWORDS
+from clawmem.model.language.languages import (
+    dated_languages,
+    has_characters,
+    languages_of,
+    matches,
+    pairs,
+    pattern_of,
+    runs_apart,
+    telling_pairs,
+    without_elision,
+    words_of,
+)
 from clawmem.model.named_tuple import NamedTuple
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
-# Words of most sentences; they would make searches slower and worse.
-STOPWORDS = frozenset(
-    "a about after all also am an and any are as at be because been before being but by can could did do does doing "
-    "for from get got had has have having he her here hers him his how i if in into is it its just like me more most "
-    "my no not of on only or other our out over own she should so some such than that the their them then there "
-    "these they this those to too under up us very was we were what when where which while who whom whose why will "
-    "with would you your".split()
-)
-# Words that nearly every sentence of another language has: they tell as little as those above, but are searched.
-_FOREIGN = frozenset(
-    "wann warum was welche welcher welches wem wen wer wie wieso wo woher wohin habe haben ist sind waren wird "
-    "der das den dem ein eine einen einem einer und oder nicht mit von vom zu zum zur im auf aus bei nach ich er "
-    "wir ihr mein meine dein seine unser quand pourquoi quel quelle quels quelles qui est les une le la et dans "
-    "avec sur mon ma mes cuándo cuando dónde donde quién quien qué cuál cómo como los las por para del al dove "
-    "quando chi cosa quale perché gli di darf dürfen kann können muss müssen soll sollen möchte wollen hat hatte "
-    "hatten wurde wurden werden worden bist seid waren wäre kommt kommen kam geht gehen ging für über unter bis "
-    "seit als wenn dass sich mir mich dir dich uns euch ihm ihn ihnen noch schon auch nur sehr viel viele wieviel "
-    "ont ses chez comment combien où cette nous vous leur aux fue cuánto cuántos cuánta cuántas está están tiene "
-    "sus mis".split()
-)
 # Words of many sentences on any subject, which tell little of what is asked.
-_EVERYDAY = frozenset(
+COMMON_WORDS = frozenset(
     "able ask asked book bring call called came come comes change changed day days different does done ever far "
     "feel find first found gave get getting give given gives go goes going good got happen happened happens keep "
     "keeps kind know known last later learn let like likes little live lived lives living long look lot made make "
@@ -35,9 +28,8 @@ _EVERYDAY = frozenset(
     "ones own part people person plan planned plans put read really recent recently right said same say says see "
     "set show since start started still sure take takes tell thing things think thought time times today told "
     "took tried try type use used uses using want wanted wants way week well went work worked working works year "
-    "years yet heißt heisst wohnt lebt gibt macht arbeitet".split()
+    "years yet".split()
 )
-COMMON_WORDS = _FOREIGN | _EVERYDAY
 # Words of questions that answers seldom have: they tell what kind of answer is wanted, or that somebody did something.
 _OF_ASKING = frozenset(
     "according addition apart activities activity area areas aside besides choose chooses chose chosen concern "
@@ -50,18 +42,13 @@ _OF_ASKING = frozenset(
     "myself jan feb mar apr jun jul aug sep sept oct nov dec two three four five six seven eight nine ten eleven "
     "twelve twenty thirty half once twice each".split()
 )
-_ASKING = frozenset(
-    "who whom whose what when where why which how wer wem wen was wann wo warum wie welche welcher welches qui quand "
-    "où pourquoi combien quién cuándo dónde cuánto cuántos cuánta cuántas chi quando dove does did is are was "
-    "were".split()
-)
+_ASKING = frozenset("who whom whose what when where why which how does did is are was were".split())
 # Questions of another kind have none of these words.
 _OF_KIND = frozenset("how phone telephone mobile colour color weight wie telefonnummer farbe".split())
 # Words that ask for what held before.
 _FORMER = re.compile(
     r"\b(?:before|former(?:ly)?|previous(?:ly)?|original(?:ly)?|initial(?:ly)?|"
-    r"first(?! (?:aid|class|floor|name|time)\b)|used? to|no longer|early on|zuerst|anfangs|"
-    r"früher\w*|bisher\w*|vorher\w*|ehemal\w+|ursprünglich\w*|zuvor|auparavant|autrefois|ancien\w*|antes|anteriormente)\b",
+    r"first(?! (?:aid|class|floor|name|time)\b)|used? to|no longer|early on)\b",
     re.IGNORECASE,
 )
 _PAST = re.compile(
@@ -70,27 +57,23 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _WAS = re.compile(r"\b(?:was|were|did|had|born|war|waren|hatten?|wurden?|geboren)\b", re.IGNORECASE)
-_WHY = re.compile(r"\b(?:why|how come|reasons?|warum|wieso|weshalb|grund|pourquoi|por qué|perché)\b", re.IGNORECASE)
+_WHY = re.compile(r"\b(?:why|how come|reasons?)\b", re.IGNORECASE)
 _SHORT = re.compile("['’].*")  # the end of "what's"
 _PARTS = re.compile(r"[,;?]|\b(?:and|und|sowie|et|y)\b")
 # A question without any of these words and without a digit names no time.
 TIME_WORDS = frozenset(
     "today yesterday tomorrow tonight last past this coming next upcoming ago day days week weeks month months year "
     "years january february march april may june july august september october november december jan feb mar apr jun "
-    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday "
-    "heute gestern vorgestern übermorgen letzte letzten letzter letztes vorige vorigen vergangene vergangenen diese "
-    "diesen dieser hoy ayer anteayer pasada pasado aujourd'hui hier demain dernier dernière im en vor hace il".split()
+    "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
 _FEASTS = frozenset("christmas easter halloween ramadan eid hanukkah thanksgiving pentecost".split())
 # A question of these words and a date asks for all that was said or noted then, unless it asks where, when or why.
 _OF_A_DAY = frozenset(
     "note noted notes write wrote written say said tell told talk talked discuss discussed decide decided happen "
-    "happened do did done entschieden beschlossen "
-    "was habe ich notiert aufgeschrieben gesagt besprochen passiert gemacht notizen wir am qué que anoté dije hice "
-    "pasó hemos noté notes dit fait passé j'ai ai-je ai je quoi qu'est est ce".split()
+    "happened do did done".split()
 )
-_NOTED = re.compile(r"\b(?:not(?:e[ds]?|es|iert|izen|é)|anoté|wrote|written|aufgeschrieben)\b", re.IGNORECASE)
-_OTHER_QUESTIONS = frozenset("where when who whom whose why which how wo wann wer wem wen warum wie quién".split())
+_NOTED = re.compile(r"\b(?:note[ds]?|wrote|written)\b", re.IGNORECASE)
+_OTHER_QUESTIONS = frozenset("where when who whom whose why which how".split())
 # Days to come: a text that was written earlier means other days by these words.
 _AHEAD = re.compile(r"\b(?:(?:next|coming) (?:week|weekend|month|year)|tomorrow)\b", re.IGNORECASE)
 _FIRST_PERSON = frozenset("i me my mine myself".split())
@@ -110,7 +93,7 @@ def search_words(question: str) -> tuple[str, ...]:
     """
     words, telling = _words(question)
     if asks_former(question):
-        telling = _words(_FORMER.sub(" ", question))[1] or telling
+        telling = _words(_without_former(question))[1] or telling
     if _AHEAD.search(question) is not None:
         telling = _words(_AHEAD.sub(" ", question))[1] or telling
     return tuple(telling or words)
@@ -125,7 +108,10 @@ def topics(question: str) -> list[list[str]]:
 def asks(question: str) -> bool:
     """Return whether a text is a question, and not a task or a few words to search for."""
     first = _WORD.search(question)
-    return "?" in question or "？" in question or (first is not None and _SHORT.sub("", first[0].lower()) in _ASKING)
+    if "?" in question or "？" in question or first is None:
+        return "?" in question or "？" in question
+    word = _SHORT.sub("", first[0].lower())
+    return word in _ASKING or any(word in words_of(code, "asking") for code in languages_of(question))
 
 
 def kind_of_answer(question: str) -> re.Pattern[str] | None:
@@ -140,7 +126,7 @@ def proper_names(question: str) -> frozenset[str]:
     """Return the words inside a question that have a capital, in lower case, without its first one and times. There are
     none in a question that has words of another language, where every noun may have one."""
     words = _WORD.findall(question)
-    if any(word.lower() in _FOREIGN - STOPWORDS for word in words):
+    if languages_of(question):
         return frozenset()
     found = (word.replace("’", "'").removesuffix("'s") for word in words[1:] if word[0].isupper())
     return frozenset(word.lower() for word in found) - STOPWORDS - TIME_WORDS - _FEASTS
@@ -155,7 +141,7 @@ def names_subject(word: str) -> bool:
 
 def asks_former(question: str) -> bool:
     """Return whether a question asks for what held before."""
-    return _FORMER.search(question) is not None
+    return _FORMER.search(question) is not None or matches(question, "former")
 
 
 def asks_past(question: str) -> bool:
@@ -170,13 +156,37 @@ def tells_past(text: str) -> bool:
 
 def asks_why(question: str) -> bool:
     """Return whether a question asks for a reason."""
-    return _WHY.search(question) is not None
+    return _WHY.search(question) is not None or matches(question, "why")
+
+
+def _without_former(question: str) -> str:
+    for code in languages_of(question):
+        question = pattern_of(code, "former").sub(" ", question)
+    return _FORMER.sub(" ", question)
 
 
 def _words(question: str) -> tuple[list[str], list[str]]:
     """Return the words in lower case, each once, and those of them that are no stopwords."""
-    words = list(dict.fromkeys(word.lower().replace("’", "'") for word in _WORD.findall(question)))
-    return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+    languages = languages_of(question)
+    if has_characters(question):
+        return _words_between_characters(question, languages[0])
+    written = _WORD.findall(question.replace("’", "'"))
+    words = list(dict.fromkeys(map(str.lower, written)))
+    if not languages:
+        return words, [word.removesuffix("'s") for word in words if word.removesuffix("'s") not in STOPWORDS]
+    names = {word.lower() for word in written[1:] if word[0].isupper()}
+    stop = STOPWORDS.union(*(words_of(code, "stop", "asking") for code in languages)) - names
+    return words, [word for word in map(without_elision, words) if word not in stop]
+
+
+def _words_between_characters(question: str, code: str) -> tuple[list[str], list[str]]:
+    """Return what `_words` returns, of a text that has Chinese or Japanese characters: their pairs are its words."""
+    words, telling = list[str](), list[str]()
+    for word in _WORD.findall(runs_apart(question)):
+        found = has_characters(word)
+        words += pairs(word) if found else [word.lower()]
+        telling += telling_pairs(word, code) if found else [word.lower()] if word.lower() not in STOPWORDS else []
+    return list(dict.fromkeys(words)), list(dict.fromkeys(telling))
 
 
 def is_first_person(question: str) -> bool:
@@ -187,7 +197,8 @@ def is_first_person(question: str) -> bool:
 def time_asked(question: str, now: datetime) -> DaySpan | None:
     """Return the days that a question names, or None."""
     words = {word.lower() for word in _WORD.findall(question)}
-    if words.isdisjoint(TIME_WORDS) and not any(character.isdigit() for character in question):
+    english = not words.isdisjoint(TIME_WORDS) or any(character.isdigit() for character in question)
+    if not english and not dated_languages(question):
         return None
     from clawmem.model.language.date_words import days_named  # its pattern takes milliseconds to compile
 
@@ -206,13 +217,20 @@ def days_listed(question: str, now: datetime) -> DaySpan | None:
 
 def asks_for_all(question: str) -> bool:
     """Return whether a question asks for nothing but what was said or noted."""
-    words, _ = _words(question)
-    return set(words) <= (STOPWORDS | _OF_A_DAY) - _OTHER_QUESTIONS
+    words, telling = _words(question)
+    if has_characters(question):
+        return not telling
+    asked = STOPWORDS | _OF_A_DAY
+    others = _OTHER_QUESTIONS
+    for code in languages_of(question):
+        asked |= words_of(code, "stop", "of_day")
+        others |= words_of(code, "asking") - words_of(code, "of_day")
+    return set(words) <= asked - others
 
 
 def asks_for_notes(question: str) -> bool:
     """Return whether a question asks for what was written down."""
-    return _NOTED.search(question) is not None
+    return _NOTED.search(question) is not None or matches(question, "noted")
 
 
 _NUMBER = (

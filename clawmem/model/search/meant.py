@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-from clawmem.model.language.question import COMMON_WORDS, STOPWORDS
+from clawmem.model.language.languages import has_characters, languages_of, root, rows, words_of
+from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, search_words
+from clawmem.model.language.text import plain
 from clawmem.model.named_tuple import NamedTuple
 
 # A number of seven digits or more is one word, however its digits are grouped; a day is none.
@@ -41,10 +43,12 @@ ASPECT = frozenset(
 
 def telling_words(text: str) -> tuple[str, ...]:
     """Return the words of a request that say what is meant, each once."""
+    if has_characters(text):
+        return search_words(text)
     found = (word.removesuffix("'s") for word in tokens_of(text.replace("’", "'")))
-    return tuple(
-        dict.fromkeys(word for word in found if word.casefold() not in _PLAIN and (len(word) > 1 or word.isdigit()))
-    )
+    stop = frozenset[str]().union(*(words_of(code, "stop") for code in languages_of(text)))  # not names such as Mia
+    telling = (word for word in found if word.casefold() not in _PLAIN and word not in stop)
+    return tuple(dict.fromkeys(word for word in telling if len(word) > 1 or word.isdigit()))
 
 
 def tokens_of(text: str) -> list[str]:
@@ -59,13 +63,15 @@ def means(words: Sequence[str], text: str) -> bool:
 
 def places_of(word: str, text: str, words: Sequence[str]) -> list[int]:
     """Return where a text has one of the words that name something."""
+    if has_characters(word):
+        return [found.start() for found in re.finditer(re.escape(word), text)]
     found = [(token[0], token.start(), token.end()) for token in _TOKEN.finditer(text)]
     asked = {other_word.casefold() for other_word in words}
     spelled = _squeezed(word) if SPECIAL.search(word) and not _ADDRESS.search(word) else ""
     return [
         token[1]
         for place, token in enumerate(found)
-        if (same_word(word, token[0]) and not _in_longer_name(found, place, text, asked))
+        if (_is_form(word, token[0], text) and not _in_longer_name(found, place, text, asked))
         or (len(spelled) >= _SHORTEST_SPELLED and _spells(spelled, [pair[0] for pair in found[place:]]))
     ]
 
@@ -92,6 +98,18 @@ def same_word(word: str, other: str) -> bool:
     if word[0].isupper() and other[0].isupper() and text != two + "s" and not _of_one_noun(text, two):
         return False
     return min(len(text), len(two)) > 2 and max(len(text), len(two)) > 3 and _stem(text) == _stem(two)
+
+
+def _is_form(word: str, other: str, text: str) -> bool:
+    """Return whether two words are forms of one, in English or a language of a text. Names have forms only in some."""
+    if same_word(word, other):
+        return True
+    one, two = plain(word.casefold()), plain(other.casefold())
+    if one[:3] != two[:3] or SPECIAL.search(one + two):
+        return False
+    names = word[0].isupper() and other[0].isupper()
+    codes = (code for code in languages_of(text) if not names or "names_inflected" in rows(code))
+    return any(root(code, one) == root(code, two) for code in codes)
 
 
 def _is_number(word: str) -> bool:

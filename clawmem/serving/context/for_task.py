@@ -21,6 +21,7 @@ from clawmem.model.facts.gates import DECISION, outcomes_of
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, PROJECT, TEAM, project_name, scope_of
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import search_words
+from clawmem.model.language.text import forms_of
 from clawmem.model.lifecycle.premises import in_doubt
 from clawmem.model.lifecycle.staleness import stale_reason
 from clawmem.model.lifecycle.tiers import last_access
@@ -125,7 +126,7 @@ def reasons(found: Sequence[ScopedFact]) -> tuple[ItemReason, ...]:
 
 def _matching(vault: Vault, on: TierCounts, wish: ContextRequest, words: Sequence[str]) -> Mapping[int, float]:
     """Return how well facts of the scope match the task, from 0 to 1, by words and by meaning."""
-    weighed = weigh_words(on.source, words)
+    weighed = weigh_words(on.source, {word: forms_of(word) for word in words})
     hits = keyword_channel(on.source, [form for word in weighed for form in word.forms], wish.wanted, _MOST).scores
     shares = {n: share_of(weighed, had) for n, had in words_had(on.source, weighed, hits.keys()).items()}
     if has_vectors(vault):

@@ -21,6 +21,7 @@ from clawmem.index.search.channels import (
     weigh_words,
     words_had,
 )
+from clawmem.index.search.forms import asked_forms
 from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
@@ -184,18 +185,19 @@ class QuestionWords(NamedTuple):
 def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
     """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
     that vectors are searched."""
-    words, texts = search_words(question), 0
+    forms, common = asked_forms(index, question)
+    words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
     people: list[str] = []
     if with_talk:
         from clawmem.index.search.events import passage_count, speakers_with, word_scores  # not needed for facts
 
-        record, texts = word_scores(index, words), passage_count(index)
+        record, texts = word_scores(index, forms), passage_count(index)
         people = speakers_with(index, record)
     called = entities_called(index, names_in(question))
     people += [name for entity, name in called.items() if kind_of(entity) == PERSON]
     counts = {word: len(scores) for word, scores in record.items()}
-    asked = weigh_words(index, words, counts, texts, " ".join(people))
+    asked = weigh_words(index, forms, counts, texts, " ".join(people), common)
     owners = owners_asked(question)
     names = name_words(words, people)
     bare = frozenset(word.word for word in asked if word.known) & proper_names(question) | names

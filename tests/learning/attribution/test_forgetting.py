@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from clawmem.learning.attribution.forgetting import asked_to_forget
 from clawmem.memory.facts.forget import ITSELF, JUST_SAID, Named
 from tests.conftest import Command
+
+# Of each language: sentences of everyday life with the verbs, and requests with the words that name what is meant.
+SENTENCES = json.loads(Path(__file__).with_name("forgetting.json").read_text())
 
 
 @pytest.mark.parametrize(
@@ -42,3 +46,36 @@ def test_a_text_that_is_not_to_be_remembered_leaves_the_message_before_it(clawme
     assert "tabs" in clawmem("list").out, "the standing order is learned"
     assert "5000" not in clawmem("recall", "salary 5000").out
     assert [row["kind"] for row in clawmem("review", "list", "--json").data["proposals"]] == ["forget"]
+
+
+@pytest.mark.parametrize("code", SENTENCES["everyday"])
+def test_everyday_sentences_with_the_verbs_ask_for_nothing(code: str) -> None:
+    sentences = SENTENCES["everyday"][code]
+    assert len(set(sentences)) == 40
+    assert [text for text in sentences if asked_to_forget(text)] == []
+
+
+@pytest.mark.parametrize("code", SENTENCES["requests"])
+def test_requests_in_other_languages(code: str) -> None:
+    for text, words in SENTENCES["requests"][code].items():
+        assert any(words in wording for target in asked_to_forget(text) for wording in target), text
+
+
+@pytest.mark.usefixtures("without_vectors")
+@pytest.mark.parametrize(
+    ("fact", "request_to_forget"),
+    [
+        ("Abito a Torino.", "Dimentica che abito a Torino."),
+        ("O meu salário é de 3000 euros.", "Esquece o que te disse sobre o meu salário."),
+        ("Ik heb astma.", "Onthoud niet dat ik astma heb."),
+        ("Mieszkam w Gdańsku.", "Zapomnij, że mieszkam w Gdańsku."),
+        ("Моя зарплата 90000 рублей.", "Забудь, что я говорила о моей зарплате."),
+        ("福岡に住んでいる。", "私が福岡に住んでいることを忘れて。"),
+        ("我住在成都。", "忘记我住在成都。今天天气很好。"),
+    ],
+)
+def test_what_is_asked_in_another_language_is_hidden(clawmem: Command, fact: str, request_to_forget: str) -> None:
+    clawmem("remember", fact)
+    clawmem("remember", "The bakery opens at six.")
+    clawmem("ingest", "-", "--format", "jsonl", given=json.dumps({"role": "user", "content": request_to_forget}))
+    assert clawmem("list", "--json").data["facts"][0]["fact"] == "The bakery opens at six."

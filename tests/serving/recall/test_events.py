@@ -163,10 +163,19 @@ def test_in_a_large_memory_words_that_nobody_said_still_count_and_common_ones_do
 ) -> None:
     day, said = "2026-03-05T10:00:00Z", ["apple kiln", "apple pear", *(f"apple number {n}" for n in range(10))]
     ingest(vault, [Message(1, "user", text, day, external_id=text) for text in said], caller, "x")
-    index, asked = open_index(vault), ("apple", "zebra", "kiln", "pear")
-    assert [len(scores) for scores in index_said.word_scores(index, asked).values()] == [12, 0, 1, 1]
+    index, asked = open_index(vault), {word: (word,) for word in ("apple", "zebra", "kiln", "pear")}
+    assert [len(scores) for scores in index_said.word_scores(index, asked).values()] == [
+        12,
+        0,
+        1,
+        1,
+    ]
     monkeypatch.setattr(index_said, "CHEAP", 3)
-    assert [len(scores) for scores in index_said.word_scores(index, asked).values()] == [0, 1, 1]
+    assert [len(scores) for scores in index_said.word_scores(index, asked).values()] == [
+        0,
+        1,
+        1,
+    ]
     index.close()
 
 
