@@ -162,13 +162,16 @@ def with_slips_mended(index: Index, question: str, unknown: Collection[str]) -> 
 
 
 def _nearest(index: Index, word: str) -> str | None:
-    """Return the word of any text that differs from this one in one letter; the one with most letters."""
+    """Return the word of any text that differs from this one in one letter, the one with most letters; else the only
+    one that begins with it and has few letters more."""
     begins = {word[:_BEGIN], word[1::-1], word[0] + word[2]}  # two of the first three letters may be swapped
     terms = {
         term for engine in (index.engine, index.passage_engine) for begin in begins for term in engine.terms(begin)
     }
     terms |= {f"{term[:-1]}y" for term in terms if term.endswith("i")}  # the stem of `birthday` is `birthdai`
     near = sorted((term for term in terms if _is_slip(word, term)), key=lambda term: (len(term), term), reverse=True)
+    begun = [term for term in terms if term.startswith(word) and 1 < len(term) - len(word) <= _ENDING]
+    near += begun if len(begun) == 1 else []
     return next((text for term in near for text in written_forms(index, term)), None)
 
 

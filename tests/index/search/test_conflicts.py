@@ -30,6 +30,7 @@ def stored(clawmem: Command) -> Command:
         ("greenhuose", TEXTS[1], "no text has 'greenhuose', read as 'greenhouse'"),
         ("When was pirya born?", TEXTS[3], "no text has 'pirya', read as 'priya'"),
         ("the birthdy", TEXTS[3], "no text has 'birthdy', read as 'birthday'"),
+        ("accord", TEXTS[0], "no text has 'accord', read as 'accordion'"),
     ],
 )
 def test_a_slip_of_one_letter_finds(stored: Command, engine: str, question: str, text: str, read_as: str) -> None:
