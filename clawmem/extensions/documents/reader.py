@@ -78,16 +78,19 @@ def read(kind: str, data: bytes) -> dict[str, Any]:
 
 # Markdown. Words of a document must not become its structure, and what would hide or reorder text is left out.
 
-_STRUCTURE = re.compile(r"#{1,6}[ \t]|```|~~~|[-=_*]{3,}$|\||>")
+_STRUCTURE = re.compile(r"#{1,6}[ \t]|```|~~~|[-=]+$|[_*]{3,}$|\||>")
 _INVISIBLE = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufffe\uffff"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _ITEM = re.compile(r"[•‣▪◦●∙·]\s*(?=\S)")
+# Signs of Windows' code page that a document has in place of those of Unicode.
+_OF_WINDOWS = dict(zip(range(0x91, 0x98), "‘’“”•–—", strict=True))
 _LIGATURES = dict(zip(map(chr, range(0xFB00, 0xFB07)), "ff fi fl ffi ffl st st".split(), strict=True))
 
 
 def _clean(text: str) -> str:
+    text = text.translate(_OF_WINDOWS)
     return " ".join(_INVISIBLE.sub("", re.sub("[\ufb00-\ufb06]", lambda found: _LIGATURES[found[0]], text)).split())
 
 

@@ -123,9 +123,11 @@ def test_a_page_that_no_declaration_begins_is_known_by_its_name(clawmem: Command
 
 
 def test_the_words_of_a_document_are_no_headings(clawmem: Command, tmp_path: Path) -> None:
-    page = f"<!doctype html><body><h2>Motor</h2><p># Page 99</p><p>---</p><p>{MOTOR}</p>"
+    page = (
+        f"<!doctype html><body><h2>Motor</h2><p># Page 99</p><p>---</p><p>M(x)<br>=</p><p>May\x96June</p><p>{MOTOR}</p>"
+    )
     text, found = digested(clawmem, "page.html", page.encode(), tmp_path)
-    assert place(found[MOTOR]) == "Motor" and "\\# Page 99\n\n\\---" in text
+    assert place(found[MOTOR]) == "Motor" and "\\# Page 99\n\n\\---\n\nM(x)\n\\=\n\nMay–June" in text
 
 
 def test_the_spine_of_an_epub_is_its_order(clawmem: Command, tmp_path: Path) -> None:
