@@ -89,6 +89,8 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
             return [f"Two entities: `{' '.join(['clawmem entity merge', *map(quote, names)])}`."]
         example = (context.command.epilog or "").partition("Examples:\n")[2].partition("\n")[0].strip()
         return [f"Example: `{example}`."] if example else []
+    if type(problem).__name__ == "BadParameter" and getattr(problem.param, "help", None):
+        return [problem.param.help]
     known = getattr(context.command, "commands", {})
     if type(problem).__name__ != "UsageError" or not known:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from clawmem.errors import InvalidInput
@@ -59,8 +60,14 @@ def add(
     lines = [f"{'added' if what == 'added' else 'already there'}: {task.slug}  {task.title}" for task, what in rows]
     data = {"tasks": [task_data(task) for task in tasks.tasks], "outcome": list(tasks.outcomes), "commit": tasks.commit}
     left = unread_lines(argument, new) if title is None else 0
-    pair = (f"left out, because they are no box with words: {counted(left, 'line')}",) if left else ()
-    return Answer(data, lines, (*tasks.notices, *pair))
+    notices = [f"left out, because they are no box with words: {counted(left, 'line')}"] if left else []
+    if labels := _LABELS.findall(" ".join(task.title for task in tasks.tasks)):
+        notices.append(f"tasks have no due day and no tags: {', '.join(labels)} stays a part of the title")
+    return Answer(data, lines, (*tasks.notices, *notices))
+
+
+# How lists of other programs write a day, a priority, a place or a project.
+_LABELS = re.compile(r"(?<!\S)(?:due:\S+|\([A-Z]\)|[@+][a-z]\w*)(?!\S)")
 
 
 def list_(

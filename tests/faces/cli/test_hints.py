@@ -193,6 +193,8 @@ def test_what_is_spelled_like_another_word_by_chance_is_no_guess(clawmem: Comman
     for words in (("backup", "--every", "night", "x"), ("remember", "x", "--private"), ("pause", "1h")):
         assert "Did you mean `" not in clawmem(*words).err and "Did you mean '--" not in clawmem(*words).err
     assert "type it 2 times" in clawmem("undo", "2").err
+    assert "hint: Confidence, 0 to 1." in clawmem("remember", "x", "--confidence", "low").err
+    assert "due:friday, @phone stays" in clawmem("task", "add", "call Ann due:friday @phone").err
     refused = clawmem("remember", "x", "--entity", "Halden Group")
     assert refused.code == 2 and "areas/companies/halden-group" in refused.err
 
