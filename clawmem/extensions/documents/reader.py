@@ -117,6 +117,12 @@ def _table(rows: Iterable[Iterable[str]]) -> str:
 _PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(?:#|[ivx]{1,5})(?:\s*(?:of|von|/)\s*#)?\W*", re.IGNORECASE)
 _RUNNING = 3
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
+# A line that ends so goes on in the next one, also before a capital.
+_UNFINISHED = re.compile(
+    r"(?:[,(–]|\b(?:an?|and|are|as|at|by|for|from|if|in|is|of|on|or|than|that|the|to|which|with|"
+    r"das|der|die|ein|für|im|in|mit|oder|und|von|zu|de|des|du|et|la|le|les|ou|y|el))$",
+    re.IGNORECASE,
+)
 _FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
 
 
@@ -233,7 +239,7 @@ def _paragraphs(lines: list[_Line]) -> list[str]:
     for above, line in pairs:
         ended = _SENTENCE_END.search(above.text)
         numbers = _is_row(above.text) and re.search(r"\d", above.text)
-        titled = not ended and not numbers and len(above.text) < short
+        titled = not (ended or numbers or _UNFINISHED.search(above.text)) and len(above.text) < short
         apart = (
             above.y - line.y > 1.4 * usual > 0
             or abs(above.size - line.size) > 0.2 * max(above.size, 1)

@@ -70,6 +70,12 @@ def test_a_sentence_belongs_to_the_page_on_which_it_begins(clawmem: Command, tmp
     assert (place(found[MOTOR]), text.partition("# Page 2")[2].split()) == ("Page 1", ["Then", "the", "rest."])
 
 
+def test_a_short_line_that_ends_with_or_is_no_title(clawmem: Command, tmp_path: Path) -> None:
+    page = f"{MOTOR} It was long.\nFor old pumps, grease or\nRed Oil is recommended by the maker of the pump."
+    text, _ = digested(clawmem, "x.pdf", pdf(page), tmp_path)
+    assert "For old pumps, grease or Red Oil is recommended by the maker of the pump." in text
+
+
 def test_headings_are_the_place_of_what_a_docx_says(clawmem: Command, tmp_path: Path) -> None:
     text, found = digested(clawmem, "report.docx", word(), tmp_path)
     assert place(found[MOTOR]) == "Pump station > Motor"
