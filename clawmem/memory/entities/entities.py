@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.errors import InvalidInput, NotFound, Refused, SecretFound
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import (
     PlacedFact,
@@ -51,6 +51,7 @@ from clawmem.model.records.entity import (
     title_of,
 )
 from clawmem.model.records.layout import is_owned
+from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -199,6 +200,8 @@ def rename_entity(vault: Vault, name: str, new: str, caller: Caller) -> EntityCh
     """Change the last part of an entity's path. Raise InvalidInput if `new` is a path."""
     if "/" in new:
         raise InvalidInput(f"'{new}' is a path.", "Give a bare name, or use `clawmem entity move`.")
+    if match := find_secret(new):  # before a slug hides it
+        raise SecretFound(match.rule, "The name")
     new = slug(new) or new
     old = run_query(vault, lambda index: find_entity(index, name, caller))
     return move_entity(vault, old, f"{old.rsplit('/', 1)[0]}/{new}", caller, "rename")
