@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 7
+RULES = 8
 _ADVICE = frozenset(("lesson", "decision"))
 WITHHELD = "[withheld: it reads as an order]"
 _SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
