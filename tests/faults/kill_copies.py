@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from clawmem.memory.backup import verify_backup
@@ -87,6 +88,15 @@ def kill_upkeep(root: Path, environment: Mapping[str, str], count: int) -> Tally
 
     done = kill_many(arena, count, command)
     arena.run("heartbeat")
+
+    def is_sound() -> bool:
+        with suppress(AssertionError):
+            assert_sound(root, arena.environment)
+            return True
+        return False
+
+    # A git that outlives its parent deletes loose objects that it packed, perhaps while another one reads them.
+    wait_until(is_sound, PATIENCE)
     assert_sound(root, arena.environment)
     return done
 
