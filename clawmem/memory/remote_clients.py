@@ -208,7 +208,8 @@ class RemoteClients:
     def revoke(self, name: str) -> RemoteClient:
         """Remove the client with this id, name or agent. Raise NotFound, and Refused where several have it."""
         with self.changing() as clients:
-            named = [client for client in clients.values() if name in (client.id, client.agent, client.name)]
+            named = [client for client in clients.values() if name in (client.agent, client.name)]
+            named = [clients[name]] if name in clients else named  # a client may call itself by another one's id
             # A stranger chooses the name of a client that nobody allowed.
             found = [client for client in named if client.agent] or named
             if not found:

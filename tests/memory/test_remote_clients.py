@@ -106,3 +106,12 @@ def test_another_vault_has_other_clients(clients: RemoteClients, vault: Vault, t
     allowed(clients, "phone")
     (tmp_path / "other/.git").mkdir(parents=True)
     assert not RemoteClients(Vault(tmp_path / "other", vault.environment), clock).all()
+
+
+def test_an_id_names_its_client_whatever_another_one_calls_itself(clients: RemoteClients) -> None:
+    phone = allowed(clients, "phone")
+    clients.register(RemoteClient("rival", phone.id, ("https://app.example/back",), clients.now()))
+    asking = clients.ask("rival", "https://app.example/back")
+    assert clients.allow(asking, clients.new_code(asking, "rival")) is not None
+    assert clients.revoke(phone.id).name == "phone"
+    assert set(clients.all()) == {"rival"}

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clawmem.memory.remote_clients import RemoteClient, RemoteClients
 
 PORT = 8765
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _SHOWN = ("name", "since", "used", "id")
 LIST, ALLOW, REVOKE = "list", "allow", "revoke"
 
@@ -61,6 +62,8 @@ def _place(address: str | None, public_url: str | None, exposed: bool) -> tuple[
     host, public = (found[1] or "127.0.0.1").strip("[]"), None if public_url is None else public_url.lower().rstrip("/")
     if public is not None and not re.fullmatch(r"https://[a-z0-9.-]+(:\d{1,5})?", public):
         raise InvalidInput(f"'{public_url}' is no public address.", "Write it like https://memory.example.org.")
+    if is_loopback(host) and host not in _LOOPBACK:
+        raise InvalidInput(f"{host} is not served.", f"Of loopback, use {', '.join(_LOOPBACK)}.")
     notes = ["A client asks once: `clawmem mcp clients` lists them. Ctrl-C ends the server."]
     if not is_loopback(host):
         if not exposed or public is None:

@@ -30,7 +30,8 @@ _BOOT = r"(?:AGENTS|CLAUDE|GEMINI|MEMORY|SOUL|USER|TOOLS|IDENTITY|HEARTBEAT|BOOT
 
 
 def wrap_context(text: str) -> str:
-    """Return served text between the marks that identify it later."""
+    """Return served text between the marks that identify it later, which no text in it can end."""
+    text = re.sub(rf"<(?=\s*/?\s*{_OWN})", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", text, flags=re.IGNORECASE)
     return f"{OPENING}\n{text}\n{CLOSING}"
 
 
