@@ -114,9 +114,9 @@ def _installed(call: Call, shell: str, script: str) -> list[str]:
     if shell in _RC:
         name, before = _RC[shell]
         rc = home / name
-        text = rc.read_text() if rc.exists() else ""
-        if _MARK not in text:
-            gap, script_path = "" if text.endswith("\n") or not text else "\n", quote(str(target))
+        text = rc.read_bytes() if rc.exists() else b""
+        if _MARK.encode() not in text:
+            gap, script_path = "" if text.endswith(b"\n") or not text else "\n", quote(str(target))
             with rc.open("a") as file:
                 file.write(f"{gap}[ -f {script_path} ] && {{ {before}source {script_path}; }}  {_MARK}\n")
             lines.append(f"added a line to {rc}")

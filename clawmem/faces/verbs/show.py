@@ -52,10 +52,7 @@ def show(
     here = point_in_time(call, at)
     moment = parse_state(as_of, here.caller.now) if as_of else None
     near = ""
-    days = parse_period(fact.removeprefix("daily/"), here.caller.now) if fact[-1:].isdigit() and "-" in fact else None
-    if days:
-        notes = f"`clawmem recall '' --since {days[0]} --until {days[1]}` shows what was said and noted"
-        raise NotFound(f"'{fact}' is no fact and no entity.", f"{notes}, and `clawmem log {days[0]}` what changed.")
+    fact = fact.removeprefix("daily/")  # a daily note is named by its day
     if not (style or as_of or fact.startswith(FACT_PREFIX)):
         try:
             return _entity(here, show_entity(here.vault, fact, here.caller))
@@ -73,6 +70,9 @@ def show(
     except NotFound as problem:
         from clawmem.memory.history.why import removed_fact_error  # reads the history: only where the fact is not there
 
+        if days := parse_period(fact, here.caller.now) if fact[-1:].isdigit() and "-" in fact else None:
+            notes = f"`clawmem recall '' --since {days[0]} --until {days[1]}` shows what was said and noted"
+            near = f"{notes}, and `clawmem log {days[0]}` what changed."
         problem.hint = near or problem.hint
         raise (None if at else removed_fact_error(here.vault, fact)) or problem from None
     data, lines = {**_data(shown), **here.data}, _lines(shown)

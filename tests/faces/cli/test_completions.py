@@ -293,10 +293,10 @@ def test_a_new_shell_completes_after_the_install(
 ) -> None:
     need(shell)
     rc = Path(at_work["HOME"]) / f".{shell}rc"
-    rc.write_text("export KEPT=1")  # without an end of line
+    rc.write_bytes(b"export KEPT='\xe9'")  # Latin-1, without an end of line
     for _ in range(2):
         assert clawmem("completions", shell, "--install").code == 0
-    assert rc.read_text().startswith("export KEPT=1\n") and rc.read_text().count("\n") == 2
+    assert rc.read_bytes().startswith(b"export KEPT='\xe9'\n") and rc.read_bytes().count(b"\n") == 2
     typed(shell, [f"source {rc}"], "clawmem entity sh\t", "clawmem entity show", at_work, vault_root)
 
 

@@ -73,6 +73,12 @@ def test_a_fact_is_proposed_where_one_letter_of_its_id_is_wrong(clawmem: Command
     assert "Did you mean" not in clawmem("show", "fact_zzzzzzzz").err
 
 
+def test_what_has_the_name_of_a_day_is_shown(clawmem: Command) -> None:
+    clawmem("entity", "create", "resources/2026-11", "--title", "2026-11")
+    assert clawmem("show", "2026-11").out.startswith("2026-11  (resources/2026-11)")
+    assert "--since 2026-10-01 --until 2026-10-31" in clawmem("show", "2026-10").err
+
+
 def test_facts_about_somebody_are_shown(clawmem: Command) -> None:
     assert "Did you mean `clawmem show Jane`?" in clawmem("facts", "about", "Jane").err
 
