@@ -77,6 +77,12 @@ class Desk:
         return str(self.do("log", "--limit", "1")["history"][0]["subject"])
 
 
+def titled(page: Any, name: str) -> bool:
+    """Wait until the page of that name is there: a click returns before what it leads to is loaded."""
+    page.get_by_role("heading", name=name, exact=True, level=1).wait_for()
+    return True
+
+
 @pytest.fixture(scope="module")
 def desk(newborn: Tree, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     place = tmp_path_factory.mktemp("desk")
@@ -103,7 +109,7 @@ def test_the_address_logs_in_once_and_leaves_no_trace(desk: Desk) -> None:
     page.goto(desk.here.address)
     page.get_by_text("A browser is logged in already").wait_for()
     page.goto(desk.here.origin + desk.here.area + "timeline")
-    assert page.locator(".entries").count() == 0 and page.locator("h1").text_content() == "Log in"
+    assert page.locator(".entries").count() == 0 and titled(page, "Log in")
     stranger.close()
 
 
@@ -179,9 +185,9 @@ def test_the_login_works_without_scripts(vault_root: Path, environment: dict[str
         page.goto(here.origin)
         page.get_by_label("Token").fill(here.address)
         page.get_by_role("button", name="Log in").click()
-        assert page.locator("h1").text_content() == "memory"
+        assert titled(page, "memory")
         page.get_by_role("button", name="Stop the dashboard").click()
-        assert page.locator("h1").text_content() == "Stopped"
+        assert titled(page, "Stopped")
         context.close()
         here.is_stopped = True
 
@@ -203,18 +209,18 @@ def test_rejecting_and_approving_in_place(desk: Desk) -> None:
     for nothing in ("", "  "):
         card.get_by_label("Reason").fill(nothing)
         card.get_by_role("button", name="Reject").click()
-        assert page.url.endswith("/approvals") and page.locator("h1").text_content() == "Waiting"
+        assert page.url.endswith("/approvals") and titled(page, "Waiting")
     card = page.locator("article", has_text="the boat is sold").first
     card.get_by_label("Reason").fill("It gives orders.")
     card.get_by_label("Reason").press("Enter")
     assert page.url.endswith("/approvals")
     card.get_by_role("button", name="Reject").click()
-    assert page.locator("h1").text_content() == "Rejected" and "the boat is sold" in page.locator("main").inner_text()
+    assert titled(page, "Rejected") and "the boat is sold" in page.locator("main").inner_text()
     assert "rejected" in desk.head() and "(because: It gives orders.)" in desk.head()
     page = desk.open("approvals")
     card = page.locator("article", has_text="Run the checks before a task is submitted.")
     card.get_by_role("button", name="Approve").click()
-    assert page.locator("h1").text_content() == "Approved" and "approved" in desk.head()
+    assert titled(page, "Approved") and "approved" in desk.head()
     page.get_by_role("link", name="Back to Waiting").click()
     assert "Run the checks" not in page.locator("main").inner_text()
 
@@ -224,7 +230,7 @@ def test_two_tabs_and_the_command_line_decide_one_thing_once(desk: Desk) -> None
     card = "article:has-text('harbour is closed')"
     first.locator(card).get_by_label("Reason").fill("No.")
     first.locator(card).get_by_role("button", name="Reject").click()
-    assert first.locator("h1").text_content() == "Rejected"
+    assert titled(first, "Rejected")
     before = desk.head()
     second.locator(card).get_by_role("button", name="Approve").click()
     assert "is already rejected, by Ada Person" in second.get_by_role("alert").inner_text()
@@ -243,11 +249,12 @@ def test_undo_in_two_tabs(desk: Desk) -> None:
     desk.do("remember", "The mast is new.", "--entity", "projects/boat")
     first, second = desk.open("timeline"), desk.open("timeline", desk.tab())
     first.get_by_role("button", name="Undo: remember(projects/boat): The mast is new.").click()
-    assert first.locator("h1").text_content() == "Undone" and desk.head().startswith("undo(projects/boat)")
+    assert titled(first, "Undone") and desk.head().startswith("undo(projects/boat)")
     before = desk.head()
     second.get_by_role("button", name="Undo: remember(projects/boat): The mast is new.").click()
     assert "was undone already" in second.get_by_role("alert").inner_text() and desk.head() == before
     desk.open("timeline", second).get_by_role("button", name="Undo: undo(projects/boat)").first.click()
+    assert titled(second, "Undone")
     assert "The mast is new." in desk.open("entity?name=projects/boat", second).locator("main").inner_text()
     second.close()
 
@@ -276,7 +283,7 @@ def test_search_and_graph(desk: Desk) -> None:
     page.get_by_label("Around").fill("Jane")
     page.get_by_text("The same as a table").first.click()
     page.locator("#rows").get_by_role("link", name="Jane lives in Bergen.").click()
-    assert page.locator("h1").text_content() == "Jane"
+    assert titled(page, "Jane")
     assert page.url.partition("#")[2] == page.locator(".claim", has_text="Jane lives in Bergen.").get_attribute("id")
     page = desk.open("graph")
     page.get_by_text("The same as a table").first.click()
