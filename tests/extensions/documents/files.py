@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from email.message import EmailMessage
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -110,14 +110,28 @@ def archive(files: Mapping[str, str | bytes]) -> bytes:
     return out.getvalue()
 
 
-def office(main: str, others: Mapping[str, str] | None = None) -> bytes:
-    """A DOCX whose main part is this XML."""
-    of = "http://schemas.openxmlformats.org"
-    relation = (
-        f'<Relationship Id="r1" Type="{of}/officeDocument/2006/relationships/officeDocument" Target="word/m.xml"/>'
+def office(main: str, others: Mapping[str, str] | None = None, kind: str = "wordprocessingml.document") -> bytes:
+    """A DOCX whose main part is this XML. `others` are more parts by their name without suffix, such as `footnotes`;
+    `kind` is that of another file of Office."""
+    of, parts = "http://schemas.openxmlformats.org", {"officeDocument": main, **(others or {})}
+    about = f"{of}/officeDocument/2006/relationships"
+
+    def links(folder: str, names: Iterable[str]) -> str:
+        rows = (f'<Relationship Id="{n}" Type="{about}/{n}" Target="{folder}{n}.xml"/>' for n in names)
+        return f'<Relationships xmlns="{of}/package/2006/relationships">{"".join(rows)}</Relationships>'
+
+    main_type = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml"
+    types = (
+        f'<Types xmlns="{of}/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/word/officeDocument.xml" ContentType="{main_type}"/></Types>'
     )
-    rels = f'<Relationships xmlns="{of}/package/2006/relationships">{relation}</Relationships>'
-    return archive({"_rels/.rels": rels, "word/m.xml": main, **(others or {})})
+    return archive({
+        "[Content_Types].xml": types,
+        "_rels/.rels": links("word/", ["officeDocument"]),
+        "word/_rels/officeDocument.xml.rels": links("", others or ()),
+        **{f"word/{name}.xml": content for name, content in parts.items()},
+    })  # fmt: skip
 
 
 def book(**more: str) -> bytes:

@@ -58,7 +58,7 @@ def test_a_page_is_the_place_of_what_a_pdf_says(clawmem: Command, tmp_path: Path
     assert (fact["fact"], fact["trust"]) == (MOTOR, "external")
     assert "source    document:report.pdf, Page 2, trust external" in clawmem("why", fact["id"]).out
     text = clawmem("why", fact["id"], "--json").data["event"]["text"]
-    assert text == f"# Page 1\n\n{head} Boats are blue.\n\n# Page 2\n\n{MOTOR}\n\n# Page 5\n\nFinished.\n"
+    assert text == f"# Page 1\n\nBoats are blue.\n\n# Page 2\n\n{MOTOR}\n\n# Page 5\n\nFinished.\n"
     commits = clawmem("log", "--json").data
     again = clawmem("digest", "file", str(tmp_path / "report.pdf"), "--json")
     assert (again.data["commits"], clawmem("log", "--json").data) == ([], commits)
