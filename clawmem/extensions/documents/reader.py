@@ -213,7 +213,7 @@ def _lines_of(page: Any) -> Iterator[_Line]:
         if words:
             first, middle = (placed(found.start() + line.index(word)) for word in (words[0], words[len(words) // 2]))
             for at, letter in enumerate(line, found.start()):
-                own = placed(at) if letter in _RAISED or (letters and letters[-1][0]) else middle
+                own = placed(at) if letter in _RAISED or (letters and letters[-1][0] and letter != " ") else middle
                 letters.append((own.size < 0.9 * middle.size and 0.2 * middle.size < own.y - middle.y, letter))
             yield _Line(_with_raised(letters), first.x, middle.y, middle.size)
 

@@ -15,6 +15,9 @@ from pptx.util import Inches
 PICTURE = "(picture)"
 """A page of a PDF that has a picture and no text."""
 _IMAGE = b"q 300 0 0 300 50 400 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q"
+WORD = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>{}</w:body></w:document>"
+RUN = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+"""The main part of a DOCX, and a run of it."""
 MOTOR = "The pump at Bergen has a motor of 45 kW and runs at 1480 rpm."
 BEARING = "The motor must be greased every 400 hours because the bearing wears."
 
@@ -92,6 +95,18 @@ def slides() -> bytes:
     hidden = deck.slides.add_slide(deck.slide_layouts[1])
     hidden.shapes.title.text = "Not to be shown"
     hidden._element.set("show", "0")
+    return _saved(deck)
+
+
+def slide_of_runs(*runs: tuple[str, Mapping[str, str]]) -> bytes:
+    """A PPTX whose only slide has one paragraph of these runs, each with the attributes of its look."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    paragraph = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.paragraphs[0]
+    for text, look in runs:
+        run = paragraph.add_run()
+        run.text = text
+        run._r.get_or_add_rPr().attrib.update(look)
     return _saved(deck)
 
 

@@ -11,9 +11,21 @@ from zipfile import ZipFile
 import pytest
 
 from tests.conftest import Command
-from tests.extensions.documents.files import MOTOR, PAGE, PICTURE, archive, book, mail, office, pdf, slides, stream, word
+from tests.extensions.documents.files import (
+    MOTOR,
+    PAGE,
+    PICTURE,
+    WORD,
+    archive,
+    book,
+    mail,
+    office,
+    pdf,
+    slides,
+    stream,
+    word,
+)
 
-WORD = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>{}</w:body></w:document>"
 ENTITY = "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///etc/hostname'>]>"
 LAUGHS = "".join(f"<!ENTITY l{n} '{f'&l{n - 1};' * 10}'>" for n in range(1, 10))
 LAUGH = f"<!DOCTYPE x [<!ENTITY l0 'ha'>{LAUGHS}]>" + WORD.format("<w:p><w:r><w:t>&l9;</w:t></w:r></w:p>")
