@@ -67,8 +67,8 @@ _LEANS = re.compile(
     r"otherwise|essentially|actually|now|next|again|similarly|likewise|conversely|comparatively|consequently|hence|"
     r"finally|first|firstly|second|secondly|third|still|yet|or|nor|rather|indeed|nevertheless|nonetheless|meanwhile|"
     r"accordingly|additionally|further|therefore|unfortunately|fortunately|clearly|obviously|eventually|usually,|even|"
-    r"specifically|in particular|in some|in a wider|part of the|not surprisingly|not only|let|consider|suppose|assume|"
-    r"recall|please|which|(?:in )?each(?: of| has| is|,)|none of|one (?:is|has|of|example|way)|number \d+|"
+    r"specifically|in particular|in fact|in some|in a wider|part of the|not surprisingly|not only|let|consider|suppose|"
+    r"assume|recall|please|which|(?:in )?each(?: of| has| is|,)|none of|one (?:is|has|of|example|way)|number \d+|"
     r"(?:in|for|at|by|with|on|from|after|before|to|of|as|like|unlike|among|when|if|once|while|since|because) "
     r"(?:that|those|this|it|they|both|each of|either|neither)|"
     r"the (?:fallback|default|above|below|previous|next|result|value|return value|rationale|reason|advantage|"
@@ -78,12 +78,13 @@ _LEANS = re.compile(
     r"(?:if|unless|when|where) (?:specified|given|set|omitted|provided|empty|present|absent)|"
     r"(?:if|unless|when|where) `*(?:none|true|false|\d+)|"
     r"(?:if|unless|when|where|once) [^,.]+, (?:will|would|is|are|does|do|must|may|can|defaults?|returns?|only)|"
-    r"\w+ing it|another|both|an? (?:example|better|further|similar)|as (?:noted|mentioned|described|shown))(?!\w)",
+    r"\w+ing it|another|both|(?:an? )?more|an? (?:example|better|further|similar)|"
+    r"as (?:noted|mentioned|described|shown))(?![.-]?\w)",
     re.IGNORECASE,
 )
 # What stands elsewhere in the document: `see table 3`, `shown below`.
 _ELSEWHERE = re.compile(
-    r"\b(?:aforementioned|so far|all the other|as follows|do(?:ing)? (?:this|so)|(?:we|you)['’](?:ve|ll|re)"
+    r"\b(?:aforementioned|so far|here|all the other|as follows|do(?:ing)? (?:this|so)|(?:we|you)['’](?:ve|ll|re)"
     r"|in (?:this|that|these|such) (?:case|example|section|way)s?"
     r"|(?:we|us) (?:will|now|can|could|would|see|saw|need|want|repeat|assume|are|have|had|do|don|did|won)"
     r"|(?:the|as|shown|given|described|mentioned|discussed|listed|noted|defined|explained|seen|used|see|than|from) "
@@ -94,9 +95,10 @@ _ELSEWHERE = re.compile(
     re.IGNORECASE,
 )
 _POINTS = re.compile(r"\b(?:this|these|such)\s+(?!(?:as?|an|that|is|was|has|can|may|will|means)\b)(\w+)", re.IGNORECASE)
-# A formula, which loses its form as text; the number of a section; a heading that runs into the sentence.
+# A formula, which loses its form as text; a label, a number of a section or a heading before it; a missing end.
 _TORN = re.compile(
-    r"[√∑∏∫∂ˆ˜\ufffd]|(?<!\w)[A-Za-zα-ωΑ-Ω]\d?(?:\([^()]*\))? ?[=≈≤≥<>]|(?<!\w)[α-ωΑ-Ω](?!\w)"
+    r"[√∑∏∫∂ˆ˜•\ufffd]|^[A-Z][A-Z ]+: |\b(?:is|are|was|were|do|does|has|have|can|must|will) not\W*$|\b(?:and|or)$"
+    r"|(?<!\w)[A-Za-zα-ωΑ-Ω]\d?(?:\([^()]*\))? ?[=≈≤≥<>]|(?<!\w)[α-ωΑ-Ω](?!\w)"
     r"|^\d+(?:(?:\.\d+)+[ ,]| [\d\W])"
     r"|^[^.,;:]{0,60}[\w’)] (?:The|This|These|If|When|It|There|You|We|For|In) [A-Za-z]"
 )

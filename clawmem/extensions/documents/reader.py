@@ -98,14 +98,19 @@ def _clean(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", text.translate(_LETTERS)).split())
 
 
+def _raised(before: str, text: str) -> str:
+    """Return what stands for raised characters after a text: a power as such, and nothing for the number of a note."""
+    if _BASE.search(before[-4:]) and re.fullmatch(r"[+−-]?\d+", text):
+        return text.translate(_POWERS)
+    return "" if _NOTE_NUMBER.fullmatch(text) else text
+
+
 def _with_raised(pieces: Iterable[tuple[bool, str]]) -> str:
-    """Join pieces of text that may be raised: powers stay so, and the number of a note is left out."""
+    """Join pieces of text, of each of which it is said whether it is raised."""
     text = ""
     for raised, group in groupby(pieces, lambda piece: piece[0]):
         piece = "".join(words for _, words in group)
-        if raised and _BASE.search(text) and re.fullmatch(r"[+−-]?\d+", piece):
-            piece = piece.translate(_POWERS)
-        text += "" if raised and _NOTE_NUMBER.fullmatch(piece) else piece
+        text += _raised(text, piece) if raised else piece
     return text
 
 
@@ -369,7 +374,6 @@ def _own_parts(whole: Any, of: str, *tags: str) -> Iterator[Any]:
 
 
 def _docx(data: bytes, content_type: str) -> Text:
-    from docx.opc.constants import RELATIONSHIP_TYPE
     from docx.opc.part import PartFactory
     from docx.oxml import parse_xml
     from docx.package import Package
@@ -378,8 +382,8 @@ def _docx(data: bytes, content_type: str) -> Text:
     PartFactory.part_type_for[content_type] = DocumentPart  # a template, or a document with macros, too
     document = Package.open(io.BytesIO(data)).main_document_part.document
     levels = {style.style_id: _level(style) for style in document.styles}
-    kinds, links = (RELATIONSHIP_TYPE.FOOTNOTES, RELATIONSHIP_TYPE.ENDNOTES), document.part.rels.values()
-    parts = [_seen(parse_xml(link.target_part.blob)) for link in links if link.reltype in kinds]
+    links = (link for link in document.part.rels.values() if link.reltype.endswith(("/footnotes", "/endnotes")))
+    parts = [_seen(parse_xml(link.target_part.blob)) for link in links]
     notes = {f"{note.tag}Reference {note.get(f'{_W}id')}": _clean(_text(note)) for part in parts for note in part}
     return Text(list(_word_blocks(_seen(document.element.body), levels, notes)), [])
 
@@ -555,7 +559,8 @@ class _HtmlText:
         from lxml import etree
 
         self.blocks: list[str] = []
-        self._words, self._marks = "", [""]
+        self._words: list[str] = []
+        self._marks = [""]
         for event, element in etree.iterwalk(root, events=("start", "end")):
             if event == "start":
                 self._begin(element)
@@ -575,9 +580,9 @@ class _HtmlText:
             rows = ([" ".join(_HtmlText(cell).blocks) for cell in row.iter("td", "th")] for row in element.iter("tr"))
             self.blocks.append(_table(rows))
         elif tag == "sup":
-            self._words = _with_raised(((False, self._words), (True, "".join(element.itertext()).strip())))
+            self._words.append(_raised("".join(self._words[-8:]), "".join(element.itertext()).strip()))
         else:
-            self._words += "\n" if tag == "br" else re.sub(r"\s+", " ", element.text or "")
+            self._words.append("\n" if tag == "br" else re.sub(r"\s+", " ", element.text or ""))
             return
         element.clear(keep_tail=True)
 
@@ -587,10 +592,10 @@ class _HtmlText:
             self._flush(int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0)
             if tag in ("li", "blockquote"):
                 self._marks.pop()
-        self._words += (" " if tag in ("td", "th") else "") + re.sub(r"\s+", " ", tail)
+        self._words.append((" " if tag in ("td", "th") else "") + re.sub(r"\s+", " ", tail))
 
     def _flush(self, level: int = 0) -> None:
-        text, self._words = self._words, ""
+        text, self._words = "".join(self._words), []
         block = _heading(level, text) if level else _paragraph(text)
         if block:
             mark = "" if level else self._marks[-1]

@@ -13,6 +13,7 @@ PRECISE = (
     "The pilot station listens on VHF channel 12.",
     "A job must be finished within 90 seconds, or another worker takes it.",
     "The new queue uses PostgreSQL 16 with SKIP LOCKED.",
+    "Next.js 15 of Vercel requires at least Node 20.",
     "A Crane must say that this Crane lifts at most 45 tons.",
     "The <name> field of Norhavn must have at most 45 letters.",
     "Cranes of at least 45 tons must not work above the 90th percentile of the load.",
