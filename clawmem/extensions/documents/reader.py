@@ -502,13 +502,11 @@ _OF_OTHERS = re.compile(
 def _html_blocks(data: bytes, main: bool = False) -> list[str]:
     from lxml import etree
 
-    if not data.strip():
-        return []
     encoding = None
     with suppress(UnicodeDecodeError):
         encoding = "utf-8" if data.decode("utf-8") else None
     parser = etree.HTMLParser(encoding=encoding, huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
-    root = etree.fromstring(data, parser)
+    root = etree.fromstring(data, parser) if data.strip() else None
     if any(problem.type_name == "ERR_RESOURCE_LIMIT" for problem in parser.error_log):
         raise Problem("is nested too deeply to be read.", _DAMAGED)
     if root is None:
@@ -536,7 +534,7 @@ def _is_read(element: Any, hidden: set[str]) -> bool:
     tag, get = element.tag, element.get
     if tag in _SKIPPED or tag in hidden or not element.attrib:
         return tag not in _SKIPPED and tag not in hidden
-    names, style = f"{get('class', '')} {get('id', '')}", re.sub(r"\s", "", get("style", "").lower())
+    style = re.sub(r"\s", "", get("style", "").lower())
     white = _WHITE.search(f"{style};color:{get('color', '').lower()}") and not any(
         "background" in part.get("style", "") or part.get("bgcolor") for part in (element, *element.iterancestors())
     )
@@ -547,7 +545,7 @@ def _is_read(element: Any, hidden: set[str]) -> bool:
         or get("role") in _ROLES
         or (tag == "blockquote" and get("type") == "cite")
         or _HIDING.search(style)
-        or _OF_OTHERS.search(names)
+        or _OF_OTHERS.search(f"{get('class', '')} {get('id', '')}")
         or not hidden.isdisjoint((f"#{get('id')}", *(f".{name}" for name in get("class", "").split())))
     )
 
