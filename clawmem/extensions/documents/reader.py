@@ -444,7 +444,7 @@ def _slide(number: int, slide: Any) -> Iterator[str]:
         elif shape.tag == f"{_P}graphicFrame":
             blocks.append(_table(map(_text, row.iter(f"{_A}tc")) for row in shape.iter(f"{_A}tr")))
         elif kind not in (KIND.SLIDE_NUMBER, KIND.DATE, KIND.FOOTER):
-            blocks += map(_paragraph, _text(shape).split("\n"))
+            blocks += [_paragraph(_text(paragraph)) for paragraph in shape.iter(f"{_A}p")]
     yield _heading(1, f"Slide {number}{': ' if _clean(title) else ''}{title}")
     yield from blocks
     notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
