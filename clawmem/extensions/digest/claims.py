@@ -24,15 +24,23 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 # The number of a change request at the end of a line of a list of changes.
-_CHANGE = re.compile(r"\((?:PR )?(?:\[?#\d+\]?[\s,]*)+|\bin \[?#\d+|\[#\d+\]|\bby \[?@\w")
+_CHANGE = re.compile(r"\((?:PR )?(?:\[?#\d+\]?[\s,]*)+|\bin \[?#\d+|\[#\d+\]|\bby \[?@\w|\bcloses: ?\w*#\d")
 _RULED = re.compile(r"[-=~^]{4,}")
+_LEADERS = re.compile(r"\.{5}|(?:\. ){4}")  # a table of contents
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?")
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)")
-_ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|cf|ca|al|[A-Z]))\.$")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|Eq|Sec|Jr|Sr|pp?|cf|ca|al|[A-Z]))\.$"
+)
 _REFERENCE = re.compile(r" \((?:\[[^\]\n]*\]\([^)\n]*\)(?:, )?)+\)")
 _LINK = re.compile(r"\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|`([^`<\n]*?)[ \t]*<[^>\n]*>`__?")
-_MARKUP = re.compile(r"</?[a-z][^>\n]*>|(\*\*|__)(?=\S)|(?<=\S)(\*\*|__)(?!\w)")
+# A tag, but not a placeholder such as `<name>`.
+_MARKUP = re.compile(
+    r"</?(?:a|b|big|br|code|del|div|em|font|i|img|ins|kbd|mark|p|s|samp|small|span|strong|su[bp]|tt|u|var)"
+    r"(?:[ /][^>\n]*)?>|"
+    r"(\*\*|__)(?=\S)|(?<=\S)(\*\*|__)(?!\w)"
+)
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?%|\s?°\w?)?")
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z][\w-]+|\b[A-Z]{2,}\b")
@@ -45,7 +53,9 @@ _DEFINES = re.compile(
 _REASON = re.compile(
     r"\b(?:because|therefore|since|so that|unless|until|only if|instead of|rather than|before|after)\b"
 )
-_RULE = re.compile(r"\b(?:must|never|always|only|at least|at most|no more than|required|forbidden|not allowed)\b")
+_RULE = re.compile(
+    r"(?<![\w-])(?:must|never|always|only|at least|at most|no more than|required|forbidden|not allowed)(?![\w-])"
+)
 _VAGUE = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|might|some people|many people|it seems|kind of|sort of|things?|stuff|very|"
     r"really|interesting|important to note|in general|of course)\b",
@@ -53,19 +63,50 @@ _VAGUE = re.compile(
 )
 _LEANS = re.compile(
     r"^(?:it|this|that|these|those|they|he|she|we|you|i|its|their|his|her|such|here|there|however|but|and|so|also|thus|"
-    r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|"
-    r"the (?:fallback|default|above|below|previous|next|result|value|return value)\b|"
-    r"(?:if|unless|when|where) (?:specified|given|set|omitted|provided|empty|present|absent)\b|"
-    r"(?:if|unless|when|where) `*(?:none|true|false|\d+)\b|"
-    r"(?:if|unless|when|where|once) [^,.]+, (?:will|would|is|are|does|do|must|may|can|defaults?|returns?|only)\b|"
-    r"the former|\w+ing it|the (?:first|second|other|others|rest|following)|"
-    r"the latter|another|the same|both|as (?:noted|mentioned|described|shown))\b",
+    r"then|moreover|furthermore|for example|for instance|in addition|as a result|on the other hand|though|instead|"
+    r"otherwise|essentially|actually|now|next|again|similarly|likewise|conversely|comparatively|consequently|hence|"
+    r"finally|first|firstly|second|secondly|third|still|yet|or|nor|rather|indeed|nevertheless|nonetheless|meanwhile|"
+    r"accordingly|additionally|further|therefore|unfortunately|fortunately|clearly|obviously|eventually|usually,|even|"
+    r"specifically|in particular|in fact|in some|in a wider|part of the|not surprisingly|not only|let|consider|suppose|"
+    r"assume|recall|please|which|(?:in )?each(?: of| has| is|,)|none of|one (?:is|has|of|example|way)|number \d+|"
+    r"(?:in|for|at|by|with|on|from|after|before|to|of|as|like|unlike|among|when|if|once|while|since|because) "
+    r"(?:that|those|this|it|they|both|each of|either|neither)|"
+    r"the (?:fallback|default|above|below|previous|next|result|value|return value|rationale|reason|advantage|"
+    r"disadvantage|difference|details|problem|solution|exception|authors?|returned|idea|answer|list of|third|fourth|"
+    r"last|final|only (?:way|option|other|difference|exception)|updated|alternative|underlying|motivating|resulting|"
+    r"remaining|corresponding|actual|usual|extra|two|three|former|latter|same|first|second|others?|rest|following)|"
+    r"(?:if|unless|when|where) (?:specified|given|set|omitted|provided|empty|present|absent)|"
+    r"(?:if|unless|when|where) `*(?:none|true|false|\d+)|"
+    r"(?:if|unless|when|where|once) [^,.]+, (?:will|would|is|are|does|do|must|may|can|defaults?|returns?|only)|"
+    r"\w+ing it|another|both|(?:an? )?more|an? (?:example|better|further|similar)|"
+    r"as (?:noted|mentioned|described|shown))(?![.-]?\w)",
     re.IGNORECASE,
+)
+# What stands elsewhere in the document: `see table 3`, `shown below`.
+_ELSEWHERE = re.compile(
+    r"\b(?:aforementioned|so far|here|all the other|as follows|do(?:ing)? (?:this|so)|(?:we|you)['’](?:ve|ll|re)"
+    r"|in (?:this|that|these|such) (?:case|example|section|way)s?"
+    r"|(?:we|us) (?:will|now|can|could|would|see|saw|need|want|repeat|assume|are|have|had|do|don|did|won)"
+    r"|(?:the|as|shown|given|described|mentioned|discussed|listed|noted|defined|explained|seen|used|see|than|from) "
+    r"(?:above|below|following|preceding|previous|earlier)|(?:above|below|earlier)(?=[.,;:)]|$)"
+    r"|(?:(?:fi)?gures?|fig\.|tables?|sections?|chapters?|equations?|eq\.|listings?|examples?|appendix|pages?|steps?"
+    r"|terms?|lemmas?|theorems?|algorithms?|footnotes?|subjects?|groups?|states?) \(?(?:\d|[ivx]+\b|[A-Z]\b)"
+    r"|in the (?:next|last|first|second|third) (?:section|chapter|part|example|paragraph))|\(see ",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(r"\b(?:this|these|such)\s+(?!(?:as?|an|that|is|was|has|can|may|will|means)\b)(\w+)", re.IGNORECASE)
+# A formula, which loses its form as text; a label, a number of a section or a heading before it; a missing end.
+_TORN = re.compile(
+    r"[√∑∏∫∂ˆ˜•\ufffd]|^[A-Z][A-Z ]+: |\b(?:is|are|was|were|do|does|has|have|can|must|will) not\W*$|\b(?:and|or)$"
+    r"|(?<!\w)[A-Za-zα-ωΑ-Ω]\d?(?:\([^()]*\))? ?[=≈≤≥<>]|(?<!\w)[α-ωΑ-Ω](?!\w)"
+    r"|^\d+(?:(?:\.\d+)+[ ,]| [\d\W])"
+    r"|^[^.,;:]{0,60}[\w’)] (?:The|This|These|If|When|It|There|You|We|For|In) [A-Za-z]"
 )
 # The verb comes first, as in lists of changes and of parameters: a statement without its subject.
 _NO_SUBJECT = re.compile(
-    r"(?:returns?|yields?|raises?|(?:fix|add|remov|chang|updat|upgrad|renam|improv|deprecat|mov|restor|strip|drop|bump)"
-    r"(?:s|es|ed|ped|e|p)?|empty|defaults?|explicit(?:ly)?|vainly|support for|use of|deprecation|note that|see)\b"
+    r"^(?:returns?|yields?|raises?|(?:fix|add|remov|chang|updat|upgrad|renam|improv|deprecat|mov|restor|strip|drop|bump)"
+    r"(?:s|es|ed|ped|e|p)?|empty|defaults?|(?:creat|set|get|check|specif|provid|allow|comput|indicat)(?:s|ies|es)|"
+    r"explicit(?:ly)?|vainly|support for|use of|deprecation|note that|see)\b"
     r"(?! (?:is|are|was|were|has|have|must|can|may|will|does)\b)",
     re.IGNORECASE,
 )
@@ -130,7 +171,12 @@ def sentences(text: str, shortest: int = _SHORTEST, open_ended: bool = False) ->
                 changes = level if _CHANGES.match(heading["title"]) else None
         bullet = _BULLET.match(text, start, end)
         indented = block[0].startswith(("    ", "\t")) and not bullet
-        if changes is not None or indented or first.startswith(("#", "|", ">", "```", "~~~", "<")):
+        if (
+            changes is not None
+            or indented
+            or _LEADERS.search(block[0])
+            or first.startswith(("#", "|", ">", "```", "~~~", "<"))
+        ):
             continue
         start = bullet.end() if bullet else start
         for mark in _END.finditer(text, start, end):
@@ -156,7 +202,9 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
     words = _WORD.findall(sentence)
     if not _SHORTEST <= len(words) <= _LONGEST or sentence.rstrip("\"'”’)]*").endswith(("?", ":")):
         return None
-    if _LEANS.match(sentence) or _NO_SUBJECT.match(sentence) or _CHANGE.search(sentence) or _RULED.search(sentence):
+    if any(pattern.search(sentence) for pattern in (_LEANS, _NO_SUBJECT, _ELSEWHERE, _TORN, _CHANGE, _RULED)):
+        return None
+    if sentence.count("(") != sentence.count(")") or _points_outside(sentence):
         return None
     if not (_DEFINES.search(sentence) or _RULE.search(sentence)):
         return None
@@ -173,6 +221,11 @@ def _scored(start: int, end: int, text: str) -> ChosenSentence | None:
         - 0.02 * max(0, len(words) - 25)
     )
     return ChosenSentence(sentence, start, end, round(score, 3)) if score >= _LEAST_SCORE else None
+
+
+def _points_outside(sentence: str) -> bool:
+    """Return whether `this tool` or the like names something that the sentence has not named before."""
+    return any(found[1].lower()[:5] not in sentence[: found.start()].lower() for found in _POINTS.finditer(sentence))
 
 
 def _plain(sentence: str) -> str:

@@ -272,7 +272,9 @@ class _Verifier:
         }
         if event is not None and claim.span is not None:
             record |= {"source_event": event.id, "source_text": event.text[slice(*claim.span)]}
-            titles = [title for _, title in headings_in(f"{_above(event)}\n{event.text[: claim.span[0]]}") if title]
+            # The mark of a list item alone would be the underline of a heading.
+            before = event.text[: claim.span[0]].rpartition("\n")[0]
+            titles = [title for _, title in headings_in(f"{_above(event)}\n{before}") if title]
             record |= {"details": {"document": item.title, PLACE: " > ".join(titles)}} if titles else {}
         record |= WorkScope(item.workflow, item.project).values(item.scope)
         return draft_from_record({key: value for key, value in record.items() if value}, self._work.caller.now)

@@ -14,7 +14,7 @@ from clawmem.model.transcripts.documents import DocumentText
 from clawmem.programs import install_command, run_within_limits
 
 _READER = Path(__file__).with_name("reader.py")
-_PACKAGES = ("pypdfium2>=4.30", "lxml>=5.3")
+_PACKAGES = ("pypdfium2>=4.30", "lxml>=5.3", "python-docx>=1.1", "python-pptx>=1.0")
 # What Python may need to start.
 _PASSED_ON = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _MOST_BYTES, _MOST_ERRORS = 16 << 20, 2_000
@@ -26,17 +26,8 @@ def read_document(data: bytes, kind: str, name: str, settings: Settings) -> Docu
     Raise Refused if the extra `documents` is not installed, InvalidInput if the document cannot be read, has no text,
     or needs more than the settings `documents.seconds` and `documents.megabytes` allow."""
     seconds, megabytes = settings.number("documents.seconds"), int(settings.number("documents.megabytes"))
-    words = [
-        sys.executable,
-        "-IB",
-        "-X",
-        "utf8",
-        str(_READER),
-        kind,
-        str(seconds),
-        str(megabytes),
-        *filter(None, sys.path),
-    ]
+    limits = (str(seconds), str(megabytes))
+    words = [sys.executable, "-IB", "-X", "utf8", str(_READER), kind, *limits, *filter(None, sys.path)]
     environment = {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
     run = run_within_limits(words, data, seconds, environment, _MOST_BYTES, _MOST_ERRORS)
     answer = _answer(run.output) if run.code == 0 and not run.too_long else {}

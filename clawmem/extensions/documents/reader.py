@@ -19,7 +19,8 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import pairwise
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
@@ -39,7 +40,7 @@ class Text(NamedTuple):
 
     blocks: Iterable[str]
     notices: list[str]
-    mail: Mapping[str, Any] | None = None
+    mail: Mapping[str, object] | None = None
 
 
 def main() -> None:
@@ -47,8 +48,7 @@ def main() -> None:
     kind, seconds, megabytes = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     # What is installed for the program that asks is installed for this one.
     sys.path[:] = sys.argv[4:]
-    limits = {"CPU": int(seconds) + 1, "AS": megabytes << 20, "FSIZE": 0, "CORE": 0}
-    for name, most in limits.items():
+    for name, most in {"CPU": int(seconds) + 1, "AS": megabytes << 20, "FSIZE": 0, "CORE": 0}.items():
         with suppress(ValueError, OSError):  # not every system has every limit
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
     try:
@@ -65,11 +65,11 @@ def main() -> None:
 def read(kind: str, data: bytes) -> dict[str, Any]:
     """Return the answer about a document. Raise Problem."""
     found = _FORMATS[kind](data)
-    blocks, left = [], MOST_CHARACTERS
+    blocks, length = [], 0
     for block in filter(None, found.blocks):
         blocks.append(block)
-        left -= len(block) + 2
-        if left < 0:
+        length += len(block) + 2
+        if length > MOST_CHARACTERS:
             raise Problem(f"has more than {MOST_CHARACTERS:,} characters of text.", _SPLIT)
     if all(block.startswith("#") for block in blocks):
         raise Problem("has no text.", "If it shows pictures of text, make text of them first: `ocrmypdf` does.")
@@ -84,14 +84,34 @@ _INVISIBLE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _ITEM = re.compile(r"[•‣▪◦●∙·]\s*(?=\S)")
-# Signs of Windows' code page that a document has in place of those of Unicode.
-_OF_WINDOWS = dict(zip(range(0x91, 0x98), "‘’“”•–—", strict=True))
-_LIGATURES = dict(zip(map(chr, range(0xFB00, 0xFB07)), "ff fi fl ffi ffl st st".split(), strict=True))
+# Signs of Windows' code page that a document has in place of those of Unicode, and ligatures.
+_LETTERS: dict[int, str] = dict(zip(range(0x91, 0x98), "‘’“”•–—", strict=True))
+_LETTERS |= dict(zip(range(0xFB00, 0xFB07), "ff fi fl ffi ffl st st".split(), strict=True))
+_NOTE_NUMBER = re.compile(r"[\s\d,;–*†‡§¶()\[\]-]+|[a-z](?:,\s?[a-z])*")
+# After a unit, a variable or a ten, what is raised is a power.
+_BASE = re.compile(r"(?:(?<![^\W\d_])(?:[kcmdµμn]?m|ft|in|yd|mi|[^\W\d_] ?)|(?<![\d.,])10)$")
+_RAISED = frozenset("0123456789(*†‡§+-−–")
+_POWERS = str.maketrans("0123456789+-−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻")
 
 
 def _clean(text: str) -> str:
-    text = text.translate(_OF_WINDOWS)
-    return " ".join(_INVISIBLE.sub("", re.sub("[\ufb00-\ufb06]", lambda found: _LIGATURES[found[0]], text)).split())
+    return " ".join(_INVISIBLE.sub("", text.translate(_LETTERS)).split())
+
+
+def _raised(before: str, text: str) -> str:
+    """Return what stands for raised characters after a text: a power as such, and nothing for the number of a note."""
+    if _BASE.search(before[-4:]) and re.fullmatch(r"[+−-]?\d+", text):
+        return text.translate(_POWERS)
+    return "" if _NOTE_NUMBER.fullmatch(text) else text
+
+
+def _with_raised(pieces: Iterable[tuple[bool, str]]) -> str:
+    """Join pieces of text, of each of which it is said whether it is raised."""
+    text = ""
+    for raised, group in groupby(pieces, lambda piece: piece[0]):
+        piece = "".join(words for _, words in group)
+        text += _raised(text, piece) if raised else piece
+    return text
 
 
 def _paragraph(text: str) -> str:
@@ -114,19 +134,22 @@ def _table(rows: Iterable[Iterable[str]]) -> str:
 
 # PDF.
 
-_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(?:#|[ivx]{1,5})(?:\s*(?:of|von|/)\s*#)?\W*", re.IGNORECASE)
+_PAGE_NUMBER = re.compile(r"\W*(?:page|seite|p\.)?\s*(?:\d+|[ivx]{1,5})(?:\s*(?:of|von|/)\s*\d+)?\W*", re.IGNORECASE)
 _RUNNING = 3
 _SENTENCE_END = re.compile(r"[.!?:;][\"'”’)\]]*$")
 # A line that ends so goes on in the next one, also before a capital.
 _UNFINISHED = re.compile(
-    r"(?:[,(–]|\b(?:an?|and|are|as|at|by|for|from|if|in|is|of|on|or|than|that|the|to|which|with|"
+    r"(?:[,(–\xad]|\b(?:an?|and|are|as|at|by|for|from|if|in|is|of|on|or|than|that|the|to|which|with|"
     r"das|der|die|ein|für|im|in|mit|oder|und|von|zu|de|des|du|et|la|le|les|ou|y|el))$",
     re.IGNORECASE,
 )
-_FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)", re.DOTALL)
+_FIRST_SENTENCE = re.compile(r".*?[.!?](?=\s|$)|.*", re.DOTALL)
 
 
-class _Line(NamedTuple):
+@dataclass
+class _Line:
+    """A line of a page, or a paragraph with the place and the size of its first line."""
+
     text: str
     x: float
     y: float
@@ -145,37 +168,34 @@ def _pdf(data: bytes) -> Text:
         raise Problem("is damaged: it cannot be opened as a PDF.", _DAMAGED) from None
     if number > _MOST_PAGES:
         raise Problem(f"has {number:,} pages; the limit is {_MOST_PAGES:,}.", _SPLIT)
-    pages, pictures, broken = [], [], []
-    for place in range(number):
+    pages: list[list[_Line]] = [[] for _ in range(number)]
+    pictures, broken = [], []
+    for place, lines in enumerate(pages):
         try:
             page = document[place]
-            pages.append(list(_lines_of(page)))
-            if not pages[-1] and next(iter(page.get_objects(max_depth=3)), None) is not None:
+            lines += _lines_of(page)
+            if not lines and next(iter(page.get_objects(max_depth=3)), None) is not None:
                 pictures.append(place + 1)
             page.close()
         except pypdfium2.PdfiumError:
-            pages.append([])
             broken.append(place + 1)
     if not any(pages):
         why = "has only pictures of pages, without text." if pictures else "has no text."
         raise Problem(why, "Make text of the pictures first: `ocrmypdf` does.")
-    are = "is a picture" if len(pictures) == 1 else "are pictures"
-    notices = [f"{_places('page', pictures)} {are} without text"] if pictures else []
-    notices += [f"{_places('page', broken)} could not be read"] if broken else []
+    notices = [
+        *_notices("page", pictures, "is a picture without text", "are pictures without text"),
+        *_notices("page", broken, "could not be read", "could not be read"),
+    ]
     return Text(_page_blocks(_without_running_heads(pages)), notices)
 
 
-def _places(noun: str, numbers: list[int]) -> str:
-    """Return numbers as words: `pages 3-5 and 9`."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
+def _notices(noun: str, numbers: list[int], singular: str, plural: str) -> Iterator[str]:
+    """Yield a notice about some numbers, if there are any: `pages 3-5 and 9 are pictures`."""
+    runs = [[number for _, number in run] for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     words = [str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs]
-    listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-    return f"{noun}{'' if len(numbers) == 1 else 's'} {listed}"
+    listed = " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    if numbers:
+        yield f"{noun} {listed} {singular}" if len(numbers) == 1 else f"{noun}s {listed} {plural}"
 
 
 def _lines_of(page: Any) -> Iterator[_Line]:
@@ -183,79 +203,102 @@ def _lines_of(page: Any) -> Iterator[_Line]:
 
     from pypdfium2 import raw
 
-    text, x, y, at = page.get_textpage(), c_double(), c_double(), 0
-    for line in text.get_text_range().split("\n"):
-        if line.strip():
-            index = raw.FPDFText_GetCharIndexFromTextIndex(text.raw, at + len(line) - len(line.lstrip()))
-            raw.FPDFText_GetCharOrigin(text.raw, index, byref(x), byref(y))
-            middle = raw.FPDFText_GetCharIndexFromTextIndex(text.raw, at + len(line.rstrip()) // 2)
-            # A hyphen that only breaks a word is U+FFFE, or U+0002.
-            words = re.sub("[\ufffe\x02]\r?$", "\xad", line).rstrip()
-            yield _Line(words, x.value, y.value, raw.FPDFText_GetFontSize(text.raw, middle))
-        at += len(line) + 1
+    text, x, y = page.get_textpage(), c_double(), c_double()
+
+    def placed(at: int) -> _Line:
+        index = raw.FPDFText_GetCharIndexFromTextIndex(text.raw, at)
+        raw.FPDFText_GetCharOrigin(text.raw, index, byref(x), byref(y))
+        return _Line("", x.value, y.value, raw.FPDFText_GetFontSize(text.raw, index))
+
+    # A hyphen that only breaks a word is U+FFFE, or U+0002, and ends a line.
+    for found in re.finditer("[^\n\ufffe\x02]*[\ufffe\x02]?", text.get_text_range()):
+        line = re.sub("[\ufffe\x02]$", "\xad", found[0].rstrip())
+        words = line.strip("\xad").split()
+        letters: list[tuple[bool, str]] = []
+        if words:
+            first, middle = (placed(found.start() + line.index(word)) for word in (words[0], words[len(words) // 2]))
+            for at, letter in enumerate(line, found.start()):
+                own = placed(at) if letter in _RAISED or (letters and letters[-1][0] and letter != " ") else middle
+                letters.append((own.size < 0.9 * middle.size and 0.2 * middle.size < own.y - middle.y, letter))
+            yield _Line(_with_raised(letters), first.x, middle.y, middle.size)
 
 
 def _without_running_heads(pages: list[list[_Line]]) -> list[list[_Line]]:
-    """Leave out page numbers, and lines at the top and the bottom that pages share. The first stays."""
+    """Leave out page numbers, and the lines at the top and the bottom that pages share."""
 
-    def form(line: _Line) -> str:
-        return re.sub(r"\d+", "#", _clean(line.text)).lower()
+    def marks(page: int, line: _Line) -> set[str | int]:
+        """What a running head has on other pages, too: its words, and how far its number is from that of the page."""
+        numbers = re.findall(r"^\d{1,4}\b|\b\d{1,4}$", line.text.strip())
+        return {re.sub(r"\d+", "#", _clean(line.text)).lower(), *(int(number) - page for number in numbers)}
 
-    edges = [{form(line) for line in (*page[:2], *page[-2:])} for page in pages]
-    shared = Counter(name for edge in edges for name in edge if re.search(r"[^\W\d_]{3}", name))
-    kept: list[list[_Line]] = []
-    seen: set[str] = set()
+    edges = []
     for page in pages:
-        head = {0, 1, len(page) - 1, len(page) - 2} if len(page) > 2 else set()
-        drops = {n for n in head if shared[form(page[n])] >= _RUNNING and form(page[n]) in seen}
-        drops |= {n for n in head if n in (0, len(page) - 1) and _PAGE_NUMBER.fullmatch(form(page[n]))}
-        seen.update(form(page[n]) for n in head)
-        kept.append([line for n, line in enumerate(page) if n not in drops])
-    return kept
+        heights = sorted({round(line.y) for line in page})
+        outer = {*heights[:2], *heights[-2:]} if len(heights) > 2 else set()
+        edges.append([line for line in page if round(line.y) in outer])
+    shared = Counter(mark for at, edge in enumerate(edges) for mark in set().union(*(marks(at, line) for line in edge)))
+    for at, (page, edge) in enumerate(zip(pages, edges, strict=True)):
+        for line in edge:
+            running = any(
+                shared[mark] >= max(_RUNNING, len(pages) // 4 * isinstance(mark, int)) for mark in marks(at, line)
+            )
+            if running or _PAGE_NUMBER.fullmatch(line.text):
+                page.remove(line)
+    return pages
 
 
 def _page_blocks(pages: list[list[_Line]]) -> Iterator[str]:
-    """Yield a heading for each page, and its paragraphs. A sentence belongs to the page on which it begins."""
+    """Yield a heading for each page, and its paragraphs. A sentence belongs to the page on which it begins, also where
+    a note or a figure stands between its parts."""
     texts = [_paragraphs(page) for page in pages]
-    for before, after in pairwise(texts):
-        if before and after and not _SENTENCE_END.search(before[-1]) and after[0][:1].islower():
-            rest = _FIRST_SENTENCE.match(after[0])
-            moved = rest[0] if rest else after[0]
-            before[-1] += f" {moved}"
-            after[0] = after[0][len(moved) :].strip()
+    begun: _Line | None = None
+    for block in (block for blocks in texts for block in blocks):
+        if begun and block.size > 0.9 * begun.size:
+            if block.size < 1.1 * begun.size and _goes_on(begun.text, block.text):
+                moved = _FIRST_SENTENCE.findall(block.text)[0]
+                begun.text, block.text = _joined(begun.text, moved), block.text[len(moved) :].strip()
+            begun = None
+        if begun is None and not _SENTENCE_END.search(block.text) and not _is_row(block.text):
+            begun = block
     for number, blocks in enumerate(texts, 1):
-        if any(blocks):
-            yield f"# Page {number}"
-            yield from filter(None, map(_paragraph, blocks))
+        words = [_paragraph(block.text) for block in blocks]
+        yield f"# Page {number}" if any(words) else ""
+        yield from words
 
 
-def _paragraphs(lines: list[_Line]) -> list[str]:
+def _goes_on(text: str, after: str) -> bool:
+    return after[:1].islower() or bool(_UNFINISHED.search(text)) or (len(text) > 200 and not _is_row(after[:100]))
+
+
+def _paragraphs(lines: list[_Line]) -> list[_Line]:
     """Join the lines of each paragraph: what begins lower than a line, with another size, or as an item is another."""
     pairs = list(pairwise(lines))
     gaps = sorted(above.y - line.y for above, line in pairs if above.y - line.y > 1)
     usual = gaps[len(gaps) // 4] if gaps else 0
     short = 0.6 * max((len(line.text) for line in lines), default=0)
-    found, first = [lines[0].text] if lines else [], lines[0] if lines else None
+    found = [replace(line) for line in lines[:1]]
     for above, line in pairs:
-        ended = _SENTENCE_END.search(above.text)
-        numbers = _is_row(above.text) and re.search(r"\d", above.text)
-        titled = not (ended or numbers or _UNFINISHED.search(above.text)) and len(above.text) < short
-        apart = (
+        ended, row = _SENTENCE_END.search(above.text), _is_row(above.text)
+        unended = ended or (row and re.search(r"\d", above.text)) or _UNFINISHED.search(above.text)
+        lower, item = above.y > line.y, _ITEM.match(found[-1].text.lstrip())
+        if (
             above.y - line.y > 1.4 * usual > 0
             or abs(above.size - line.size) > 0.2 * max(above.size, 1)
             or _ITEM.match(line.text.lstrip())
-            or (titled and line.text[:1].isupper())
-            or (ended and line.x > above.x + 0.7 * line.size and above.y > line.y)
-            or (first and _ITEM.match(first.text.lstrip()) and line.x < first.x - 0.5 * line.size and above.y > line.y)
-        )
-        if apart:
-            first = line
-            found.append(line.text)
-        elif found[-1].endswith("\xad") or (re.search(r"[a-zäöüß]-$", found[-1]) and line.text[:1].islower()):
-            found[-1] = found[-1][:-1] + line.text
+            or (not unended and len(above.text) < short and line.text[:1].isupper())
+            or (ended and lower and line.x > above.x + 0.7 * line.size)
+            or (item and lower and line.x < found[-1].x - 0.5 * line.size)
+        ):
+            found.append(replace(line))
         else:
-            found[-1] += f"{chr(10) if _is_row(above.text) else ' '}{line.text}"
+            found[-1].text = _joined(found[-1].text, line.text, "\n" if row else " ")
     return found
+
+
+def _joined(text: str, after: str, between: str = " ") -> str:
+    if text.endswith("\xad") or (re.search(r"[a-zäöüß]-$", text) and after[:1].islower()):
+        return text[:-1] + after
+    return f"{text}{between}{after}"
 
 
 def _is_row(line: str) -> bool:
@@ -264,269 +307,219 @@ def _is_row(line: str) -> bool:
     return 3 * sum(word[:1].islower() for word in words) < len(words)
 
 
-# XML in zip archives. Entities are not resolved, and nothing is loaded.
+# Zip archives: DOCX, PPTX and EPUB. The libraries resolve no entities and load nothing.
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
-_R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_NAMES = {"w": _W[1:-1], "a": _A[1:-1], "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006"}
+_UNSEEN = """
+    //w:del[not(parent::w:rPr)] | //w:moveFrom | //w:tr[w:trPr/w:del] | //w:tc[w:tcPr/w:cellDel] | //mc:Fallback
+    | //w:r[w:rPr/*[self::w:vanish or self::w:strike or self::w:dstrike][not(@w:val = "0" or @w:val = "false")]]
+    | //a:r[a:rPr/@strike != "noStrike"]"""
+_IS_RAISED = "boolean(w:rPr/w:vertAlign/@w:val = 'superscript' or a:rPr/@baseline > 0)"
 _LIST = -1
 _NO_MEMORY = 2  # the code of libxml2
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
 _FONTS = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
-_UNPACKING = (BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError, OSError, zlib.error)
-
-
-class _Archive:
-    """The files of a zip archive, which together must not be too large."""
-
-    def __init__(self, data: bytes) -> None:
-        self._zip = ZipFile(io.BytesIO(data))
-        self._left = _MOST_UNPACKED
-
-    def bytes(self, name: str) -> bytes:
-        """Return the content of a file; empty if there is none."""
-        try:
-            with self._zip.open(name) as file:
-                data = file.read(self._left + 1)
-        except KeyError:
-            return b""
-        self._left -= len(data)
-        if self._left < 0:
-            raise Problem(f"is larger than {_MOST_UNPACKED >> 20} MB when it is unpacked.", _SPLIT)
-        return data
-
-    def xml(self, name: str) -> Any:
-        """Return the root element of a file; an empty one if there is no such file."""
-        from lxml import etree
-
-        parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=False)
-        return etree.fromstring(self.bytes(name) or b"<none/>", parser)
-
-    def linked(self, name: str) -> list[tuple[str, str, str]]:
-        """Return the relations of a part: id, last word of the type, and the path of the part that is linked."""
-        folder, base = posixpath.split(name)
-        rows = self.xml(posixpath.join(folder, "_rels", f"{base}.rels"))
-        return [
-            (row.get("Id", ""), row.get("Type", "").rpartition("/")[2], _joined(folder, row.get("Target", "")))
-            for row in rows
-            if row.get("TargetMode") != "External"
-        ]
-
-
-def _joined(folder: str, target: str) -> str:
-    return posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+_OFFICE = re.compile(r"application/[\w.-]*(?:(word)|presentation|powerpoint)[\w.-]*main\+xml")
 
 
 def _zipped(data: bytes) -> Text:
-    try:
-        archive = _Archive(data)
-        if not (archive.bytes("_rels/.rels") or archive.bytes("META-INF/container.xml")):
-            raise Problem("is a zip archive, but no DOCX, PPTX or EPUB.", "Unpack it, and name a file of it.")
-    except _UNPACKING as problem:
-        raise _not_unpacked(problem) from None
     from lxml import etree
 
     try:
-        if archive.bytes("META-INF/container.xml"):
+        archive = ZipFile(io.BytesIO(data))
+        if sum(file.file_size for file in archive.infolist()) > _MOST_UNPACKED:
+            raise Problem(f"is larger than {_MOST_UNPACKED >> 20} MB when it is unpacked.", _SPLIT)
+        if "META-INF/container.xml" in archive.namelist():
             return _epub(archive)
-        main = next((target for _, kind, target in archive.linked("") if kind == "officeDocument"), "")
-        root = archive.xml(main)
-        if root.tag == f"{_W}document":
-            return Text(list(_docx(archive, main, root)), [])
-        if root.tag == f"{_P}presentation":
-            return _pptx(archive, main, root)
-    except (*_UNPACKING, etree.XMLSyntaxError) as problem:
-        raise _not_unpacked(problem) from None
-    raise Problem("is a file of Office, but no DOCX or PPTX.", "Save it as one of these, or as PDF or text.")
+        if "[Content_Types].xml" not in archive.namelist():
+            raise Problem("is a zip archive, but no DOCX, PPTX or EPUB.", "Unpack it, and name a file of it.")
+        office = _OFFICE.search(archive.read("[Content_Types].xml").decode())
+        if not office:
+            raise Problem("is a file of Office, but no DOCX or PPTX.", "Save it as one of these, or as PDF or text.")
+        return _docx(data, office[0]) if office[1] else _pptx(data)
+    except (BadZipFile, EOFError, KeyError, NotImplementedError, OSError, RuntimeError, ValueError, zlib.error,
+            etree.XMLSyntaxError) as problem:  # fmt: skip
+        if getattr(problem, "code", None) == _NO_MEMORY:
+            raise MemoryError from None
+        if "encrypted" in str(problem):
+            raise Problem("is encrypted.", "Save a copy without a password.") from None
+        raise Problem("is damaged: it cannot be unpacked.", _DAMAGED) from None
 
 
-def _not_unpacked(problem: Exception) -> Exception:
-    if getattr(problem, "code", None) == _NO_MEMORY:
-        return MemoryError()
-    if "encrypted" in str(problem):
-        return Problem("is encrypted.", "Save a copy without a password.")
-    return Problem("is damaged: it cannot be unpacked.", _DAMAGED)
-
-
-def _docx(archive: _Archive, main: str, root: Any) -> Iterator[str]:
+def _seen(root: Any) -> Any:
+    """Take out of a part what is deleted, moved away, hidden or struck out, and what stands in for newer features."""
     from lxml import etree
 
-    parts = {kind: target for _, kind, target in archive.linked(main)}
-    levels = _levels(archive.xml(parts["styles"])) if "styles" in parts else {}
-    walk = etree.iterwalk(root, events=("start",), tag=(f"{_W}p", f"{_W}tbl"))
+    for part in etree.XPath(_UNSEEN, namespaces=_NAMES)(root):
+        part.getparent().remove(part)
+    return root
+
+
+def _text(element: Any) -> str:
+    """Return the text of a part of a document or a slide: a line for each of its paragraphs."""
+    from lxml import etree
+
+    is_raised, lines = etree.XPath(_IS_RAISED, namespaces=_NAMES), []
+    for paragraph in element.iter(f"{_W}p", f"{_A}p"):
+        runs = _own_parts(paragraph, paragraph.tag, f"{_W}r", f"{_A}r", f"{_A}fld", f"{_A}br")
+        lines.append(_with_raised((is_raised(run), run.text.replace("\v", "\n")) for run in runs))
+    return "\n".join(lines)
+
+
+def _own_parts(whole: Any, of: str, *tags: str) -> Iterator[Any]:
+    """Yield the rows of a table, the cells of a row or the runs of a paragraph, without those of others in it."""
+    return (part for part in whole.iter(*tags) if next(part.iterancestors(of)) is whole)
+
+
+def _docx(data: bytes, content_type: str) -> Text:
+    from docx.opc.part import PartFactory
+    from docx.oxml import parse_xml
+    from docx.package import Package
+    from docx.parts.document import DocumentPart
+
+    PartFactory.part_type_for[content_type] = DocumentPart  # a template, or a document with macros, too
+    document = Package.open(io.BytesIO(data)).main_document_part.document
+    levels = {style.style_id: _level(style) for style in document.styles}
+    links = (link for link in document.part.rels.values() if link.reltype.endswith(("/footnotes", "/endnotes")))
+    parts = [_seen(parse_xml(link.target_part.blob)) for link in links]
+    notes = {f"{note.tag}Reference {note.get(f'{_W}id')}": _clean(_text(note)) for part in parts for note in part}
+    return Text(list(_word_blocks(_seen(document.element.body), levels, notes)), [])
+
+
+def _word_blocks(body: Any, levels: Mapping[str, int], notes: Mapping[str, str]) -> Iterator[str]:
+    """Yield headings, paragraphs and tables, each with its footnotes below it."""
+    from lxml import etree
+
+    walk = etree.iterwalk(body, events=("start",), tag=(f"{_W}p", f"{_W}tbl"))
     for _, element in walk:
         walk.skip_subtree()
-        if not len(element):
-            continue
         if element.tag == f"{_W}tbl":
-            rows = _own_parts(element, f"{_W}tr", element.tag)
-            yield _table((_words(cell) for cell in _own_parts(row, f"{_W}tc", row.tag)) for row in rows)
-            continue
-        depth = _outline(element) or levels.get(_value(element, f"{_W}pPr/{_W}pStyle"), 0)
-        text = _words(element)
-        listed = text.strip() and (depth == _LIST or element.find(f"{_W}pPr/{_W}numPr") is not None)
-        yield _heading(depth, text) if depth > 0 else ("- " if listed else "") + _paragraph(text)
-
-
-def _value(part: Any, path: str) -> str:
-    found = part.find(path)
-    return "" if found is None else str(found.get(f"{_W}val", ""))
+            rows = _own_parts(element, element.tag, f"{_W}tr")
+            yield _table((_text(cell) for cell in _own_parts(row, row.tag, f"{_W}tc")) for row in rows)
+        elif len(element):
+            level, text = _outline(element) or levels.get(element.style, 0), _text(element)
+            listed = text.strip() and (level == _LIST or element.find(f"{_W}pPr/{_W}numPr") is not None)
+            yield _heading(level, text) if level > 0 else ("- " if listed else "") + _paragraph(text)
+        marks = element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference")
+        below = [f"- {note}" for mark in marks if (note := notes.get(f"{mark.tag} {mark.get(f'{_W}id')}"))]
+        yield "\n".join(("Footnotes:", *below)) if below else ""
 
 
 def _outline(part: Any) -> int:
     """Return the level of the heading that a paragraph or a style is by its outline, or 0."""
-    level = _value(part, f"{_W}pPr/{_W}outlineLvl")
-    return int(level) + 1 if level in tuple("012345678") else 0
+    level = part.xpath("w:pPr/w:outlineLvl/@w:val")
+    return int(level[0]) + 1 if level and level[0] in tuple("012345678") else 0
 
 
-def _own_parts(whole: Any, tag: str, of: str) -> Iterator[Any]:
-    """Yield the rows of a table or the cells of a row, without those of tables in it."""
-    return (part for part in whole.iter(tag) if next(part.iterancestors(of)) is whole)
+def _level(style: Any, steps: int = 10) -> int:
+    """Return the level of a style of headings, by its outline, its name, or the style it is based on; of a style of
+    lists, `_LIST`."""
+    if style is None or not steps:
+        return 0
+    named, listed = re.fullmatch(r"heading (\d)|title", (style.name or "").lower()), style.element.xpath(".//w:numPr")
+    level = _outline(style.element) or (int(named[1] or 1) if named else _LIST if listed else 0)
+    return level or _level(getattr(style, "base_style", None), steps - 1)
 
 
-def _levels(styles: Any) -> dict[str, int]:
-    """Return the level of each style that is one of headings, by its outline, its name, or the style it is based on; of
-    a style of lists, `_LIST`."""
-    found, based = {}, {}
-    for style in styles.iter(f"{_W}style"):
-        key, level = style.get(f"{_W}styleId"), _outline(style)
-        named = re.fullmatch(r"heading (\d)|(title)", _value(style, f"{_W}name").lower())
-        if level:
-            found[key] = level
-        elif named:
-            found[key] = int(named[1] or 1)
-        elif style.find(f".//{_W}numPr") is not None:
-            found[key] = _LIST
-        based[key] = _value(style, f"{_W}basedOn")
-    for key in based:
-        above, steps = based[key], 0
-        while key not in found and above and steps < 10:
-            found |= {key: found[above]} if above in found else {}
-            above, steps = based.get(above, ""), steps + 1
-    return found
+def _pptx(data: bytes) -> Text:
+    from pptx.package import Package
+
+    slides = list(enumerate(Package.open(io.BytesIO(data)).presentation_part.presentation.slides, 1))
+    hidden = [number for number, slide in slides if slide.element.get("show") == "0"]
+    notices = _notices("slide", hidden, "is hidden, and not read", "are hidden, and not read")
+    shown = (pair for pair in slides if pair[0] not in hidden)
+    return Text([block for number, slide in shown for block in _slide(number, slide)], list(notices))
 
 
-def _words(element: Any) -> str:
-    """Return the text of a part of a document, without deleted, moved and hidden words."""
+def _slide(number: int, slide: Any) -> Iterator[str]:
+    from pptx.enum.shapes import PP_PLACEHOLDER as KIND
+
+    title, blocks = "", []
+    for shape in _seen(slide.element).iter(f"{_P}sp", f"{_P}graphicFrame"):
+        kind = shape.ph_type if shape.has_ph_elm else None
+        if kind in (KIND.TITLE, KIND.CENTER_TITLE):
+            title = _text(shape)
+        elif shape.tag == f"{_P}graphicFrame":
+            blocks.append(_table(map(_text, row.iter(f"{_A}tc")) for row in shape.iter(f"{_A}tr")))
+        elif kind not in (KIND.SLIDE_NUMBER, KIND.DATE, KIND.FOOTER):
+            blocks += [_paragraph(_text(paragraph)) for paragraph in shape.iter(f"{_A}p")]
+    yield _heading(1, f"Slide {number}{': ' if _clean(title) else ''}{title}")
+    yield from blocks
+    notes = slide.notes_slide.notes_text_frame if slide.has_notes_slide else None
+    spoken = "" if notes is None else _paragraph(_text(_seen(notes._txBody)))
+    yield from ("Notes:", spoken) if spoken else ()
+
+
+def _epub(archive: ZipFile) -> Text:
     from lxml import etree
 
-    breaks = {f"{_W}tab": " ", f"{_W}br": "\n", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-", f"{_A}br": "\n"}
-    text: list[str] = []
-    walk = etree.iterwalk(element, events=("start", "end"))
-    for event, part in walk:
-        if event == "end":
-            text += ["\n"] if part.tag in (f"{_W}p", f"{_A}p") else []
-        elif part.tag in (f"{_W}del", f"{_W}moveFrom", _FALLBACK) or _is_vanished(part):
-            walk.skip_subtree()
-        else:
-            text += [part.text or ""] if part.tag in (f"{_W}t", f"{_A}t") else [breaks.get(part.tag, "")]
-    return "".join(text)
+    def xml(name: str) -> Any:
+        return etree.fromstring(archive.read(name), etree.XMLParser(resolve_entities=False, no_network=True))
 
-
-def _is_vanished(part: Any) -> bool:
-    hidden = part.find(f"{_W}rPr/{_W}vanish") if part.tag == f"{_W}r" else None
-    return hidden is not None and hidden.get(f"{_W}val") not in ("0", "false")
-
-
-def _pptx(archive: _Archive, main: str, root: Any) -> Text:
-    targets = {key: target for key, _, target in archive.linked(main)}
-    names = [targets.get(slide.get(f"{_R}id"), "") for slide in root.iter(f"{_P}sldId")]
-    slides = [(number, name, archive.xml(name)) for number, name in enumerate(names, 1)]
-    hidden = [number for number, _, slide in slides if slide.get("show") == "0"]
-    are = "is" if len(hidden) == 1 else "are"
-    notices = [f"{_places('slide', hidden)} {are} hidden, and not read"] if hidden else []
-    shown = (slide for slide in slides if slide[0] not in hidden)
-    return Text([block for slide in shown for block in _slide(archive, *slide)], notices)
-
-
-def _slide(archive: _Archive, number: int, name: str, slide: Any) -> Iterator[str]:
-    title, blocks = "", []
-    for shape in slide.iter(f"{_P}sp", f"{_P}graphicFrame"):
-        kind = _placeholder(shape)
-        if next(shape.iterancestors(_FALLBACK), None) is not None:
-            continue
-        if kind in ("title", "ctrTitle"):
-            title = _words(shape)
-        elif shape.tag == f"{_P}graphicFrame":
-            rows = shape.iter(f"{_A}tr")
-            blocks.append(_table((_words(cell) for cell in row.iter(f"{_A}tc")) for row in rows))
-        elif kind not in ("sldNum", "dt", "ftr"):
-            blocks += [_paragraph(_words(paragraph)) for paragraph in shape.iter(f"{_A}p")]
-    notes = (archive.xml(target) for _, kind, target in archive.linked(name) if kind == "notesSlide")
-    spoken = [_words(shape) for page in notes for shape in page.iter(f"{_P}sp") if _placeholder(shape) == "body"]
-    yield _heading(1, f"Slide {number}{': ' if _clean(title) else ''}{title}")
-    yield from filter(None, blocks)
-    yield from ("Notes:", *map(_paragraph, spoken)) if any(map(_clean, spoken)) else ()
-
-
-def _placeholder(shape: Any) -> str | None:
-    found = shape.find(f"{_P}nvSpPr/{_P}nvPr/{_P}ph")
-    return None if found is None else found.get("type")
-
-
-def _epub(archive: _Archive) -> Text:
-    locked = {method.get("Algorithm") for method in archive.xml("META-INF/encryption.xml").iter("{*}EncryptionMethod")}
-    if not locked.issubset(_FONTS):
+    locks = "META-INF/encryption.xml"
+    methods = xml(locks).iter("{*}EncryptionMethod") if locks in archive.namelist() else ()
+    if not {method.get("Algorithm") for method in methods}.issubset(_FONTS):
         raise Problem("is encrypted by its seller.", "Only the programs of the seller can read it.")
-    path = next((root.get("full-path", "") for root in archive.xml("META-INF/container.xml").iter("{*}rootfile")), "")
-    package = archive.xml(path)
+    path = next((root.get("full-path", "") for root in xml("META-INF/container.xml").iter("{*}rootfile")), "")
+    package, folder = xml(path), posixpath.dirname(path)
     pages = {
-        item.get("id"): _joined(posixpath.dirname(path), unquote(item.get("href", "")))
+        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
         for item in package.iter("{*}item")
         if "nav" not in item.get("properties", "").split()
     }
-    spine = [pages.get(item.get("idref"), "") for item in package.iter("{*}itemref") if item.get("linear") != "no"]
-    return Text([block for name in spine for block in _html_blocks(archive.bytes(name))], [])
+    spine = [pages.get(item.get("idref")) for item in package.iter("{*}itemref") if item.get("linear") != "no"]
+    return Text([block for name in spine if name for block in _html_blocks(archive.read(name))], [])
 
 
 # HTML, as a reader of the page sees it.
 
 _SKIPPED = frozenset(
     "script style noscript template nav aside footer form button select textarea svg math iframe object embed video "
-    "audio canvas head dialog menu".split()
+    "audio canvas head dialog menu s strike del".split()
 )
 _BLOCKS = frozenset(
     "p div section article main header h1 h2 h3 h4 h5 h6 ul ol li table caption tr dl dt dd blockquote pre figure "
     "figcaption address details summary hr body".split()
 )
-_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "menu", "dialog"))
+# A table with one of these in it lays out a page.
+_LAYOUT = "table p div ul ol h1 h2 h3 h4".split()
+_ROLES = frozenset(("navigation", "banner", "contentinfo", "search", "menu", "dialog", "doc-noteref"))
 _HIDING = re.compile(
     r"display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?:;|$|!)|font-size:0(?:px|em|pt|%)?(?:;|$|!)"
-    r"|text-indent:-\d{3,}|(?:left|top):-\d{4,}"
+    r"|text-indent:-\d{3,}|(?:left|top):-\d{4,}|text-decoration(?:-line)?:[^;]*line-through"
 )
 _WHITE = re.compile(r"(?:^|;)color:(?:white|#fff(?:fff)?|rgba?\(255,255,255(?:,1)?\))(?:;|$|!)")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+# What another person wrote, and the numbers of notes.
 _OF_OTHERS = re.compile(
     r"gmail_(?:quote|attr|signature)|moz-(?:cite|signature)|yahoo_quoted|divRplyFwdMsg|appendonsend"
+    r"|footnote-?ref|noteref"
 )
-
-
-def _html(data: bytes) -> Text:
-    return Text(_html_blocks(data, main=True), [])
 
 
 def _html_blocks(data: bytes, main: bool = False) -> list[str]:
     from lxml import etree
 
-    if not data.strip():
-        return []
     encoding = None
     with suppress(UnicodeDecodeError):
         encoding = "utf-8" if data.decode("utf-8") else None
     parser = etree.HTMLParser(encoding=encoding, huge_tree=True, no_network=True, remove_comments=True, remove_pis=True)
-    root = etree.fromstring(data, parser)
+    root = etree.fromstring(data, parser) if data.strip() else None
     if any(problem.type_name == "ERR_RESOURCE_LIMIT" for problem in parser.error_log):
         raise Problem("is nested too deeply to be read.", _DAMAGED)
     if root is None:
         return []
-    hidden = _hidden_names(" ".join(root.xpath("//style/text()")))
+    title, hidden = " ".join(root.xpath("//title/text()")), _hidden_names(" ".join(root.xpath("//style/text()")))
+    for element in [element for element in root.iter() if not _is_read(element, hidden)]:
+        element.clear(keep_tail=True)
+        element.tag = "span"
     mains = root.xpath("//main|//*[@role='main']") or root.xpath("//article") if main else []
-    found = _HtmlPage(mains[0], hidden).blocks if len(mains) == 1 else []
+    found = _HtmlText(mains[0]).blocks if len(mains) == 1 else []
     # A page may put next to nothing into what it calls its main part.
-    found = found if sum(map(len, found)) > 200 else _HtmlPage(root, hidden).blocks
-    title = " ".join(root.xpath("//title/text()"))
-    return found if not main or any(block.startswith("# ") for block in found) else [_heading(1, title), *found]
+    found = found if sum(map(len, found)) > 200 else _HtmlText(root).blocks
+    return [_heading(1, title), *found] if main and not any(block.startswith("# ") for block in found) else found
 
 
 def _hidden_names(css: str) -> set[str]:
@@ -537,90 +530,76 @@ def _hidden_names(css: str) -> set[str]:
     return {name for name in names if re.fullmatch(r"(?!(?:html|body)$)[.#]?[\w-]+", name)}
 
 
-class _HtmlPage:
-    """Walks an element, and collects what is visible of it as blocks."""
+def _is_read(element: Any, hidden: set[str]) -> bool:
+    tag, get = element.tag, element.get
+    if tag in _SKIPPED or tag in hidden or not element.attrib:
+        return tag not in _SKIPPED and tag not in hidden
+    style = re.sub(r"\s", "", get("style", "").lower())
+    white = _WHITE.search(f"{style};color:{get('color', '').lower()}") and not any(
+        "background" in part.get("style", "") or part.get("bgcolor") for part in (element, *element.iterancestors())
+    )
+    return not (
+        white
+        or get("hidden") is not None
+        or get("aria-hidden") == "true"
+        or get("role") in _ROLES
+        or (tag == "blockquote" and get("type") == "cite")
+        or _HIDING.search(style)
+        or _OF_OTHERS.search(f"{get('class', '')} {get('id', '')}")
+        or not hidden.isdisjoint((f"#{get('id')}", *(f".{name}" for name in get("class", "").split())))
+    )
 
-    def __init__(self, root: Any, hidden: set[str]) -> None:
+
+class _HtmlText:
+    """Walks an element of which all is visible, and collects it as blocks."""
+
+    def __init__(self, root: Any) -> None:
         from lxml import etree
 
         self.blocks: list[str] = []
-        self._hidden = hidden
         self._words: list[str] = []
-        self._mark: list[str] = []
-        walk = etree.iterwalk(root, events=("start", "end"))
-        for event, element in walk:
-            tag = element.tag.rpartition("}")[2].lower() if isinstance(element.tag, str) else ""
+        self._marks = [""]
+        for event, element in etree.iterwalk(root, events=("start", "end")):
             if event == "start":
-                if not self._is_read(element, tag) or self._taken_whole(element, tag, root):
-                    walk.skip_subtree()
-                    element.set("data-taken", "")
-                else:
-                    self._begin(element, tag)
+                self._begin(element)
             else:
-                self._end(element, tag, element is root)
+                self._end(element, "" if element is root else element.tail or "")
         self._flush()
 
-    def _is_read(self, element: Any, tag: str) -> bool:
-        if not element.attrib:
-            return tag not in _SKIPPED and tag not in self._hidden
-        style = re.sub(r"\s", "", element.get("style", "").lower())
-        named = {tag, f"#{element.get('id')}", *(f".{name}" for name in element.get("class", "").split())}
-        whites = _WHITE.search(f"{style};color:{element.get('color', '').lower()}") and not any(
-            "background" in part.get("style", "") or part.get("bgcolor") for part in (element, *element.iterancestors())
-        )
-        return bool(
-            tag
-            and tag not in _SKIPPED
-            and element.get("hidden") is None
-            and element.get("aria-hidden") != "true"
-            and element.get("role") not in _ROLES
-            and not (_HIDING.search(style) or whites or named & self._hidden)
-            and not _OF_OTHERS.search(f"{element.get('class', '')} {element.get('id', '')}")
-            and not (tag == "blockquote" and element.get("type") == "cite")
-        )
-
-    def _taken_whole(self, element: Any, tag: str, root: Any) -> bool:
-        """Take a table of data, and text that is laid out by its author. A table that lays out a page is neither."""
-        if element is root or tag not in ("table", "pre"):
-            return False
-        if tag == "pre":
-            self._flush()
-            for part in list(element.iterdescendants()):
-                if not self._is_read(part, part.tag):
-                    part.clear(keep_tail=True)
-            lines = _INVISIBLE.sub("", "".join(element.itertext())).replace("```", "").strip("\n")
-            self.blocks.append(f"```\n{lines}\n```")
-            return True
-        if next(element.iterdescendants("table", "p", "div", "ul", "ol", "h1", "h2", "h3", "h4"), None) is not None:
-            return False
-        self._flush()
-        rows = ((" ".join(_HtmlPage(cell, self._hidden).blocks) for cell in row.iter("td", "th")) for row in
-                element.iter("tr"))  # fmt: skip
-        self.blocks.append(_table(rows))
-        return True
-
-    def _begin(self, element: Any, tag: str) -> None:
+    def _begin(self, element: Any) -> None:
+        tag = element.tag
         if tag in _BLOCKS:
             self._flush()
-            self._mark += {"li": ["- "], "blockquote": ["> "]}.get(tag, [])
-        self._words.append("\n" if tag == "br" else re.sub(r"\s+", " ", element.text or ""))
+            self._marks += {"li": ["- "], "blockquote": ["> "]}.get(tag, [])
+        if tag == "pre":
+            lines = _INVISIBLE.sub("", "".join(element.itertext())).replace("```", "").strip("\n")
+            self.blocks.append(f"```\n{lines}\n```")
+        elif tag == "table" and next(element.iterdescendants(*_LAYOUT), None) is None:
+            rows = ([" ".join(_HtmlText(cell).blocks) for cell in row.iter("td", "th")] for row in element.iter("tr"))
+            self.blocks.append(_table(rows))
+        elif tag == "sup":
+            self._words.append(_raised("".join(self._words[-8:]), "".join(element.itertext()).strip()))
+        else:
+            self._words.append("\n" if tag == "br" else re.sub(r"\s+", " ", element.text or ""))
+            return
+        element.clear(keep_tail=True)
 
-    def _end(self, element: Any, tag: str, last: bool) -> None:
-        if tag in _BLOCKS and element.attrib.pop("data-taken", None) is None:
+    def _end(self, element: Any, tail: str) -> None:
+        tag = element.tag
+        if tag in _BLOCKS:
             self._flush(int(tag[1]) if re.fullmatch("h[1-6]", tag) else 0)
-            if tag in ("li", "blockquote") and self._mark:
-                self._mark.pop()
-        self._words.append(" " if tag in ("td", "th") else "")
-        self._words.append("" if last else re.sub(r"\s+", " ", element.tail or ""))
+            if tag in ("li", "blockquote"):
+                self._marks.pop()
+        self._words.append((" " if tag in ("td", "th") else "") + re.sub(r"\s+", " ", tail))
 
     def _flush(self, level: int = 0) -> None:
         text, self._words = "".join(self._words), []
         block = _heading(level, text) if level else _paragraph(text)
         if block:
-            mark = "" if level or not self._mark else self._mark[-1]
+            mark = "" if level else self._marks[-1]
             self.blocks.append(mark + block.replace("\n", f"\n{'> ' if mark == '> ' else '  ' if mark else ''}"))
             # What follows in the same item belongs to it.
-            self._mark = [*self._mark[:-1], "  "] if mark == "- " else self._mark
+            self._marks[-1] = "  " if mark == "- " else self._marks[-1]
 
 
 # Mail.
@@ -654,22 +633,22 @@ def _mail(data: bytes) -> Text:
     own = _own_words(content.replace("\r\n", "\n"))
     sender = _people(message, "from")
     to = [person for key in ("to", "cc", "bcc") for person in _people(message, key)]
-    subject, when = _clean(str(message.get("subject", ""))), None
+    subject, identity = (_clean(str(message.get(key, ""))) for key in ("subject", "message-id"))
+    when = None
     with suppress(ValueError, TypeError):
         moment = parsedate_to_datetime(str(message.get("date")))
         when = moment.isoformat() if moment.year >= _FIRST_YEAR else None
     by, day = (sender or [["an unknown sender"]])[0][0], f" of {when[:10]}" if when else ""
     at = f" to {', '.join(person[0] for person in to[:3])}{' and others' if len(to) > 3 else ''}" if to else ""
     heading = f"Mail{day} from {by}{at}{f': {subject}' if subject else ''}"
-    thread = _clean(str(message.get("references") or message.get("in-reply-to") or "")).split()
-    mail = {
+    thread = _clean(str(message.get("references") or message.get("in-reply-to") or "")).split()[:1]
+    mail: dict[str, object] = {
         "heading": heading,
         "speaker": by if sender else None,
         "timestamp": when,
-        "id": _clean(str(message.get("message-id", ""))) or None,
-        "thread": thread[0] if thread else None,
-        "to": [name for person in to for name in person],
+        "id": identity or None,
     }
+    mail |= {"thread": "".join(thread) or None, "to": [name for person in to for name in person]}
     blocks = [_paragraph(block) for block in re.split(r"\n\s*\n", own) if block.strip()]
     attached = [f"Attached, not read: {', '.join(map(_clean, names))}."] if names else []
     left_out = ["what it quotes, and its signature, are left out"] if len(own.split()) < len(content.split()) else []
@@ -712,12 +691,9 @@ def _old_office(data: bytes) -> Text:
 
 
 _FORMATS: Mapping[str, Callable[[bytes], Text]] = {
-    "pdf": _pdf,
-    "zip": _zipped,
-    "office": _old_office,
-    "html": _html,
-    "mail": _mail,
-}
+    "pdf": _pdf, "zip": _zipped, "office": _old_office, "mail": _mail,
+    "html": lambda data: Text(_html_blocks(data, main=True), []),
+}  # fmt: skip
 
 if __name__ == "__main__":
     main()

@@ -13,6 +13,10 @@ PRECISE = (
     "The pilot station listens on VHF channel 12.",
     "A job must be finished within 90 seconds, or another worker takes it.",
     "The new queue uses PostgreSQL 16 with SKIP LOCKED.",
+    "Next.js 15 of Vercel requires at least Node 20.",
+    "A Crane must say that this Crane lifts at most 45 tons.",
+    "The <name> field of Norhavn must have at most 45 letters.",
+    "Cranes of at least 45 tons must not work above the 90th percentile of the load.",
 )
 LEFT_OUT = (
     "It was built in 1887 by the town.",
@@ -33,6 +37,17 @@ LEFT_OUT = (
     "The fallback is a Crane with 45 tons.",
     "    The crane lifts at most 45 tons.",
     "Returns ------- The Crane has 45 tons.",
+    "In the above list, the Crane must stop within 3 seconds.",
+    "The Crane must stop within 3 seconds, as table 4 shows.",
+    "The limit of 45 tons that is given below must hold for the Crane.",
+    "Instead, the Crane must stop within 3 seconds.",
+    "For the Crane, this limit must be 45 tons.",
+    "The Crane must have a limit, (see the 3 rules of Norhavn.",
+    "Let x = 45 be the limit that the Crane must have.",
+    "4.2 Limits The Crane must stop within 3 seconds.",
+    "Limits of use The Crane must stop within 3 seconds.",
+    "4.2 Crane must stop . . . . . . . . . . 12",
+    "Creates at most 45 rules for the Crane.",
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from email.message import EmailMessage
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -15,6 +15,9 @@ from pptx.util import Inches
 PICTURE = "(picture)"
 """A page of a PDF that has a picture and no text."""
 _IMAGE = b"q 300 0 0 300 50 400 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x80 EI Q"
+WORD = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>{}</w:body></w:document>"
+RUN = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
+"""The main part of a DOCX, and a run of it."""
 MOTOR = "The pump at Bergen has a motor of 45 kW and runs at 1480 rpm."
 BEARING = "The motor must be greased every 400 hours because the bearing wears."
 
@@ -95,6 +98,18 @@ def slides() -> bytes:
     return _saved(deck)
 
 
+def slide_of_runs(*runs: tuple[str, Mapping[str, str]]) -> bytes:
+    """A PPTX whose only slide has one paragraph of these runs, each with the attributes of its look."""
+    deck = pptx.Presentation()
+    slide = deck.slides.add_slide(deck.slide_layouts[6])
+    paragraph = slide.shapes.add_textbox(Inches(1), Inches(1), Inches(4), Inches(1)).text_frame.paragraphs[0]
+    for text, look in runs:
+        run = paragraph.add_run()
+        run.text = text
+        run._r.get_or_add_rPr().attrib.update(look)
+    return _saved(deck)
+
+
 def _saved(document: docx.document.Document | pptx.presentation.Presentation) -> bytes:
     out = io.BytesIO()
     document.save(out)
@@ -110,14 +125,28 @@ def archive(files: Mapping[str, str | bytes]) -> bytes:
     return out.getvalue()
 
 
-def office(main: str, others: Mapping[str, str] | None = None) -> bytes:
-    """A DOCX whose main part is this XML."""
-    of = "http://schemas.openxmlformats.org"
-    relation = (
-        f'<Relationship Id="r1" Type="{of}/officeDocument/2006/relationships/officeDocument" Target="word/m.xml"/>'
+def office(main: str, others: Mapping[str, str] | None = None, kind: str = "wordprocessingml.document") -> bytes:
+    """A DOCX whose main part is this XML. `others` are more parts by their name without suffix, such as `footnotes`;
+    `kind` is that of another file of Office."""
+    of, parts = "http://schemas.openxmlformats.org", {"officeDocument": main, **(others or {})}
+    about = f"{of}/officeDocument/2006/relationships"
+
+    def links(folder: str, names: Iterable[str]) -> str:
+        rows = (f'<Relationship Id="{n}" Type="{about}/{n}" Target="{folder}{n}.xml"/>' for n in names)
+        return f'<Relationships xmlns="{of}/package/2006/relationships">{"".join(rows)}</Relationships>'
+
+    main_type = f"application/vnd.openxmlformats-officedocument.{kind}.main+xml"
+    types = (
+        f'<Types xmlns="{of}/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/>'
+        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
+        f'<Override PartName="/word/officeDocument.xml" ContentType="{main_type}"/></Types>'
     )
-    rels = f'<Relationships xmlns="{of}/package/2006/relationships">{relation}</Relationships>'
-    return archive({"_rels/.rels": rels, "word/m.xml": main, **(others or {})})
+    return archive({
+        "[Content_Types].xml": types,
+        "_rels/.rels": links("word/", ["officeDocument"]),
+        "word/_rels/officeDocument.xml.rels": links("", others or ()),
+        **{f"word/{name}.xml": content for name, content in parts.items()},
+    })  # fmt: skip
 
 
 def book(**more: str) -> bytes:

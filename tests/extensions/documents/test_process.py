@@ -11,9 +11,21 @@ from zipfile import ZipFile
 import pytest
 
 from tests.conftest import Command
-from tests.extensions.documents.files import MOTOR, PAGE, PICTURE, archive, book, mail, office, pdf, stream, word
+from tests.extensions.documents.files import (
+    MOTOR,
+    PAGE,
+    PICTURE,
+    WORD,
+    archive,
+    book,
+    mail,
+    office,
+    pdf,
+    slides,
+    stream,
+    word,
+)
 
-WORD = "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>{}</w:body></w:document>"
 ENTITY = "<!DOCTYPE x [<!ENTITY e SYSTEM 'file:///etc/hostname'>]>"
 LAUGHS = "".join(f"<!ENTITY l{n} '{f'&l{n - 1};' * 10}'>" for n in range(1, 10))
 LAUGH = f"<!DOCTYPE x [<!ENTITY l0 'ha'>{LAUGHS}]>" + WORD.format("<w:p><w:r><w:t>&l9;</w:t></w:r></w:p>")
@@ -60,7 +72,7 @@ def endless() -> bytes:
         ("a.docx", office(LAUGH), "a.docx "),
         ("a.docx", OLD, "a.docx is in an old format of Office, or encrypted."),
         ("a.docx", archive({**unpacked(word()), "word/styles.xml": "<w"}), "a.docx is damaged: it cannot be unpacked."),
-        ("a.docx", office("<x/>"), "a.docx is a file of Office, but no DOCX or PPTX."),
+        ("a.docx", office("<x/>", kind="spreadsheetml.sheet"), "a.docx is a file of Office, but no DOCX or PPTX."),
         ("a.zip", archive({"a.txt": "words"}), "a.zip is a zip archive, but no DOCX, PPTX or EPUB."),
         ("a.docx", office(WORD.format(" " * (130 << 20))), "a.docx is larger than 128 MB when it is unpacked."),
         ("a.epub", book(**{"META-INF__encryption_dot_xml": ENCRYPTION}), "a.epub is encrypted by its seller."),
@@ -118,8 +130,8 @@ def test_a_document_that_needs_too_much_memory_is_given_up(clawmem: Command, tmp
 def test_without_the_extra_one_line_says_how_to_install_it(
     clawmem: Command, environment: dict[str, str], vault_root: Path, tmp_path: Path
 ) -> None:
-    """The two libraries cannot be imported, as on a machine without them. Mail of plain text needs neither."""
-    for name in ("pypdfium2", "lxml"):
+    """The libraries cannot be imported, as on a machine without them. Mail of plain text needs none."""
+    for name in ("pypdfium2", "lxml", "docx", "pptx"):
         (tmp_path / f"{name}.py").write_text(f"raise ModuleNotFoundError('absent', name={name!r})\n")
 
     def run(name: str, data: bytes) -> tuple[int, str]:
@@ -132,7 +144,7 @@ def test_without_the_extra_one_line_says_how_to_install_it(
         return process.returncode, process.stderr
 
     before = clawmem("log", "--json").data
-    for name, data in (("x.pdf", pdf(MOTOR)), ("x.html", PAGE.encode()), ("x.docx", word())):
+    for name, data in (("x.pdf", pdf(MOTOR)), ("x.html", PAGE.encode()), ("x.docx", word()), ("x.pptx", slides())):
         says = f"error: {name} is read by the extra `documents`, which is not installed.\n"
         assert run(name, data) == (1, f"{says}hint: Install it with `pip install 'clawmem-vault[documents]'`.\n")
     assert clawmem("log", "--json").data == before

@@ -9,7 +9,21 @@ from typing import Any
 import pytest
 
 from tests.conftest import Command
-from tests.extensions.documents.files import BEARING, MOTOR, PAGE, PICTURE, book, mail, office, pdf, slides, word
+from tests.extensions.documents.files import (
+    BEARING,
+    MOTOR,
+    PAGE,
+    PICTURE,
+    RUN,
+    WORD,
+    book,
+    mail,
+    office,
+    pdf,
+    slide_of_runs,
+    slides,
+    word,
+)
 
 SIGNED = "-- "
 REPLY = f"""Hello Ada,
@@ -58,7 +72,7 @@ def test_a_page_is_the_place_of_what_a_pdf_says(clawmem: Command, tmp_path: Path
     assert (fact["fact"], fact["trust"]) == (MOTOR, "external")
     assert "source    document:report.pdf, Page 2, trust external" in clawmem("why", fact["id"]).out
     text = clawmem("why", fact["id"], "--json").data["event"]["text"]
-    assert text == f"# Page 1\n\n{head} Boats are blue.\n\n# Page 2\n\n{MOTOR}\n\n# Page 5\n\nFinished.\n"
+    assert text == f"# Page 1\n\nBoats are blue.\n\n# Page 2\n\n{MOTOR}\n\n# Page 5\n\nFinished.\n"
     commits = clawmem("log", "--json").data
     again = clawmem("digest", "file", str(tmp_path / "report.pdf"), "--json")
     assert (again.data["commits"], clawmem("log", "--json").data) == ([], commits)
@@ -68,6 +82,94 @@ def test_a_sentence_belongs_to_the_page_on_which_it_begins(clawmem: Command, tmp
     begin, end = MOTOR[:40], MOTOR[40:].strip()
     text, found = digested(clawmem, "x.pdf", pdf(f"One.\n{begin}", f"{end} Then\nthe rest."), tmp_path)
     assert (place(found[MOTOR]), text.partition("# Page 2")[2].split()) == ("Page 1", ["Then", "the", "rest."])
+
+
+def test_a_sentence_goes_on_after_a_note_at_the_end_of_its_page(clawmem: Command, tmp_path: Path) -> None:
+    pages = [
+        b"BT /F1 11 Tf 14 TL 50 750 Td (" + MOTOR[:40].encode() + b") Tj /F1 8 Tf 0 -600 Td (A note.) Tj ET",
+        b"BT /F1 11 Tf 50 750 Td (" + MOTOR[40:].strip().encode() + b") Tj ET",
+    ]
+    text, found = digested(clawmem, "x.pdf", pdf(contents=pages), tmp_path)
+    assert (place(found[MOTOR]), text) == ("Page 1", f"# Page 1\n\n{MOTOR}\n\nA note.\n")
+
+
+def test_a_word_that_is_broken_ends_no_paragraph(clawmem: Command, tmp_path: Path) -> None:
+    lines = ("The pump at Bergen, bought in two thou-", "sand, has a motor of 45 kW that is greased by", "Ada Miller.")
+    page = "\n".join(lines)
+    text, _ = digested(clawmem, "x.pdf", pdf(page), tmp_path)
+    assert "two thousand, has a motor of 45 kW that is greased by Ada Miller." in text
+
+
+@pytest.mark.parametrize(
+    ("before", "raised", "after", "shown"),
+    [
+        ("a share of 17.2", "2", " percent", "a share of 17.2 percent"),
+        ("the share", "1,2", " of the town", "the share of the town"),
+        ("the load is 10", "3", " N on 45 m", "the load is 10³ N on 45 m"),
+        ("it measures 45 m", "2", " of floor", "it measures 45 m² of floor"),
+        ("the 4", "th", " pump", "the 4th pump"),
+    ],
+)
+def test_the_number_of_a_note_is_left_out_and_a_power_stays(
+    clawmem: Command, vault_root: Path, tmp_path: Path, before: str, raised: str, after: str, shown: str
+) -> None:
+    end = f"{after}, and Bergen has a motor of 45 kW."
+    page = f"BT /F1 11 Tf 50 750 Td ({before}) Tj /F1 7 Tf 4 Ts ({raised}) Tj 0 Ts /F1 11 Tf ({end}) Tj ET"
+    up = f"<w:r><w:rPr><w:vertAlign w:val='superscript'/></w:rPr><w:t>{raised}</w:t></w:r>"
+    for name, data in (
+        ("a.pdf", pdf(contents=[page.encode()])),
+        ("a.html", f"<!doctype html><p>{before}<sup>{raised}</sup>{end}</p>".encode()),
+        ("a.docx", office(WORD.format(f"<w:p>{RUN.format(before)}{up}{RUN.format(end)}</w:p>"))),
+        ("a.pptx", slide_of_runs((before, {}), (raised, {"baseline": "30000"}), (end, {}))),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert clawmem("ingest", str(tmp_path / name)).code == 0
+    ledger = "".join(path.read_text() for path in (vault_root / "ledger").glob("*.jsonl"))
+    texts = [json.loads(line)["text"].removeprefix("# Page 1\n\n") for line in ledger.splitlines()]
+    assert [text.rpartition(", and")[0] for text in texts] == [shown]  # the same text again is known
+
+
+STRUCK = "<w:r><w:rPr><w:{}/></w:rPr><w:t>is never true </w:t></w:r>"
+
+
+def test_what_is_struck_out_is_not_said(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:
+    half, rest = MOTOR[:20], MOTOR[20:]
+    words = "".join(STRUCK.format(mark) for mark in ("strike", "dstrike", "vanish"))
+    crossed = "".join(f"<{tag}>is never true </{tag}>" for tag in ("s", "del", "strike"))
+    style = "<span style='text-decoration: line-through'>never</span>"
+    for name, data in (
+        ("a.html", f"<!doctype html><p>{half}{crossed}{style}{rest}</p>".encode()),
+        ("a.docx", office(WORD.format(f"<w:p>{RUN.format(half)}{words}{RUN.format(rest)}</w:p>"))),
+        (
+            "a.pptx",
+            slide_of_runs((half, {"strike": "noStrike"}), ("is never true", {"strike": "sngStrike"}), (rest, {})),
+        ),
+    ):
+        (tmp_path / name).write_bytes(data)
+        assert clawmem("ingest", str(tmp_path / name)).code == 0
+    ledger = "".join(path.read_text() for path in (vault_root / "ledger").glob("*.jsonl"))
+    assert [json.loads(line)["text"] for line in ledger.splitlines()] == [MOTOR]  # the same text again is known
+
+
+def test_a_footnote_stands_below_its_paragraph(clawmem: Command, tmp_path: Path) -> None:
+    mark = "<w:r><w:footnoteReference w:id='2'/></w:r>"
+    note = f"<w:footnote w:id='2'><w:p>{RUN.format(BEARING)}</w:p></w:footnote>"
+    notes = WORD.format("").replace("w:document", "w:footnotes").replace("<w:body></w:body>", note)
+    heading = f"<w:p><w:pPr><w:outlineLvl w:val='0'/></w:pPr>{RUN.format('Motor')}</w:p>"
+    body = f"{heading}<w:p>{RUN.format(MOTOR)}{mark}</w:p><w:p>{RUN.format('The end.')}</w:p>"
+    text, found = digested(clawmem, "x.docx", office(WORD.format(body), {"footnotes": notes}), tmp_path)
+    assert text == f"# Motor\n\n{MOTOR}\n\nFootnotes:\n- {BEARING}\n\nThe end.\n"
+    assert [place(found[claim]) for claim in (MOTOR, BEARING)] == ["Motor", "Motor"]
+
+
+def test_a_deleted_row_of_a_table_stays_out(clawmem: Command, tmp_path: Path) -> None:
+    cell = "<w:tc><w:p>{}</w:p></w:tc>"
+    rows = (
+        f"<w:tr>{cell.format(RUN.format('Bearing'))}</w:tr>",
+        f"<w:tr><w:trPr><w:del/></w:trPr>{cell.format(RUN.format('Gone'))}</w:tr>",
+    )
+    body = f"<w:tbl>{''.join(rows)}</w:tbl><w:p>{RUN.format(MOTOR)}</w:p>"
+    assert digested(clawmem, "x.docx", office(WORD.format(body)), tmp_path)[0] == f"| Bearing |\n| --- |\n\n{MOTOR}\n"
 
 
 def test_a_short_line_that_ends_with_or_is_no_title(clawmem: Command, tmp_path: Path) -> None:
@@ -87,15 +189,13 @@ def test_headings_are_the_place_of_what_a_docx_says(clawmem: Command, tmp_path: 
 
 
 def test_a_docx_shows_what_was_inserted_and_not_what_was_deleted(clawmem: Command, tmp_path: Path) -> None:
-    run = "<w:r><w:t xml:space='preserve'>{}</w:t></w:r>"
     parts = (
-        run.format("The pump at Bergen has "),
-        f"<w:del><w:r><w:delText>no </w:delText></w:r></w:del><w:ins>{run.format('a motor of 45 kW ')}</w:ins>",
-        f"<w:moveFrom>{run.format('never ')}</w:moveFrom>{run.format('and runs at 1480 rpm.')}",
+        RUN.format("The pump at Bergen has "),
+        f"<w:del><w:r><w:delText>no </w:delText></w:r></w:del><w:ins>{RUN.format('a motor of 45 kW ')}</w:ins>",
+        f"<w:moveFrom>{RUN.format('never ')}</w:moveFrom>{RUN.format('and runs at 1480 rpm.')}",
     )
     body = f"<w:sdt><w:sdtContent><w:p>{''.join(parts)}</w:p></w:sdtContent></w:sdt>"
-    main = f"<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main'><w:body>{body}</w:body></w:document>"
-    assert digested(clawmem, "x.docx", office(main), tmp_path)[0] == f"{MOTOR}\n"
+    assert digested(clawmem, "x.docx", office(WORD.format(body)), tmp_path)[0] == f"{MOTOR}\n"
 
 
 def test_a_slide_is_the_place_of_what_a_pptx_says(clawmem: Command, tmp_path: Path) -> None:
