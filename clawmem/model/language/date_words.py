@@ -55,7 +55,8 @@ _PATTERN = re.compile(
     r"|in (?:about |around )?" + _COUNT.format("ahead") + " " + _UNIT.format("ahead_unit") + r"(?:'s? time)?\b"
     r"|(?:(?:over|during|in|for|on|by|until|since|around) )?(?:the |early |late )?"
     r"(?P<which>last|past|this past|this coming|coming|this|next|upcoming) " + _SPAN + r"\b"
-    r"|(?P<lead>(?:on|by|until|since|from|starting|as of|around|before|after|for|due) )?(?:the )?(?:"
+    r"|(?P<lead>(?:on|by|until|since|from|starting|as of|around|before|after|for|due) )?"
+    rf"(?:(?:{'|'.join([*_DAYS, *_SHORT_DAYS])})\.?,? )?(?:the )?(?:"
     + _MONTH.format("md_month")
     + r" (?P<md_day>\d{1,2})(?:st|nd|rd|th)?\b(?:,? "
     + _YEAR.format("md_year")

@@ -30,9 +30,9 @@ OVER_SHARE = 0.6
 # How close to a question a text is, as a cosine less the mean of the vault: one that is about something else, at most,
 # and one that answers it in other words, at least.
 FAR, CLOSE = 0.2, 0.5
-# The weight of how close a text itself is, beside its score: of a fact, and of an event or a note where no text has a
-# word of the question. An event is understood with those around it: where the best one covers this part of the words,
-# its own closeness does not count.
+# The weight of how close a text itself is, beside its score: of a fact at least, and of any text where none has a word
+# of the question. An event is understood with those around it: where the best one covers this part of the words, its
+# own closeness does not count.
 _MEANT, _OTHER_WORDS, _COVERED = 0.5, 3.0, 2 / 3
 _APART = 0.1  # what is closer counts
 # How many texts a vault is taken to have beside its own, when it tells how common a word is, and how many of them have
@@ -139,11 +139,21 @@ def meaning_share(closeness: float) -> float:
     return min(1.0, max(0.0, (closeness - FAR) / (CLOSE - FAR)))
 
 
-def with_meaning(score: float, channels: Mapping[str, float], closeness: float) -> tuple[float, dict[str, float]]:
-    """Return a score and what each channel adds to it, with how close the text itself is to the question."""
-    parts = {name: points / (1 + _MEANT) for name, points in channels.items()}
-    more = _MEANT * _part_meant(closeness) / (1 + _MEANT)
-    return score / (1 + _MEANT) + more, {**parts, "vector": parts.get("vector", 0.0) + more} if more else parts
+def with_meaning(
+    score: float, channels: Mapping[str, float], closeness: float, covered: float
+) -> tuple[float, dict[str, float]]:
+    """Return the score of a fact and what each channel adds to it, with how close the fact itself is to the question,
+    given which part of the question's words the best fact covers."""
+    weight = max(_MEANT, _own_weight(covered))
+    parts = {name: points / (1 + weight) for name, points in channels.items()}
+    more = weight * _part_meant(closeness) / (1 + weight)
+    return score / (1 + weight) + more, {**parts, "vector": parts.get("vector", 0.0) + more} if more else parts
+
+
+def _own_weight(covered: float) -> float:
+    """Return the weight of a text's own closeness. A question in other words than the texts have hardly has more than a
+    coincidence with any of them."""
+    return _OTHER_WORDS * max(0.0, 1 - covered / _COVERED)
 
 
 def _part_meant(closeness: float) -> float:
@@ -225,8 +235,8 @@ def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, floa
 
 def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: float) -> FusedHits:
     """Return events or notes by how close each itself is, too, given which part of the question's words the best one
-    covers. A question in other words than the texts have hardly has more than a coincidence with any of them."""
-    weight = _OTHER_WORDS * max(0.0, 1 - covered / _COVERED)
+    covers."""
+    weight = _own_weight(covered)
     if not weight or not closeness:
         return hits
     kept = 1 / (1 + weight)
@@ -234,6 +244,18 @@ def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: f
     scores = {n: score * kept + own[n] for n, score in hits.scores.items()}
     parts = {name: {n: points * kept for n, points in part.items()} for name, part in hits.parts.items()}
     parts["vector"] = {n: points + own[n] for n, points in parts["vector"].items()}
+    return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
+
+
+def of_days(hits: FusedHits, days: Collection[int], part: float) -> FusedHits:
+    """Return events or notes with those of the days that a question names nearer to a full match, by `part` of what
+    they lack of it."""
+    more = {n: part * (1 - hits.scores[n]) for n in days if n in hits.scores}
+    if not more:
+        return hits
+    scores = {n: score + more.get(n, 0.0) for n, score in hits.scores.items()}
+    time = hits.parts.get("time", {})
+    parts = {**hits.parts, "time": {**time, **{n: time.get(n, 0.0) + points for n, points in more.items()}}}
     return FusedHits(sorted(scores, key=scores.__getitem__, reverse=True), scores, parts)
 
 

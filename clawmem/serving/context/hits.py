@@ -115,18 +115,18 @@ def find_hits(
     on: TierCounts,
     wish: ContextRequest,
     counted: Mapping[str, AccessCount],
-    mends: bool = True,
+    typed: str = "",
 ) -> tuple[QuestionHits, list[str]]:
-    """Return the hits of the question by its words and its meaning, and remarks on others. With `mends`, slips in its
-    words are mended, once."""
+    """Return the hits of the question by its words and its meaning, and remarks on others. Slips in its words are
+    mended once: then `typed` is the question as it was, as in `RecallQuery`."""
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
     words = question_words(index, question, with_talk, has_vectors(vault))
-    if mends and (slips := slips_mended(index, question, words)) is not None:
-        hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, mends=False)
+    if not typed and (slips := slips_mended(index, question, words)) is not None:
+        hits, asides = find_hits(vault, index, on, wish._replace(question=slips[0]), counted, question)
         return hits, [slips[1], *asides]
-    hits, earlier = _search(vault, index, on, wish, counted, words, with_talk)
+    hits, earlier = _search(vault, index, on, wish, counted, words, with_talk, typed)
     hits = _with_chain(vault, on, wish, hits._replace(further={}))
     if asks_former(question) and not wanted.as_of:
         hits = hits._replace(former=_former(vault, index, wish))
@@ -181,10 +181,12 @@ def _search(
     counted: Mapping[str, AccessCount],
     words: QuestionWords,
     with_talk: bool,
+    typed: str,
 ) -> tuple[QuestionHits, str | None]:
     """Return the hits that are close to the best one of their kind, and `RecallResult.earlier`."""
     question = wish.question or ""
-    query = RecallQuery(question, wish.caller, wish.wanted, _answers_wanted(wish.budget), by_meaning=has_vectors(vault))
+    most = _answers_wanted(wish.budget)
+    query = RecallQuery(question, wish.caller, wish.wanted, most, by_meaning=has_vectors(vault), typed=typed)
     ranked, answered, earlier = best_rows(vault, index, query, words, counted)
     numbers = close_to_best(ranked, _FACTS_FROM)
     numbers += _of_topics(index, question, [n for n, _ in ranked], numbers) if len(numbers) < len(ranked) else []

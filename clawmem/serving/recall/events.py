@@ -27,7 +27,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.search.event_ranking import BESIDE, coverage, is_question
+from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, coverage, is_question
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import (
     AskedWords,
@@ -35,6 +35,7 @@ from clawmem.model.search.ranking import (
     event_weights,
     fuse,
     meaning_share,
+    of_days,
     share_of,
     with_own_meaning,
 )
@@ -49,7 +50,11 @@ _MOST_OF_DAYS = 500  # events of the days in a question that are read
 _CLOCK = re.compile(r"(?:- )?(\d\d:\d\d)\b")
 # As close as this in meaning, a text may answer though it has only the names of the question.
 _CLEARLY = 0.4
+_ADVICE_SHARE = 0.8  # what an assistant says tells less of the person who asks, and keeps this part of its score
 _SPARE = 5  # read at first beside as many as are shown
+# What a note and an event of a day that the question names get of what they lack of a full match. People often tell
+# another day what happened.
+_NOTED_THEN, _SAID_THEN = 0.3, 0.1
 
 
 class EventResults(NamedTuple):
@@ -120,21 +125,21 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
     hits: list[Mapping[str, ChannelHits]] = []
     if EVENTS in where:
         keyword = _spoken(event_keywords(index, question, pieces), pieces)
-        close = events_by_meaning(vault, index, question) if asked.by_meaning else WORDS_ONLY
+        close = events_by_meaning(vault, index, asked.typed or question) if asked.by_meaning else WORDS_ONLY
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
         hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
         value = _Held.of(words, _event_share)
-        ranked = _fused(hits[-1], pieces, value, close)
+        ranked = of_days(_fused(hits[-1], pieces, value, close), hits[-1]["time"].scores, _SAID_THEN)
         heard = _heard(index, ranked, limit, asked.wanted, NOTES in where, value, normal(question), close)
     if NOTES in where or SUMMARIES in where:
         keyword = _spoken(note_keywords(index, pieces, owners), pieces)
-        close = notes_by_meaning(vault, index, question, owners)
+        close = notes_by_meaning(vault, index, asked.typed or question, owners)
         near = {*keyword.scores, *close.scores}
         hits.append({"keyword": keyword, "vector": close, "time": passages_in_span(index, "note", span, near, owners)})
         kinds = {NOTES, SUMMARIES} & set(where)
         value = _Held.of(words, lambda rows, n: float(-n in rows))  # the rows of lines are below 0
-        ranked = _fused(hits[-1], pieces, value, close)
+        ranked = of_days(_fused(hits[-1], pieces, value, close), hits[-1]["time"].scores, _NOTED_THEN)
 
         def fits(row: NoteLineRow) -> bool:
             if page_kind(row.path) not in kinds or not is_within(row.day, asked.wanted):
@@ -208,9 +213,15 @@ def _heard(
         ]
         if len(heard) >= limit:
             break
+    heard = [_as_advice(hit) if hit.event.role == ASSISTANT else hit for hit in heard]
     heard.sort(key=lambda hit: hit.event.timestamp, reverse=True)
     # What has the words itself comes before what only stands beside them.
     return tuple(sorted(heard, key=lambda hit: (-hit.score, -hit.share))[:limit])
+
+
+def _as_advice(hit: EventHit) -> EventHit:
+    channels = {name: points * _ADVICE_SHARE for name, points in hit.channels.items()}
+    return hit._replace(score=round(hit.score * _ADVICE_SHARE, 4), channels=channels)
 
 
 def with_verdicts(index: Index, heard: Sequence[EventHit], moment: str) -> tuple[EventHit, ...]:

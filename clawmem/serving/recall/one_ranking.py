@@ -12,7 +12,7 @@ from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import SHARE_IN_DOUBT, in_doubt
 from clawmem.model.records.entity import owner_of
 from clawmem.model.records.event import display_speaker, trust_limit
-from clawmem.model.search.event_ranking import only_asks
+from clawmem.model.search.event_ranking import ASSISTANT, only_asks
 from clawmem.serving.recall.result import EVENTS, FACTS, EventHit, FactHit, NoteHit, RecallHit, RecallResult, page_kind
 
 Scored = TypeVar("Scored", FactHit, EventHit, NoteHit)
@@ -73,7 +73,13 @@ def _newest_of_near_ties(hits: Sequence[RecallHit]) -> list[RecallHit]:
 
 def _ties(first: RecallHit, hit: RecallHit) -> bool:
     same = FACTS not in (first.kind, hit.kind) and hit.hit.only_named == first.hit.only_named
+    # An assistant often repeats later what it was told.
+    same = same and _is_advice(first) == _is_advice(hit)
     return same and hit.hit.share == first.hit.share and hit.hit.score >= NEAR_TIE * first.hit.score
+
+
+def _is_advice(hit: RecallHit) -> bool:
+    return isinstance(hit.hit, EventHit) and hit.hit.event.role == ASSISTANT
 
 
 def _when(hit: RecallHit) -> tuple[str, int]:

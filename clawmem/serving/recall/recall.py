@@ -112,7 +112,8 @@ class RecallQuery(NamedTuple):
     Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
     searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
     less than the part `near` of the best score. `policy` is that of `tiers.policy`.
-    With `mends`, words that no text has are read as known ones that differ in a letter, once.
+    Words that no text has are read as known ones that differ in a letter, once: then `typed` is the question as it was,
+    whose meaning is searched.
     """
 
     words: str
@@ -125,7 +126,7 @@ class RecallQuery(NamedTuple):
     least: float = 0.0
     near: float = 0.0
     policy: str = RECENCY_POLICY
-    mends: bool = True
+    typed: str = ""
 
 
 WORDS_ONLY = ChannelHits({}, False, "only words are searched")
@@ -290,8 +291,8 @@ def recall_in(vault: Vault, index: Index, asked: RecallQuery) -> RecallResult:
     result = RecallResult((), {}, (*index.notices, *unread, *vault.catalog_notice()))
     with_talk = bool(group) and has_passages(index)
     words = question_words(index, asked.words, with_talk, asked.by_meaning and has_vectors(vault))
-    if asked.mends and (slips := slips_mended(index, asked.words, words)) is not None:
-        mended = recall_in(vault, index, asked._replace(words=slips[0], mends=False))
+    if not asked.typed and (slips := slips_mended(index, asked.words, words)) is not None:
+        mended = recall_in(vault, index, asked._replace(words=slips[0], typed=asked.words))
         return mended._replace(notices=(*mended.notices, slips[1]))
     if FACTS in where:
         unkept = count_accesses(unfolded_accesses(vault))
@@ -590,7 +591,7 @@ def _facts(
     hits = {
         "predicate": predicate_channel(index, question, catalog, wanted, user) if read else unread,
         "keyword": keyword_channel(index, forms, wanted, sketched=sketched),
-        "vector": facts_by_meaning(vault, index, question, wanted) if asked.by_meaning else WORDS_ONLY,
+        "vector": facts_by_meaning(vault, index, asked.typed or question, wanted) if asked.by_meaning else WORDS_ONLY,
     }
     near = {n for hit in hits.values() for n in hit.scores}
     span = time_asked(question, asked.caller.now)
@@ -728,7 +729,10 @@ def _best(
     if close := scores["vector"]:
         # A fact without a vector yet is judged by its words.
         known = {fact.id for fact in ranked}.intersection(hits["vector"].embedded or features)
-        ranked = [_with_meaning(fact, close.get(fact.id, 0.0)) if fact.id in known else fact for fact in ranked]
+        covered = max(parts["keyword"].values(), default=0.0)
+        ranked = [
+            _with_meaning(fact, close.get(fact.id, 0.0), covered) if fact.id in known else fact for fact in ranked
+        ]
         ranked.sort(key=lambda fact: -fact.score)
     best = sorted(ranked, key=lambda fact: only_named(row_of[fact.id], fact))[: asked.limit]
     # An agent's own facts come first among the best ones.
@@ -736,8 +740,8 @@ def _best(
     return [(row_of[fact.id], features[fact.id].tier, fact) for fact in best]
 
 
-def _with_meaning(fact: RankedFact, closeness: float) -> RankedFact:
-    score, parts = with_meaning(fact.score - fact.prior, fact.channels, closeness)
+def _with_meaning(fact: RankedFact, closeness: float, covered: float) -> RankedFact:
+    score, parts = with_meaning(fact.score - fact.prior, fact.channels, closeness, covered)
     more = score * fact.prior / (fact.score - fact.prior) if fact.score > fact.prior else 0.0
     return RankedFact(fact.id, score + more, parts, more)
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from clawmem.model.lifecycle.tiers import TIERS
 from clawmem.model.search.ranking import (
+    CLOSE,
     EVENT_WEIGHTS,
     NAME_ONLY,
     OTHERS_SHARE,
@@ -23,11 +24,13 @@ from clawmem.model.search.ranking import (
     fuse,
     meaning_share,
     normalized,
+    of_days,
     ordered,
     prior,
     rank,
     scaled,
     share_of,
+    with_meaning,
     word_weight,
 )
 
@@ -111,6 +114,23 @@ def test_meaning_counts_more_the_less_of_the_question_its_best_turn_has() -> Non
     for hits in fused:
         assert [sum(hits.channels(n).values()) for n in hits.order] == [hits.scores[n] for n in hits.order]
         assert list(hits.channels(1)) == ["keyword", "vector"]
+
+
+def test_the_meaning_of_a_fact_counts_more_the_less_of_the_question_any_fact_has() -> None:
+    scores = [with_meaning(0.4, {"keyword": 0.4}, CLOSE, covered)[0] for covered in (1.0, 0.6, 0.3, 0.0)]
+    assert scores == sorted(scores) and scores[0] == pytest.approx((0.4 + 0.5) / 1.5)
+    assert scores[-1] == pytest.approx((0.4 + 3.0) / 4.0)
+    score, parts = with_meaning(0.4, {"keyword": 0.4}, CLOSE, 0.3)
+    assert sum(parts.values()) == pytest.approx(score) and set(parts) == {"keyword", "vector"}
+
+
+def test_what_is_of_a_named_day_is_nearer_to_a_full_match() -> None:
+    hits = fuse({"keyword": {1: 4.0, 2: 3.8}, "time": {2: 1.0, 9: 1.0}}, {"keyword": 1.0, "time": 0.0}, 0.5)
+    of_that_day = of_days(hits, [2, 7], 0.3)
+    assert [hits.order[0], of_that_day.order[0]] == [1, 2]
+    assert of_that_day.scores[2] == pytest.approx(hits.scores[2] + 0.3 * (1 - hits.scores[2]))
+    assert sum(of_that_day.channels(2).values()) == pytest.approx(of_that_day.scores[2])
+    assert 7 not in of_that_day.scores and of_days(hits, [], 0.3) is hits
 
 
 def test_the_best_hit_of_every_channel_scores_one_before_its_prior() -> None:

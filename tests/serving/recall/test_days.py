@@ -72,3 +72,10 @@ def test_the_words_that_a_fact_quotes_are_searched(vault: Vault, caller: Caller)
     assert [hit.fact.fact for hit in recall(vault, "catamaran", caller, FactFilter(), 5).found] == [
         "The user sails early"
     ]
+
+
+def test_a_note_of_the_named_day_stands_first(clawmem: Command) -> None:
+    assert clawmem("note", "Bought two bags of barley at the mill.", "--date", "2026-11-06").code == 0
+    assert clawmem("note", "Bought barley again, at the mill. Three bags of barley.", "--date", "2026-11-13").code == 0
+    lines = clawmem("recall", "what did I buy at the mill on Friday the 6th of November").out.splitlines()
+    assert "two bags" in lines[0] and any("Three bags" in line for line in lines[1:])

@@ -149,6 +149,25 @@ def test_a_question_in_other_words_is_not_answered_by_a_word_in_passing(clawmem:
     assert "nine hundred" in answer
 
 
+def test_the_word_of_the_user_stands_before_the_advice_of_an_assistant(vault: Vault, caller: Caller) -> None:
+    said = [("user", "My loom needs cotton warp"), ("assistant", "A loom needs cotton warp")]
+    day = "2026-03-05T10:00:00Z"
+    messages = [Message(n, role, text, day, session=f"s{n}", external_id=text) for n, (role, text) in enumerate(said)]
+    ingest(vault, messages, caller, "x")
+    assert texts(ask(vault, caller, "which warp does the loom need", EVENTS)) == [text for _, text in said]
+
+
+@needs_local_model
+def test_the_meaning_of_a_question_is_that_of_its_words_as_typed(clawmem: Callable[..., Any]) -> None:
+    for fact in ("Elastoplast gives me blisters, paper tape only.", "The platter with the crab on it is Ada's."):
+        clawmem("remember", fact)
+    for line in ("The ferry was late.", "Paid for the roof.", "Two hens are moulting."):
+        clawmem("note", line)
+    clawmem("heartbeat")
+    found = clawmem("recall", "which plaster can a nurse use on me", "--all").out.splitlines()
+    assert "Elastoplast" in found[0]
+
+
 def test_a_text_that_was_taken_in_is_found_and_a_noted_line_only_once(clawmem: Callable[..., Any]) -> None:
     clawmem("ingest", "-", "--source", "meeting notes", given="The caretaker wants the rent in zlotys.")
     assert "rent in zlotys" in clawmem("recall", "zlotys").out
