@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
-from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.attribution.quoted import is_prompt_injection
 from clawmem.learning.by_model.telemetry import model_run
 from clawmem.llm.loop import answer_schema, data_lines, grounded
 from clawmem.llm.presets import ModelTask, checked_answer

@@ -258,7 +258,7 @@ KINDS: tuple[FileKind, ...] = (
         RECORD, (OWN,),
     )._replace(undo=NEVER),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
-    yaml_kind("workflow", "workflows/*.yaml", "clawmem.model.records.workflow:parse_workflow", PARSE),
+    yaml_kind("workflow", "workflows/*.yaml", "clawmem.model.records.task:parse_workflow", PARSE),
     _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
     yaml_kind("failure modes", "governance/failures.yaml", "clawmem.model.records.failure:parse_modes", PARSE),
     json_kind(

@@ -9,10 +9,9 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project
+from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project, realms_of_work
 from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.index.search.scoped import realms_of_work
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances, served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read, may_read

@@ -78,7 +78,7 @@ def start_text(
     newest first. `turns_on` is the command by which a person lets a program read; a sub-agent gets none, and is not
     told what is unread."""
     # A prompt needs none of these.
-    from clawmem.index.search.scoped import namesakes
+    from clawmem.index.search.listing import namesakes
     from clawmem.memory.health.status import unread_messages
     from clawmem.serving.context.context import context
 

@@ -33,7 +33,7 @@ VERSION = "31"
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
-#   a commit which is not accepted here, see `clawmem.index.refresh.outside`.
+#   a commit which is not accepted here, see `clawmem.index.refresh.refresh`.
 # - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
 #   `clawmem.index.tables.schema`.
 TABLES = """

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.learning.attribution.orders import limit_trust
+from clawmem.learning.attribution.quoted import limit_trust
 from clawmem.learning.by_model.telemetry import model_run
 from clawmem.learning.reconciling.round_state import LearningCandidate
 from clawmem.learning.rules import rules

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.attribution.quoted import is_prompt_injection
 from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact

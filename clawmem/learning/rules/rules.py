@@ -14,8 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from clawmem.learning.attribution.forgetting import asked_to_forget
-from clawmem.learning.attribution.orders import limit_trust
-from clawmem.learning.attribution.quoted import own_sentences
+from clawmem.learning.attribution.quoted import limit_trust, own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, speaker_of, sub_span
 from clawmem.learning.rules.clauses import (
     CORRECTION,
@@ -35,7 +34,7 @@ from clawmem.learning.rules.clauses import (
     with_small_initial,
 )
 from clawmem.learning.rules.language import language_of
-from clawmem.learning.signs import keeping_score
+from clawmem.learning.turn_end import keeping_score
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, is_low_trust
 from clawmem.model.language.date_words import find_dates

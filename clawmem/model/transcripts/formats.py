@@ -24,10 +24,8 @@ from clawmem.model.records.strict_json import (
     refuse_deep,
 )
 from clawmem.model.transcripts import (
-    chat,
     claude_code,
     codex,
-    cursor,
     exports,
     gemini,
     openclaw,
@@ -173,7 +171,7 @@ RECORDS = {
     "openclaw-trajectory": TranscriptFormat(
         "a session from `openclaw sessions export-trajectory`", openclaw.fits_trajectory, openclaw.read_trajectory
     ),
-    "cursor": TranscriptFormat("a transcript of Cursor's agent", cursor.fits, cursor.read),
+    "cursor": TranscriptFormat("a transcript of Cursor's agent", opencode.fits_cursor, opencode.read_cursor),
     "chatgpt": TranscriptFormat(
         "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
         exports.fits,
@@ -183,10 +181,10 @@ RECORDS = {
         "`conversations.json` of a Claude export, without attached files", exports.fits_claude, exports.read_claude
     ),
     "openai": TranscriptFormat(
-        '`{"messages": [...]}`: one document, an array of them, or one a line', chat.fits_chat, chat.read_chat
+        '`{"messages": [...]}`: one document, an array of them, or one a line', exports.fits_chat, exports.read_chat
     ),
     "jsonl": TranscriptFormat(
-        'one message a line: `{"role": ..., "content": ...}`', chat.fits_message, chat.read_message
+        'one message a line: `{"role": ..., "content": ...}`', exports.fits_message, exports.read_message
     ),
 }
 TEXTS = {

@@ -7,8 +7,8 @@ from clawmem.extension import foreign, named
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
+from clawmem.index.search.listing import all_guardrails, guardrail_rows
 from clawmem.index.search.lookup import unreadable_notices
-from clawmem.index.search.scoped import all_guardrails, guardrail_rows
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.reach import Reach

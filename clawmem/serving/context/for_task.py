@@ -13,8 +13,8 @@ from typing import Any
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had
+from clawmem.index.search.listing import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
-from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of

@@ -25,10 +25,10 @@ from clawmem.index.search.by_tier import (
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
 from clawmem.index.search.conflicts import conflicting_pairs
+from clawmem.index.search.listing import realms_of_work
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.notes import days_of
 from clawmem.index.search.rival_values import oldest_first
-from clawmem.index.search.scoped import realms_of_work
 from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog

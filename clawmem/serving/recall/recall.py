@@ -21,7 +21,7 @@ from clawmem.index.search.channels import (
     weigh_words,
     words_had,
 )
-from clawmem.index.search.forms import asked_forms
+from clawmem.index.search.conflicts import asked_forms
 from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
@@ -57,7 +57,7 @@ from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
-from clawmem.model.search.named import PERSON, belongs_to, name_words, owners_asked
+from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked
 from clawmem.model.search.ranking import (
     NAME_ONLY,
     AskedOf,
@@ -413,7 +413,7 @@ def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[Re
     known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
     if not unheard or len(known) > _FEW_KNOWN:
         return []
-    from clawmem.index.vectors.near_words import has_near_word  # few questions find nothing
+    from clawmem.index.vectors.local_model import has_near_word  # few questions find nothing
 
     return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
 
@@ -604,7 +604,7 @@ def _facts(
     }
     best = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
     for _ in range(asked.passes - 1):
-        from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
+        from clawmem.index.search.graph import links_channel  # most questions need one pass
 
         # What an earlier pass found is kept, also where it is now among the facts that this one starts from.
         known = hits["links"].scores if "links" in hits else {}

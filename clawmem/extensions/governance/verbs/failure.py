@@ -9,8 +9,8 @@ from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.scoped import all_guardrails
 from clawmem.memory.failure_modes import (
     KnownModes,
     came_back,

@@ -16,7 +16,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.language.text import forms_of
 from clawmem.model.records.entity import title_of
-from clawmem.model.search.named import FactPlace, named_and_others
+from clawmem.model.search.meant import FactPlace, named_and_others
 from clawmem.model.search.ranking import AskedOf, RankingFeatures, meaning_share, rank
 
 if TYPE_CHECKING:

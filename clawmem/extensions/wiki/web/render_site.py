@@ -27,8 +27,7 @@ from clawmem.extensions.wiki.values.page import (
     site_paths,
     topic_page,
 )
-from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, template
-from clawmem.extensions.wiki.web.notes import NoteRenderer
+from clawmem.extensions.wiki.web.notes import LIBRARIES, POLICY, STATIC, NoteRenderer, template
 from clawmem.extensions.wiki.web.site_data import (
     DECISION,
     ENDED,

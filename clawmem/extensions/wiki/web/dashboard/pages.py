@@ -67,8 +67,7 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import kind_of, summary_path, title_of
 from clawmem.model.records.event import is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
-from clawmem.model.records.task import CLOSED, Task
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import CLOSED, STATES, Task
 from clawmem.model.search.passage import excerpt
 from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
