@@ -299,7 +299,7 @@ def _is_plain(data: bytes) -> bool:
 
 def _changed_lines(old: bytes, new: bytes) -> ItemsChange:
     """Compare two files with one fact a line. Raise ValueError or ClawmemError if a changed line is no fact."""
-    start = _common_start(old, new)
+    start = new.rfind(b"\n", 0, common_start(old, new)) + 1
     most = min(len(old), len(new)) - start
     end = _common_end(old, new, most)
     old_lines, new_lines = _lines(old[start : len(old) - end]), _lines(new[start : len(new) - end])
@@ -326,11 +326,6 @@ def _lines(data: bytes) -> list[bytes]:
     """Return the lines of a part of a file, without commas at their ends; brackets of the list are empty lines."""
     stripped = (line.strip().removesuffix(b",") for line in data.split(b"\n"))
     return [b"" if line in (b"[", b"]", b"[]") else line for line in stripped]
-
-
-def _common_start(old: bytes, new: bytes) -> int:
-    """Return how many bytes the files share at their start, in whole lines."""
-    return new.rfind(b"\n", 0, common_start(old, new)) + 1
 
 
 def _common_end(old: bytes, new: bytes, most: int) -> int:

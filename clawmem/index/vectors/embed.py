@@ -70,7 +70,7 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
             continue
         record = json.loads(line)
         for piece in pieces(record["text"])[:_MOST_PIECES]:
-            if _is_data(piece):
+            if sum(map(piece.count, _MARKS_OF_DATA)) > _MOST_MARKS * max(len(piece), 100):
                 continue
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
             yield EmbeddedText(f"{day} {event_id}", words, key_of(words))
@@ -80,11 +80,6 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
     ):
         text = json.loads(line)["text"]
         yield EmbeddedText(f"{day} {event_id}", text, key_of(text))
-
-
-def _is_data(piece: str) -> bool:
-    """Whether a piece is JSON, a table or code rather than sentences, by its marks."""
-    return sum(map(piece.count, _MARKS_OF_DATA)) > _MOST_MARKS * max(len(piece), 100)
 
 
 def note_texts(index: Index) -> Iterator[EmbeddedText]:

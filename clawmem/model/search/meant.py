@@ -136,17 +136,13 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     """Return whether a name stands beside another word of the same name that was not asked for."""
     word, start, end = found[place]
     beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
-    if beside and _opens_a_sentence(beside[0], text):
+    if beside and (text[: beside[0][1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-")):
         from clawmem.model.language.common_words import COMMON_WORDS  # few names stand second in a sentence
 
         beside = [] if beside[0][0].casefold() in COMMON_WORDS else beside
     beside += [found[place + 1]] if place + 1 < len(found) and text[end : found[place + 1][1]] == " " else []
     names = (pair[0] for pair in beside if pair[0][0].isupper() and pair[0].casefold() not in _PLAIN)
     return word[0].isupper() and any(name.casefold() not in asked for name in names)
-
-
-def _opens_a_sentence(token: tuple[str, int, int], text: str) -> bool:
-    return text[: token[1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-")
 
 
 def is_name(word: str) -> bool:
