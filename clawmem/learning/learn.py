@@ -10,8 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import Unreadable
 from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.sentences import said_by_user
-from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
-from clawmem.learning.by_model.telemetry import add_event, with_lines
+from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, ledger_paths, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.learning.adapt import current_adaptation
-from clawmem.learning.by_model.extraction import RULES
+from clawmem.learning.by_model.telemetry import RULES
 from clawmem.learning.reconciling.entities import (
     RELATION_PREDICATES,
     EntityTitles,

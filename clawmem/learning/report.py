@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.learning.by_model.extraction import RULES
+from clawmem.learning.by_model.telemetry import RULES
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.promote import PromoteResult
 from clawmem.learning.reconciling.round_state import (

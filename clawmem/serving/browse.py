@@ -19,8 +19,7 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.reach import PROJECT
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.lifecycle.tiers import SCORE_POLICY
+from clawmem.model.lifecycle.tiers import SCORE_POLICY, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, visible_owners

@@ -10,7 +10,7 @@ from contextlib import closing
 from itertools import islice, repeat
 
 from clawmem.index.search.channels import ChannelHits
-from clawmem.index.tables.fts_engine import phrases_of
+from clawmem.index.tables.keyword import phrases_of
 from clawmem.index.tables.schema import TOKENS, check_event, check_note
 from clawmem.index.tables.store import Index
 from clawmem.model.language.languages import spaced

@@ -37,7 +37,7 @@ from clawmem.model.facts.gates import (
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import PREMISES, in_doubt
-from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.lifecycle.tiers import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.settings.settings import LEARNER

@@ -9,8 +9,21 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from clawmem.model.records.event import CHANNEL, MARK, PARTICIPANTS
-from clawmem.model.transcripts.message import Message, SkippedLine, first, is_app, origin_of, role_of, time_of, word
-from clawmem.model.transcripts.parts import Read, TranscriptState, answered, called, said
+from clawmem.model.transcripts.message import (
+    Message,
+    Read,
+    SkippedLine,
+    TranscriptState,
+    answered,
+    called,
+    first,
+    is_app,
+    origin_of,
+    role_of,
+    said,
+    time_of,
+    word,
+)
 
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _REMEMBERED = frozenset({"user_editable_context", "model_editable_context"})

@@ -23,8 +23,7 @@ from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.lifecycle.premises import in_doubt
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.lifecycle.tiers import last_access
+from clawmem.model.lifecycle.tiers import last_access, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for

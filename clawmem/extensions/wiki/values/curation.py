@@ -19,7 +19,7 @@ from clawmem.model.facts.reach import realm_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.premises import REVIEW_BY
-from clawmem.model.lifecycle.staleness import CHECK_FAILED, SOURCE_CHANGED
+from clawmem.model.lifecycle.tiers import CHECK_FAILED, SOURCE_CHANGED
 from clawmem.model.proposals.proposal import (
     APPROVED,
     ARCHIVE,
