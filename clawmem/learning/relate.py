@@ -58,9 +58,8 @@ class StatementTriple(NamedTuple):
 
 
 class SubjectPhrase(NamedTuple):
-    """The subject of a statement: its name in triples, its kind, the rest of the text, and what is owned
-    (`Ann's birthday`).
-    """
+    """The subject of a statement: its name in triples, its kind, the rest of the text, and what is owned (`Ann's
+    birthday`)."""
 
     subject: str
     kind: str
@@ -70,9 +69,8 @@ class SubjectPhrase(NamedTuple):
 
 
 class EntityNames:
-    """All names of each entity in statements. `default` is the entity of facts without an explicit one.
-
-    `user` is the name of the user of the vault."""
+    """All names of each entity in statements. `default` is the entity of facts without an explicit one. `user` is the
+    name of the user of the vault."""
 
     def __init__(self, known: Iterable[Entity], default: str, user: str = "user") -> None:
         self._default = default
@@ -85,10 +83,8 @@ class EntityNames:
         self._names["user"] |= self._names[normal(user)]
 
     def whose(self, text: str, entity: str) -> SubjectPhrase | None:
-        """Return the subject of a text if it is the entity that holds it.
-
-        In the default entity the subject may be any known entity or the user.
-        """
+        """Return the subject of a text if it is the entity that holds it. In the default entity the subject may be any
+        known entity or the user."""
         for head, rest, owned in _heads(text):
             name = normal(head)
             bare = name.removeprefix("the ")
@@ -249,10 +245,8 @@ class RelateResult(NamedTuple):
 
 
 def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> RelateResult:
-    """Add triples to the facts that came after the commit `since`, or to all facts.
-
-    The lock is not held while facts are read. With `dry_run` nothing is written.
-    """
+    """Add triples to the facts that came after the commit `since`, or to all facts. The lock is not held while facts
+    are read. With `dry_run` nothing is written."""
     found = run_query(vault, lambda index: _missing_triples(vault, index, since))
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(fact.after, fact.entity) for fact in found))
@@ -319,10 +313,8 @@ def _parsed(data: bytes | None, path: str) -> Sequence[Fact]:
 
 
 def _needs_triple(index: Index, fact: Fact) -> bool:
-    """Return whether a fact still needs a triple.
-
-    A fact that replaces another one inherits its relation, which may not match the new words.
-    """
+    """Return whether a fact still needs a triple. A fact that replaces another one inherits its relation, which may not
+    match the new words."""
     if not fact.is_current or fact.object or _is_learned(fact):
         return False
     if not (fact.subject or fact.predicate or fact.relation_phrase):
@@ -395,10 +387,9 @@ def apply_triples(
 
 
 def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[ValueConflict]:
-    """Return the conflicts that the new triples of some facts show, each with the question for a person.
-
-    A fact without a triple states no value that `remember` could compare. The question proposes the fact of the
-    highest trust, and of these the latest. A question that was asked before, about the same facts, is not repeated."""
+    """Return the conflicts that the new triples of some facts show, each with the question for a person. A fact without
+    a triple states no value that `remember` could compare. The question proposes the fact of the highest trust, and of
+    these the latest. A question that was asked before, about the same facts, is not repeated."""
     finder = RivalValueFinder(work)
     new = {placed.fact.id: placed.fact for placed in kept}
     found: dict[str, ValueConflict] = {}

@@ -162,10 +162,9 @@ class Work(NamedTuple):
 
 @contextmanager
 def opened_work(vault: Vault, named: str | None, working_folder: Path) -> Iterator[Work]:
-    """Yield the work that `named` means: a folder, a file, or a commit, which are looked for in this order.
-
-    Without a name it is the checkout of the working folder, unless that is in the vault. Raise NotFound,
-    and Refused for a folder of the vault."""
+    """Yield the work that `named` means: a folder, a file, or a commit, which are looked for in this order. Without a
+    name it is the checkout of the working folder, unless that is in the vault. Raise NotFound, and Refused for a folder
+    of the vault."""
     root = vault.root.resolve()
     path = (working_folder / Path(named).expanduser()).resolve() if named else top_of_checkout(working_folder)
     if path.is_dir():

@@ -91,9 +91,8 @@ class Line(NamedTuple):
 
     @property
     def fact_id(self) -> str:
-        """The id of the fact that the line becomes: a hash, the same in every vault and on every run.
-
-        Two wordings of one origin have two ids. They begin with the same digits, so that one finds the other."""
+        """The id of the fact that the line becomes: a hash, the same in every vault and on every run. Two wordings of
+        one origin have two ids. They begin with the same digits, so that one finds the other."""
         pair = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
         if not self.has_id:
             return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *pair)
@@ -213,10 +212,8 @@ def _time_problem(timestamp: str) -> str | None:
 
 
 def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
-    """Return the fact that a line becomes while it is current, without its time of recording.
-
-    Raise InvalidInput if a value cannot be kept. `trust` is the trust of the claims; the source's name may lower it.
-    """
+    """Return the fact that a line becomes while it is current, without its time of recording. Raise InvalidInput if a
+    value cannot be kept. `trust` is the trust of the claims; the source's name may lower it."""
     values = line.values
     if is_source_of_copies(values["source"]):
         raise InvalidInput(
@@ -257,9 +254,8 @@ def status_of(fact: Fact) -> str:
 
 
 def line_of(fact: Fact, entity: str, author: str, replaced_by: str | None = None) -> dict[str, Any]:
-    """Return the line of a fact. `author` counts for a fact that did not come as a line.
-
-    `replaced_by` is the id in the contract of the fact that superseded it, where that is known."""
+    """Return the line of a fact. `author` counts for a fact that did not come as a line. `replaced_by` is the id in the
+    contract of the fact that superseded it, where that is known."""
     status = status_of(fact)
     values: dict[str, Any] = {
         "entity": entity,

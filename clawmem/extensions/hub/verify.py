@@ -56,9 +56,7 @@ class Verified(NamedTuple):
 
 def verify(connection: HubConnection, org: str | None = None) -> Verified:
     """Fold the log of each vault and compare the result with the tables, in one snapshot. Needs an open transaction.
-
-    The transaction must not have read anything yet, as its isolation level is set here.
-    """
+    The transaction must not have read anything yet, as its isolation level is set here."""
     begin_snapshot(connection)
     vaults = vaults_of(connection, org)
     counts: dict[str, int] = {}

@@ -41,11 +41,8 @@ ABOUT = "about"
 
 
 class GraphEdge(NamedTuple):
-    """An edge from one node to another. Nodes are facts by id and entities by name.
-
-    `forward` says that the first node points to the second. `relation` is a link type, superseded_by, related, about
-    (subject) or in (place).
-    """
+    """An edge from one node to another. Nodes are facts by id and entities by name. `forward` says that the first node
+    points to the second. `relation` is a link type, superseded_by, related, about (subject) or in (place)."""
 
     source: str
     relation: str
@@ -265,10 +262,8 @@ def active_rows(index: Index) -> dict[int, str]:
 
 
 def things_named(index: Index, names: Collection[str]) -> dict[str, str | None]:
-    """Return those of some names that are known: titles or aliases, with their entity, and subjects of facts.
-
-    The names are in normal form.
-    """
+    """Return those of some names that are known: titles or aliases, with their entity, and subjects of facts. The names
+    are in normal form."""
     query = "SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM fact WHERE subject = value)"
     known: dict[str, str | None] = {name: None for (name,) in index.database.execute(query, (json.dumps([*names]),))}
     known.update({name: entity for entity, name in entities_called(index, [*names]).items()})

@@ -30,12 +30,10 @@ def replaced_since(
     wanted: FactFilter,
     found: ChannelHits,
 ) -> str | None:
-    """Return a time in the span at which a since replaced fact was true that answers the question, or None.
-
-    A fact answers by its predicate and subject, or if it matches the words about as well as the best one in `found`.
-    The time is the end of the last day on which the fact was true to the end of the day, or else the first moment in
-    the span at which it was true.
-    """
+    """Return a time in the span at which a since replaced fact was true that answers the question, or None. A fact
+    answers by its predicate and subject, or if it matches the words about as well as the best one in `found`. The time
+    is the end of the last day on which the fact was true to the end of the day, or else the first moment in the span at
+    which it was true."""
     replaced = wanted._replace(replaced_in=span)
     answering = list(predicate_channel(index, question, catalog, replaced).scores)
     if not answering and words:
@@ -49,10 +47,8 @@ def replaced_since(
 
 
 def outdated_remarks(index: Index, event_ids: Collection[str], moment: str) -> dict[str, str]:
-    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words.
-
-    Facts that were merged, or only worded anew, still hold.
-    """
+    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. Facts
+    that were merged, or only worded anew, still hold."""
     rows = index.database.execute(
         f"SELECT fact.{FACT_COLUMNS.replace(', ', ', fact.')} FROM json_each(?) AS given"
         " CROSS JOIN fact INDEXED BY fact_event ON fact.event = given.value"
@@ -137,7 +133,6 @@ def resting_on(index: Index, ids: Collection[str], replaced: bool = False) -> li
 
 def edges_towards(index: Index, ids: Collection[str]) -> list[tuple[str, str, str]]:
     """Return, for some facts, each fact that rests on one of them or that one of them replaced, and the kind of edge.
-
     The oldest fact comes first."""
     query = _POINTING.format(columns="edge.target, fact.id, edge.kind", kinds=f"{_KINDS}, '{SUCCEEDED}'")
     return index.database.execute(

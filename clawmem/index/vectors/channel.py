@@ -69,10 +69,8 @@ def event_vector_channel(vault: Vault, index: Index, question: str, limit: int =
 def note_vector_channel(
     vault: Vault, index: Index, question: str, owners: Collection[str], limit: int = CANDIDATES
 ) -> ChannelHits:
-    """Return note lines close to the question. The score is the closeness, a cosine above 0.
-
-    Of agents' notes, only those of the `owners` count.
-    """
+    """Return note lines close to the question. The score is the closeness, a cosine above 0. Of agents' notes, only
+    those of the `owners` count."""
     return _answered(vault, question, lambda query: _note_rows(index, _nearest(query, NOTES, limit, owners)))
 
 

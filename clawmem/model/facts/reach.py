@@ -36,10 +36,8 @@ _OTHER_HOSTS = {
 
 class Reach(NamedTuple):
     """The scope of a query: its workflow, its project (the address of a remote or a folder), and the narrowest scope it
-    sees.
-
-    Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is the
-    scope of a query that names none, from inside a project: it sees everything except the facts of other projects.
+    sees. Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is
+    the scope of a query that names none, from inside a project: it sees everything except the facts of other projects.
     `joined` are other names of the project, whose facts are its own, too."""
 
     workflow: str | None = None
@@ -148,9 +146,8 @@ def project_name(project: str) -> str:
 def check_scope(
     scope: str | None, workflow: str | None, project: str | None, choices: Collection[str] = SCOPES
 ) -> None:  # fmt: skip
-    """Raise InvalidInput if the scope is unknown, or is of a workflow or a project that is not named.
-
-    `choices` are what the message names."""
+    """Raise InvalidInput if the scope is unknown, or is of a workflow or a project that is not named. `choices` are
+    what the message names."""
     if scope is None:
         return
     if scope not in SCOPES:

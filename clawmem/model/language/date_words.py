@@ -127,10 +127,8 @@ _LASTS_UNTIL = re.compile(r"\b(?:until|till|through|bis)\b", re.IGNORECASE)
 
 class DateMatch(NamedTuple):
     """A date in a text: its place, the first day it covers (ISO, None if vague), and a lasting way to write it.
-
     `relative` means that the words depend on the day of the statement. `until` means that something ends or is due
-    then. `span` is the period that the words name, or None if they are vague.
-    """
+    then. `span` is the period that the words name, or None if they are vague."""
 
     start: int
     end: int
@@ -152,9 +150,8 @@ def without_dates(text: str, today: date) -> str:
 
 
 def days_in_words(text: str, today: date, ahead: bool = False) -> DaySpan | None:
-    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche".
-
-    `ahead` means that it looks to the future, which decides which of the bare weekdays and months is meant."""
+    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche". `ahead`
+    means that it looks to the future, which decides which of the bare weekdays and months is meant."""
     words = _with_numbered_days(in_english(text.strip(), today), today)
     found = find_dates(words, today, ahead)
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None
@@ -205,11 +202,8 @@ def last_coming_day(dates: Iterable[DateMatch], message: date) -> str | None:
 
 
 def find_dates(text: str, day: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
-    """Return every date in the text.
-
-    `ahead` means that the text looks to the future from the position `ahead_from` on. This decides which of the bare
-    weekdays and months is meant.
-    """
+    """Return every date in the text. `ahead` means that the text looks to the future from the position `ahead_from` on.
+    This decides which of the bare weekdays and months is meant."""
     found = []
     for match in _PATTERN.finditer(text):
         if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):

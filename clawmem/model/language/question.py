@@ -87,10 +87,8 @@ class DaySpan(NamedTuple):
 
 
 def search_words(question: str) -> tuple[str, ...]:
-    """Return the question's words, each once, without stopwords and days such as "next week".
-
-    If nothing else is left, these are returned.
-    """
+    """Return the question's words, each once, without stopwords and days such as "next week". If nothing else is left,
+    these are returned."""
     words, telling = _words(question)
     if asks_former(question):
         telling = _words(_without_former(question))[1] or telling
@@ -133,9 +131,8 @@ def proper_names(question: str) -> frozenset[str]:
 
 
 def names_subject(word: str) -> bool:
-    """Return whether a word of a question, in lower case, says what it is about, as nouns and most verbs do.
-
-    Everyday words, numbers and words such as "describe" do not: an answer seldom repeats them."""
+    """Return whether a word of a question, in lower case, says what it is about, as nouns and most verbs do. Everyday
+    words, numbers and words such as "describe" do not: an answer seldom repeats them."""
     return word.isalpha() and len(word) > 1 and word not in COMMON_WORDS and word not in _OF_ASKING
 
 

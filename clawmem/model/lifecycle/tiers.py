@@ -39,7 +39,6 @@ ARCHIVE_DAYS = 90
 
 class TierVerdict(NamedTuple):
     """The tier of a fact, the reason as a sentence, and the result of each policy. `deciding` is the policy in force.
-
     `base` is the importance that a score starts from: the one before accesses raised it."""
 
     tier: str
@@ -72,10 +71,8 @@ def recency_limits(access_count: int) -> tuple[int, int]:
 
 
 def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
-    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20.
-
-    Whole days count: a fact is still hot seven days and some hours after its last access.
-    """
+    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20. Whole
+    days count: a fact is still hot seven days and some hours after its last access."""
     return _recency(max(0.0, days_between(last_access, now)), access_count)
 
 
@@ -120,7 +117,6 @@ def importance_tier(importance: float) -> str:
 
 def effective_tier(fact: Fact, now: datetime, policy: str = RECENCY_POLICY, base: float | None = None) -> TierVerdict:
     """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by the policy.
-
     `base` is that of `fact_score`."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
@@ -138,10 +134,8 @@ def tier_of(
     policy: str = RECENCY_POLICY,
     base: float | None = None,
 ) -> str:
-    """Return only the tier of `effective_tier`, for paths where milliseconds count.
-
-    `asked_of` is another moment than now at which a fact may be over.
-    """
+    """Return only the tier of `effective_tier`, for paths where milliseconds count. `asked_of` is another moment than
+    now at which a fact may be over."""
     if fact.status in (SUPERSEDED, RETRACTED) or is_over(fact, asked_of or stamp(now)):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
@@ -177,10 +171,8 @@ def never_fades(fact: Fact) -> bool:
 
 
 def should_archive(fact: Fact, now: datetime, archive_days: float = ARCHIVE_DAYS) -> bool:
-    """Return whether an active fact has decayed: score below 0.2 and no access for `archive_days` days.
-
-    One that never fades decays only once it is over.
-    """
+    """Return whether an active fact has decayed: score below 0.2 and no access for `archive_days` days. One that never
+    fades decays only once it is over."""
     if fact.status != ACTIVE or (never_fades(fact) and not is_over(fact, stamp(now))):
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < ARCHIVE_SCORE
@@ -234,9 +226,8 @@ _TARGET, _ROTATE, _COMPACT = 0.4, 0.6, 0.8
 
 
 def zone(used: int, window: int) -> str:
-    """Return the zone of a context window of `window` tokens of which `used` are filled.
-
-    Raise InvalidInput if the window is not positive."""
+    """Return the zone of a context window of `window` tokens of which `used` are filled. Raise InvalidInput if the
+    window is not positive."""
     if window <= 0 or used < 0:
         raise InvalidInput(
             "--window must be above 0, and --used not below it.", "Example: --used 90000 --window 200000"
@@ -256,11 +247,9 @@ STALE_DAYS = 180
 
 
 def stale_reason(fact: Fact, now: datetime, sources: Mapping[str, Event]) -> str | None:
-    """Return why a fact is stale, or None.
-
-    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on changed, or
-    nobody has used it for STALE_DAYS. The last one holds only for facts of work and for those that no person
-    stated."""
+    """Return why a fact is stale, or None. Its day for review has passed, its source event (`sources`, by id) was
+    changed, a fact that it rests on changed, or nobody has used it for STALE_DAYS. The last one holds only for facts of
+    work and for those that no person stated."""
     if is_due_for_review(fact, stamp(now)[:10]):
         return review_words(fact)
     if fact.source_event is not None:

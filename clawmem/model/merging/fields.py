@@ -32,11 +32,9 @@ TEXT, SETTING, FILE, EVENT = "text", "setting", "file", "event"
 
 
 class MergePolicy(NamedTuple):
-    """How to settle conflicts.
-
-    `newer` is the side (`ours` or `theirs`) with the later commit, for the policy `newest`. `single` are the relations
-    that take one value at a time, and `phrases` are the words by which statements without a triple name them.
-    """
+    """How to settle conflicts. `newer` is the side (`ours` or `theirs`) with the later commit, for the policy `newest`.
+    `single` are the relations that take one value at a time, and `phrases` are the words by which statements without a
+    triple name them."""
 
     name: str = REVIEW
     newer: str = OURS
@@ -77,11 +75,8 @@ class MergedFact(NamedTuple):
 
 
 def merge_fact(base: Fact | None, ours: Fact, theirs: Fact, order: SuccessorOrder, side: str | None) -> MergedFact:
-    """Merge two versions of a fact.
-
-    If both sides changed the wording, `side` (`ours` or `theirs`) wins; without a side, the wording that sorts last
-    wins. The losing wording is returned as `other`.
-    """
+    """Merge two versions of a fact. If both sides changed the wording, `side` (`ours` or `theirs`) wins; without a
+    side, the wording that sorts last wins. The losing wording is returned as `other`."""
     if ours == theirs or theirs == base:
         return MergedFact(ours)
     if ours == base:
@@ -323,10 +318,8 @@ def _merged_list(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[An
 def interleave(
     ours: Sequence[_Item], theirs: Sequence[_Item], when: Callable[[_Item], str], name: Callable[[_Item], str]
 ) -> list[_Item]:
-    """Merge two sequences by time, each in its own order.
-
-    At equal times, the run whose first name sorts first comes first.
-    """
+    """Merge two sequences by time, each in its own order. At equal times, the run whose first name sorts first comes
+    first."""
     items, other, merged = list(ours), list(theirs), list[_Item]()
     while items and other:
         heads = (when(items[0]), name(items[0])), (when(other[0]), name(other[0]))

@@ -22,9 +22,7 @@ class DayProgress(NamedTuple):
 
 class LearningCursor(NamedTuple):
     """The progress by day, the mention counts by normalised title, and how far a model or an agent has read each day.
-
-    `days` is how far anything has read, also the rules alone. A model may read later what only the rules have read.
-    """
+    `days` is how far anything has read, also the rules alone. A model may read later what only the rules have read."""
 
     days: Mapping[str, DayProgress]
     mentions: Mapping[str, int]
@@ -32,10 +30,8 @@ class LearningCursor(NamedTuple):
 
 
 def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
-    """Return the unread events of a day.
-
-    Return all events if the read part of the day changed, for example after an undo or a merge.
-    """
+    """Return the unread events of a day. Return all events if the read part of the day changed, for example after an
+    undo or a merge."""
     if reached is None or not 0 < reached.events <= len(events) or events[reached.events - 1].id != reached.last:
         return events
     return events[reached.events :]

@@ -175,10 +175,8 @@ def find_text(connection: HubConnection, text: str) -> tuple[FoundText, ...]:
 
 
 def vacuum_fully(connection: HubConnection) -> Sequence[str]:
-    """Write the tables that follow vaults anew, so that their files have no deleted rows. Return their names.
-
-    Each table is locked meanwhile. The connection must be in autocommit mode.
-    """
+    """Write the tables that follow vaults anew, so that their files have no deleted rows. Return their names. Each
+    table is locked meanwhile. The connection must be in autocommit mode."""
     tables = [
         name
         for (name,) in connection.execute(
@@ -226,10 +224,8 @@ def known_migrations() -> tuple[Migration, ...]:
 
 
 def migrate(connection: HubConnection, last: int | None = None) -> tuple[Migration, ...]:
-    """Apply the migrations that a database lacks, each in one transaction, up to number `last`. Return these.
-
-    Raise HubVersion if the database has one that this program does not know, or one with another text.
-    """
+    """Apply the migrations that a database lacks, each in one transaction, up to number `last`. Return these. Raise
+    HubVersion if the database has one that this program does not know, or one with another text."""
     _prepare(connection)
     items = []
     for migration in known_migrations():
