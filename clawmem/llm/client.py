@@ -14,7 +14,7 @@ from clawmem.errors import ModelFailed
 from clawmem.llm.budget import FREE, Prices
 from clawmem.llm.choice import LOCAL_PROVIDERS, PACKAGE, Model, is_local
 from clawmem.llm.presets import PROMPT_PLACE, ModelCommand, program_path
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import one_line, shorten
 from clawmem.model.safety.secrets.find import redact
 from clawmem.programs import install_command, run_within_limits
 
@@ -243,8 +243,7 @@ def _reason(problem: Exception, model: Model) -> str:
 def _shortened_reason(message: str, model: Model) -> str:
     if model.api_key:
         message = message.replace(model.api_key, "[key]")
-    text = _CLASSES.sub("", one_line(redact(message)).replace("litellm.", ""))
-    text = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON].rstrip() + "…"
+    text = shorten(_CLASSES.sub("", one_line(redact(message)).replace("litellm.", "")), _LONGEST_REASON)
     return text if text.endswith((".", "!", "?", "…")) else text + "."
 
 

@@ -137,9 +137,9 @@ def to_record(value: Any, left_out: Collection[Any] = (None, ())) -> dict[str, A
     return found | dict(getattr(value, _EXTRA, {}))
 
 
-def render_lines(records: Iterable[Any], left_out: Collection[Any] = (None, ())) -> bytes:
+def render_lines(records: Iterable[Any]) -> bytes:
     """Return records of classes as a log, one a line."""
-    lines = (json.dumps(to_record(record, left_out), ensure_ascii=False) for record in records)
+    lines = (json.dumps(to_record(record, (None, ())), ensure_ascii=False) for record in records)
     return "".join(f"{line}\n" for line in lines).encode()
 
 

@@ -12,9 +12,9 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, normal, shorten
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.pages.tokens import servable, shorten, token_bound
+from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners

@@ -61,8 +61,8 @@ def _exists(work: Work, pattern: str) -> RuleAnswer:
 
 
 def _missing(work: Work, pattern: str) -> RuleAnswer:
-    found = files_matching(work, pattern)
-    return RuleAnswer(REFUTED, _named(work, found)) if found else RuleAnswer(MET, f"No file matches {pattern}.")
+    there = _exists(work, pattern)
+    return there._replace(result=REFUTED if there.result == MET else MET)
 
 
 def _contains(work: Work, pattern: str, words: str) -> RuleAnswer:

@@ -28,7 +28,7 @@ from clawmem.index.search.lookup import (
     newest_rows_about,
     rows_of,
 )
-from clawmem.index.tables.schema import RowDamaged, check_alias, check_entity
+from clawmem.index.tables.schema import RowDamaged, check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
@@ -175,7 +175,7 @@ def _other_names(index: Index, name: str) -> list[str]:
     row = index.database.execute(query, (name,)).fetchone()
     if row is None:
         return []
-    check_entity(*row)
+    check_sealed("entity", *row)
     return [str(load) for load in json.loads(row[3])]
 
 
@@ -183,7 +183,7 @@ def _aliases(index: Index, name: str) -> set[str]:
     """Return the aliases of an entity."""
     found = index.database.execute("SELECT alias, name, seal FROM alias WHERE name = ?", (name,)).fetchall()
     for row in found:
-        check_alias(*row)
+        check_sealed("alias", *row)
     return {alias for alias, _, _ in found}
 
 

@@ -25,12 +25,13 @@ from clawmem.learning.attribution.introductions import (
 )
 from clawmem.learning.attribution.pastes import is_heading, pasted_spans, unclear_signs
 from clawmem.learning.attribution.sentences import THE_USER, TextSpan, sentences, sub_span
-from clawmem.model.facts.fact import EXTERNAL, is_low_trust, least_trust
+from clawmem.model.facts.fact import EXTERNAL, Fact, is_low_trust, least_trust
 from clawmem.model.language.text import normal
 from clawmem.model.proposals.para import Proposition
 from clawmem.model.proposals.quarantine import orders_in_text
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent, trust_limit
 from clawmem.model.safety.injection.find import InjectionMatch, find_injection
+from clawmem.model.safety.secrets.find import find_secret
 
 _FARTHEST, _MOST_COLONS = 400, 4
 
@@ -342,6 +343,11 @@ _TOLD = re.compile(
     r"(?:called|says?|said|told|confirmed|wrote|texted|rang|phoned|thinks|hat|sagt|meint|schreibt|rief)\b[^:\n]{0,40}:",
     re.IGNORECASE,
 )
+
+
+def may_be_shown(fact: Fact) -> bool:
+    """Return whether a fact may be sent to a model: it has no credential and no injected instructions."""
+    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
 def is_prompt_injection(text: str) -> bool:

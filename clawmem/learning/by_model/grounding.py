@@ -110,14 +110,17 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     return places[place], places[place + len(wanted) - 1] + 1
 
 
-def nearest_part(text: str, words: str, most: int = 500) -> str:
-    """Return the part of a text, about `most` characters of whole sentences, that has most of the words."""
-    if len(text) <= most:
+_PART_CHARACTERS = 500
+
+
+def nearest_part(text: str, words: str) -> str:
+    """Return the part of a text, about 500 characters of whole sentences, that has most of the words."""
+    if len(text) <= _PART_CHARACTERS:
         return text
     wanted = _content(words)
     starts = [0, *(found.end() for found in re.finditer(r"[.!?]\s+|\n+", text))]
-    best = max(starts, key=lambda start: len(wanted & _content(text[start : start + most])))
-    return text[best : best + most]
+    best = max(starts, key=lambda start: len(wanted & _content(text[start : start + _PART_CHARACTERS])))
+    return text[best : best + _PART_CHARACTERS]
 
 
 def unsaid(statement: str, known: Heard) -> str | None:

@@ -201,15 +201,15 @@ def last_coming_day(dates: Iterable[DateMatch], message: date) -> str | None:
     return max((day for day in coming if day > message.isoformat()), default=None)
 
 
-def find_dates(text: str, day: date, ahead: bool = False, ahead_from: int = 0) -> tuple[DateMatch, ...]:
-    """Return every date in the text. `ahead` means that the text looks to the future from the position `ahead_from` on.
-    This decides which of the bare weekdays and months is meant."""
+def find_dates(text: str, day: date, ahead: bool = False) -> tuple[DateMatch, ...]:
+    """Return every date in the text. `ahead` means that the text looks to the future, which decides
+    which of the bare weekdays and months is meant."""
     found = []
     for match in _PATTERN.finditer(text):
         if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):
             continue
         try:
-            forward = (ahead and match.start() >= ahead_from) or _FROM_NOW.match(match[0]) is not None
+            forward = ahead or _FROM_NOW.match(match[0]) is not None
             reading = _read(match, day, forward)
             span = _span_named(match, reading[0]) if reading else None
         except (ValueError, OverflowError):

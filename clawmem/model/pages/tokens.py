@@ -16,7 +16,7 @@ from functools import lru_cache
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, Fact, since_or_from
 from clawmem.model.facts.fact_words import labels
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import one_line, visible
+from clawmem.model.language.text import one_line, shorten, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
 from clawmem.model.search.passage import excerpt_place
 
@@ -116,11 +116,6 @@ def servable(text: str) -> str:
 
     line = visible(one_line(text))
     return line.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}") if _MARK in line.casefold() else line
-
-
-def shorten(text: str, most: int) -> str:
-    """Return the text, shortened to `most` characters with an ellipsis if it is longer."""
-    return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
 def said_on(fact: Fact) -> str | None:

@@ -310,9 +310,7 @@ def _of_extensions(vault: Vault, wish: ContextRequest) -> list[Section]:
     return [Section(title, given(line_units(title, lines)), more, share=PAGE_SHARE) for title, lines, more in sections]
 
 
-def _shelf(
-    on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int, share: float = 1.0
-) -> list[Section]:
+def _shelf(on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int) -> list[Section]:
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
@@ -322,7 +320,7 @@ def _shelf(
 
     options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
-    section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
+    section = Section(TITLES[shelf], units, more, on.totals[shelf], turn=turn, leads=shelf == ALWAYS)
     return [section] if on.totals[shelf] else []
 
 

@@ -19,9 +19,10 @@ from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import PROJECT, Reach
 from clawmem.model.language.question import DaySpan, search_words
+from clawmem.model.language.text import shorten
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.packing import Unit
-from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
+from clawmem.model.pages.tokens import counted_event_line, servable, token_bound
 from clawmem.model.proposals.quarantine import WITHHELD, order_handed_on, orders_in_text
 from clawmem.model.records.entity import name_of_path, summary_path
 from clawmem.model.records.event import Event, event_from_record, is_speech, is_visible_to

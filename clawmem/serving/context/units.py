@@ -36,6 +36,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.reach import label_of, scope_of
 from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import shorten
 from clawmem.model.lifecycle.tiers import COLD, HOT, SCORE_POLICY, WARM, policy_tier, recency_tier
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
@@ -48,7 +49,6 @@ from clawmem.model.pages.tokens import (
     label_part,
     lacks_day,
     servable,
-    shorten,
     token_bound,
     with_said_day,
 )

@@ -79,7 +79,7 @@ def test_the_words_of_a_full_context_import_no_further_pass(vault: Vault, caller
     )
     code = (
         "import json, os, sys; from pathlib import Path; from datetime import UTC, datetime;"
-        " from clawmem.vault.vault import Vault; from clawmem.model.records.change import Caller;"
+        " from clawmem.vault.vault import Vault; from clawmem.model.records.caller import Caller;"
         " from clawmem.serving.context.context import context;"
         f" caller = Caller(datetime.now(UTC), lambda: b'x'); vault = Vault(Path({str(vault.root)!r}), os.environ);"
         " context(vault, caller, 200, 'Which boat of Jane is green?');"

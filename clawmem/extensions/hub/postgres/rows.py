@@ -155,17 +155,10 @@ def table_rows(connection: HubConnection, table: str, org: str, vault: str) -> d
 
 def find_text(connection: HubConnection, text: str) -> tuple[FoundText, ...]:
     """Return the tables of the hub that contain a text, in any column, in any case, also as JSON writes it."""
-    tables = [
-        name
-        for (name,) in connection.execute(
-            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'clawmem'::regnamespace"
-            " AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY 1"
-        )
-    ]
     # The row as JSON writes a text as JSON does, in columns of text and inside of JSON.
     pattern = _pattern(json.dumps(text, ensure_ascii=False)[1:-1])
     found = []
-    for table in tables:
+    for table in _tables(connection, "c.relkind IN ('r', 'p') AND NOT c.relispartition"):
         count = connection.execute(
             f'SELECT count(*) FROM clawmem."{table}" t WHERE to_jsonb(t)::text ILIKE %s', (pattern,)
         ).fetchone()
@@ -177,16 +170,17 @@ def find_text(connection: HubConnection, text: str) -> tuple[FoundText, ...]:
 def vacuum_fully(connection: HubConnection) -> Sequence[str]:
     """Write the tables that follow vaults anew, so that their files have no deleted rows. Return their names. Each
     table is locked meanwhile. The connection must be in autocommit mode."""
-    tables = [
-        name
-        for (name,) in connection.execute(
-            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'clawmem'::regnamespace"
-            " AND c.relkind = 'r' ORDER BY 1"
-        )
-    ]
+    tables = _tables(connection, "c.relkind = 'r'")
     for table in tables:
         connection.execute(f'VACUUM (FULL, ANALYZE) clawmem."{table}"')
     return tables
+
+
+def _tables(connection: HubConnection, kinds: str) -> list[str]:
+    rows = connection.execute(
+        f"SELECT c.relname FROM pg_class c WHERE c.relnamespace = 'clawmem'::regnamespace AND {kinds} ORDER BY 1"
+    )
+    return [name for (name,) in rows]
 
 
 def _pattern(text: str) -> str:
