@@ -263,8 +263,7 @@ def _marks(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> Iter
 
 
 def _grants(answer: Mapping[str, Any], task: ReadingTask) -> tuple[list[Grant], list[str]]:
-    """Return the grants that messages make, and for those that their speakers may not make, or that are unclear, what
-    a person can do."""
+    """Return the grants of messages, and what a person can do about those not permitted or unclear."""
     policy, found, notices = task.policy, [], []
     records = answer.get("grants", {}) if policy is not None else {}
     pairs = ((piece.event, record) for piece in task.shown for record in records.get(piece_label(piece), ()))

@@ -167,8 +167,7 @@ def learn_from(
 
 
 def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> None:
-    """Commit the marks of messages that are not for everybody, and what messages grant; what is there already is not
-    written again."""
+    """Commit the marks of messages that are not for everybody, and the grants of messages, each once."""
     log = work.read(GRANTS_PATH) or b""
     fresh = list({grant.id: grant for grant in grants if grant.id.encode() not in log}.values())
     words = [counted(len(marks), "message") + " marked"] if marks else []

@@ -246,8 +246,7 @@ class CandidatesResult(NamedTuple):
 
 
 def propose_unread(vault: Vault, caller: Caller, dry_run: bool = False) -> CandidatesResult:
-    """File the strongest sentence of each of the newest messages that nobody has read for twelve hours, at most
-    `heartbeat.candidates` a day."""
+    """File the strongest sentence of messages unread for 12 hours, at most `heartbeat.candidates` a day."""
     most = vault.settings.whole("heartbeat.candidates")
     if not most:
         return CandidatesResult()

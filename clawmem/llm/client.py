@@ -93,8 +93,7 @@ def prices_of(model: Model) -> Prices | None:
 
 
 def check_model(model: Model) -> None:
-    """Raise ModelFailed if no call can work: the program or litellm is missing, the provider is unknown, or the key is
-    not set."""
+    """Raise ModelFailed if no call can work: no program or litellm, an unknown provider, or no key."""
     if model.command and program_path(model.command) is None:
         raise ModelFailed(
             f"The program {model.command.words[0]}, which calls the model, was not found.",
@@ -169,8 +168,7 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:
-    """Return the answer to a request and how long it took, in milliseconds. Raise ModelTimeout, or what `_failure`
-    makes of an error."""
+    """Return the answer to a request and its milliseconds. Raise ModelTimeout, or what `_failure` makes of an error."""
     started = time.monotonic()
     outcome = _within(lambda: function(**request), request["timeout"] + 0.5)
     took = round((time.monotonic() - started) * 1000)

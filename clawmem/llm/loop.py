@@ -71,8 +71,7 @@ def ask(
 
 
 def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
-    """Return the reply as plain data, or what is wrong with it. Reasoning before the JSON, a code fence and prose
-    around it are left out."""
+    """Return the reply as plain data, or what is wrong. Reasoning, a code fence and prose around it are left out."""
     import jsonschema  # only needed for answers
 
     text = without_reasoning(reply.text)

@@ -84,8 +84,7 @@ def no_other_keys(kind: _Class) -> _Class:
 
 
 def read_record(kind: Callable[..., _Record], value: Any, **known: Any) -> _Record:
-    """Return the record of a class in a JSON or YAML value. Raise WrongValue, which names the key. `known` are fields
-    that are not keys of the value."""
+    """Return the record of a class in a value. Raise WrongValue with the key. `known` are fields that are no keys."""
     if not isinstance(value, Mapping):
         raise WrongValue(f"must be an object, but is {shown(value)}")
     fields = fields_of(kind)

@@ -119,8 +119,7 @@ def list_facts(
     status: str | None = None,
     newest: bool = False,
 ) -> FactList:
-    """Return the facts that pass a filter, hot before warm before cold, or as people read them (`ListOrder`). Listing
-    does not count as an access."""
+    """Return the facts that pass a filter, in the order of `ListOrder`. Listing does not count as an access."""
     counted = count_accesses(unfolded_accesses(vault))
     order = ListOrder(caller.now, caller.agent, vault.settings.words("tiers.policy"), tier, status, newest)
 

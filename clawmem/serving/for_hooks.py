@@ -224,8 +224,7 @@ def _telling(text: str) -> list[str]:
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stems of the words for what a prompt is about, and of those that are no common words of English, such
-    as names."""
+    """Return the stems of the words for what a prompt is about, and of the rare ones, such as names."""
     from clawmem.model.language.common_words import COMMON_WORDS as FREQUENT
 
     person = normal(vault.settings.words("user.name")).split()

@@ -353,8 +353,7 @@ _PROJECT = re.compile(r"(?:^|/)projects/[^/]+\.json$")
 
 
 def is_conversations(path: str) -> bool:
-    """Return whether a file of an archive holds conversations: conversations.json, one of its numbered parts, or the
-    chat of a design."""
+    """Return whether a file of an archive holds conversations: the numbered ones, or the chat of a design."""
     return bool(_CONVERSATIONS.fullmatch(posixpath.basename(path)) or _DESIGN_CHAT.search(path))
 
 

@@ -28,6 +28,7 @@ from clawmem.extensions.governance.criterion import (
     EVALUATIONS,
     JUDGED,
     MET,
+    NO_WORK,
     PASS,
     PREFIX,
     REFUTED,
@@ -35,18 +36,15 @@ from clawmem.extensions.governance.criterion import (
     Criterion,
     CriterionResult,
     Evaluation,
-    criteria_of,
-    parse_rule,
-    shortened,
-    verdict_of,
-)
-from clawmem.extensions.governance.evaluator_rules import (
-    NO_WORK,
     Work,
     all_files,
     check_rule,
+    criteria_of,
     opened_work,
+    parse_rule,
+    shortened,
     text_of_file,
+    verdict_of,
 )
 from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Model

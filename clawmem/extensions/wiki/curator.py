@@ -187,8 +187,7 @@ def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
 
 
 def _mended(work: WriteScope, built: _Built) -> _Built:
-    """Return the build after the dead links that people wrote and that have one possible target lead to it. A page that
-    cannot be read stays as it is."""
+    """Return the build with dead links of people mended that have one possible target. Unreadable pages stay."""
     names = page_names(built.texts)
     items: list[MendedLink] = []
     changed: dict[str, str] = {}
@@ -433,8 +432,7 @@ Writes = dict[str, bytes | None]
 
 
 def on_wiki_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Writes:
-    """Return the writes of an approved finding. Raise Refused if what it is about has changed, NotPermitted if an agent
-    is to confirm a fact."""
+    """Return the writes of an approved finding. Raise Refused if it is outdated, NotPermitted for an agent."""
     details = proposal.details or {}
     action = details.get("action")
     if proposal.status != APPROVED or action is None:

@@ -108,8 +108,7 @@ def apply_change(vault: Vault, index: Index, change: HeadChange) -> None:
 
 
 def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
-    """Update the index to HEAD, with the given steps where they apply and with git otherwise. Return whether there are
-    duplicate ids."""
+    """Update the index to HEAD, by the given steps or by git. Return whether there are duplicate ids."""
     index = open_store(vault)
     if index is not None:
         try:
@@ -159,8 +158,7 @@ def is_index_damage(index: Index, problem: Exception) -> bool:
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:
-    """Update the index to HEAD with git's list of changes. Return False if git does not have the commit of the
-    index."""
+    """Update the index to HEAD with git's list of changes. Return False if git lacks the commit of the index."""
     with index.writing():
         # Read HEAD under the lock: an earlier value could be older than the index of another process.
         old, head = index.head(), vault.head().commit

@@ -137,8 +137,7 @@ def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[i
 def predicate_channel(
     index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
 ) -> ChannelHits:
-    """Return facts with a predicate that the question asks for and a subject that it names. `user` is the name of the
-    person who says "I"."""
+    """Return facts with a predicate and a subject that the question asks for. `user` is who says "I"."""
     asked = predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")

@@ -184,8 +184,7 @@ def written_forms(index: Index, term: str) -> list[str]:
 
 
 def _is_slip(word: str, term: str) -> bool:
-    """Return whether a word is a term of the index with one letter more, fewer, swapped or other; its ending may be
-    missing in the term."""
+    """Return whether a word is a term with one letter more, fewer, swapped or other, perhaps without its ending."""
     if _one_off(word, term):
         return True
     ends = range(len(word) - _ENDING, len(word)) if len(term) >= _MORE_OR_FEWER else ()

@@ -192,8 +192,7 @@ def _may_see(name: str, wanted: FactFilter) -> bool:
 
 
 def entities_beside(index: Index, facts: Collection[Fact]) -> set[str]:
-    """Return the entities with facts that are linked, either way, with some facts, or that give the same subject the
-    same relation as one of them."""
+    """Return the entities of facts that are linked with some facts, or give a subject the same relation."""
     group = {(normal(fact.subject), fact.predicate) for fact in facts if fact.subject and fact.predicate}
     queries = {
         "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
@@ -262,8 +261,7 @@ def active_rows(index: Index) -> dict[int, str]:
 
 
 def things_named(index: Index, names: Collection[str]) -> dict[str, str | None]:
-    """Return those of some names that are known: titles or aliases, with their entity, and subjects of facts. The names
-    are in normal form."""
+    """Return the known ones of some names in normal form: titles and aliases with their entity, and subjects."""
     query = "SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM fact WHERE subject = value)"
     known: dict[str, str | None] = {name: None for (name,) in index.database.execute(query, (json.dumps([*names]),))}
     known.update({name: entity for entity, name in entities_called(index, [*names]).items()})

@@ -206,8 +206,7 @@ def guardrail_rows(index: Index, wanted: FactFilter) -> list[int]:
 
 
 def all_guardrails(index: Index) -> list[PlacedFact]:
-    """Return the current guardrails of everybody and of every agent, the most important and newest first, without those
-    in quarantine."""
+    """Return the current guardrails of all, the most important and newest first, without quarantined ones."""
     query = (
         f"SELECT {FACT_COLUMNS} FROM fact INDEXED BY fact_guardrail WHERE category = 'guardrail'"
         f" AND pace != {QUARANTINE_PACE} AND status IN ('{ACTIVE}', '{ARCHIVED}')"

@@ -192,8 +192,7 @@ def unused_since(index: Index, moment: str) -> list[PlacedFact]:
 
 
 def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
-    """Return the active global facts of some categories, with at least that importance, or with a mark in their
-    record."""
+    """Return the active global facts of some categories, of that importance or more, or with a mark."""
     named = list(categories)
     condition = f"importance >= ? OR instr(line, ?) OR category IN ({', '.join('?' * len(named))})"
     values = (ACTIVE, importance, f'"{mark}"', *named)
@@ -257,8 +256,7 @@ def entity_spelled_like(index: Index, name: str) -> str | None:
 
 
 def entity_in_same_folder(index: Index, name: str) -> str | None:
-    """Return the entity whose folder is the same as that of this name, at least on some file systems. clawmem treats
-    them as one entity."""
+    """Return the entity whose folder is that of this name on some file systems: clawmem takes both as one."""
     if entity_exists(index, name):
         return name
     wanted = as_one_file(name)

@@ -90,8 +90,7 @@ def event_records(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
 
 
 def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
-    """Return the records of the events on some days (inclusive), oldest first, at most `most`, without recalled
-    ones."""
+    """Return the records of the events on some days (inclusive), oldest first, at most `most`; none recalled."""
     rows = index.database.execute(
         "SELECT n, id, day, line, seal FROM event WHERE day BETWEEN ? AND ? AND recalled = 0 ORDER BY day, n LIMIT ?",
         (first, last, most),
@@ -100,8 +99,7 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
 
 
 def count_events(index: Index, first: str, last: str, owners: Collection[str]) -> int:
-    """Return the number of events on some days (inclusive), without recalled ones and notes of agents other than the
-    `owners`."""
+    """Return the number of events on some days (inclusive); none recalled, no notes of agents but the `owners`."""
     source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"
     (number,) = index.database.execute(f"SELECT count(*) {source}", (first, last)).fetchone()
     noted = index.database.execute(f'SELECT line {source} AND instr(line, \'"role": "note"\')', (first, last))

@@ -246,8 +246,7 @@ def page_lines(path: str, data: bytes | None) -> list[str]:
 
 
 def _handed_on(data: bytes | None) -> list[str]:
-    """Return the summary of a session and what its agent learned, labelled; what reads as an order is left out.
-    A revoked session hands on nothing."""
+    """Return what a session hands on, labelled; no text that reads as an order, and nothing of a revoked one."""
     from clawmem.model.proposals.quarantine import order_handed_on  # few sessions end
 
     try:

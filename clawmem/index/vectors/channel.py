@@ -62,8 +62,7 @@ def event_vector_channel(vault: Vault, index: Index, question: str) -> ChannelHi
 
 
 def note_vector_channel(vault: Vault, index: Index, question: str, owners: Collection[str]) -> ChannelHits:
-    """Return note lines close to the question. The score is the closeness, a cosine above 0. Of agents' notes, only
-    those of the `owners` count."""
+    """Return note lines close to the question, by cosine above 0. Of agents' notes, only the `owners` count."""
     return _answered(vault, question, lambda query: _note_rows(index, _nearest(query, NOTES, owners)))
 
 

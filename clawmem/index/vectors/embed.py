@@ -83,8 +83,7 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
 
 
 def note_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield the pieces of every note line, except those of MEMORY.md, which every agent reads in full and which mostly
-    contains facts."""
+    """Yield the pieces of every note line, but not MEMORY.md, which every agent reads and which mostly has facts."""
     for path, text in index.database.execute(
         "SELECT path, text FROM note WHERE path != 'MEMORY.md' ORDER BY path, place"
     ):
@@ -299,8 +298,7 @@ class _Run:
 
 
 def embed_alone(model: LocalModel) -> Callable[[str], Sequence[float]]:
-    """Return what gives the vector of a text, less the mean of unrelated ones, of length one: for texts that are not in
-    a vault."""
+    """Return what gives the vector of a text outside a vault, less the mean of unrelated ones, of length one."""
     vectors = [model.embed(words) for words in UNRELATED]
     mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
     return lambda text: normalize_vector([n - other for n, other in zip(model.embed(text), mean, strict=True)])

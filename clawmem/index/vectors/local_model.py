@@ -159,8 +159,7 @@ _SHARED = 1
 
 
 def has_near_word(words: Collection[str], others: Collection[str]) -> bool:
-    """Return whether one of some words has nearly the meaning of one of the others, all in lower case. Words that are
-    not in the vocabulary have none."""
+    """Return whether words of two sets in lower case are near in meaning; unknown words are near to none."""
     pieces = b"\n%s\n" % VOCABULARY.read_bytes().strip(b"\n")
     compared = list(_vectors(pieces, others))
     return any(sum(map(mul, vector, other)) >= NEAR for vector in _vectors(pieces, words) for other in compared)

@@ -75,8 +75,7 @@ class Heard(NamedTuple):
 
 
 def heard(texts: Iterable[str], known: Iterable[str], day: date, language: str = "") -> Heard:
-    """Return what was heard in some texts. `known` are names of entities, and `language` is the text whose language
-    counts."""
+    """Return what was heard in some texts. `known` are names of entities; the language is that of `language`."""
     text = "\n".join(texts)
     words = frozenset(map(_key, _WORD.findall(text)))
     short = {_SHORT[word] for word in words if word in _SHORT}

@@ -118,8 +118,7 @@ def model_runs(read: Read, day: str) -> list[Mapping[str, Any]]:
 
 
 def add_event(change: Change, event: Event | None, read: Read) -> Change:
-    """Return the change with the event added to the ledger. If the day was learned completely, the learning cursor
-    moves past the new event."""
+    """Return the change with the event in the ledger. On a day learned completely, the cursor moves past it."""
     if event is None:
         return change
     day = day_of(event.timestamp)
@@ -140,8 +139,7 @@ def add_event(change: Change, event: Event | None, read: Read) -> Change:
 
 
 def with_lines(change: Change, lines: Sequence[Event], read: Read) -> Change:
-    """Return the change with the lines that tell messages alone in the ledgers of their days; a line that is there
-    already is not written again."""
+    """Return the change with the lines that tell messages alone in their ledgers, each written once."""
 
     def now(path: str) -> bytes | None:
         return change.writes.get(path) or read(path)

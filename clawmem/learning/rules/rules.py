@@ -203,8 +203,7 @@ def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> li
 
 
 def read_as_said(sentence: TextSpan, reader: EventReader) -> list[Proposition]:
-    """Return a sentence as a statement in the third person, or in quotation marks where that fails; empty if it cannot
-    be understood alone."""
+    """Return a sentence in the third person, or in quotation marks; empty if it is not understood alone."""
     return [
         each._replace(
             subject=reader.subject if each.object != sentence.text.rstrip(STOPS) else None,

@@ -202,8 +202,7 @@ def last_coming_day(dates: Iterable[DateMatch], message: date) -> str | None:
 
 
 def find_dates(text: str, day: date, ahead: bool = False) -> tuple[DateMatch, ...]:
-    """Return every date in the text. `ahead` means that the text looks to the future, which decides
-    which of the bare weekdays and months is meant."""
+    """Return every date in the text. `ahead` means that bare weekdays and months lie in the future."""
     found = []
     for match in _PATTERN.finditer(text):
         if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):

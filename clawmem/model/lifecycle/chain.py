@@ -58,8 +58,7 @@ def replaced_facts(fact: Fact) -> tuple[str, ...]:
 
 
 def _oldest_first(facts: Iterable[Fact], steps: Iterable[tuple[str, str]]) -> Iterator[Fact]:
-    """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong. A circle
-    begins with its oldest fact."""
+    """Yield facts by recording time, and what a fact replaced before it; a circle begins with its oldest."""
     left = {fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.timestamp, fact.id))}
     before: dict[str, set[str]] = {fact_id: set() for fact_id in left}
     for old, new in steps:

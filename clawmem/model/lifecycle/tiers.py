@@ -116,8 +116,7 @@ def importance_tier(importance: float) -> str:
 
 
 def effective_tier(fact: Fact, now: datetime, policy: str = RECENCY_POLICY, base: float | None = None) -> TierVerdict:
-    """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by the policy.
-    `base` is that of `fact_score`."""
+    """Return the tier: cold if over or replaced, hot from importance 0.8, else by policy and `base` (`fact_score`)."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
     importance = importance_tier(importance_of(fact))
@@ -134,8 +133,7 @@ def tier_of(
     policy: str = RECENCY_POLICY,
     base: float | None = None,
 ) -> str:
-    """Return only the tier of `effective_tier`, for paths where milliseconds count. `asked_of` is another moment than
-    now at which a fact may be over."""
+    """Return only the tier of `effective_tier`, fast. At `asked_of`, in place of now, a fact may be over."""
     if fact.status in (SUPERSEDED, RETRACTED) or is_over(fact, asked_of or stamp(now)):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
@@ -226,8 +224,7 @@ _TARGET, _ROTATE, _COMPACT = 0.4, 0.6, 0.8
 
 
 def zone(used: int, window: int) -> str:
-    """Return the zone of a context window of `window` tokens of which `used` are filled. Raise InvalidInput if the
-    window is not positive."""
+    """Return the zone of a context window of `window` tokens, `used` of them filled. Raise InvalidInput."""
     if window <= 0 or used < 0:
         raise InvalidInput(
             "--window must be above 0, and --used not below it.", "Example: --used 90000 --window 200000"

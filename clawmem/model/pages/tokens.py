@@ -40,8 +40,7 @@ _REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact, label: str = "") -> str:
-    """Return the fact as a line of context: the time when it was true, else the day on which it was said, the label of
-    its scope, and its own labels."""
+    """Return the fact as a line of context: when it was true or said, the label of its scope, its own labels."""
     remarks = ", ".join([fact_dates(fact), *([label] if label else []), *labels(fact)])
     return f"- {servable(fact.fact)} ({servable(remarks)})\n"
 

@@ -122,8 +122,7 @@ def fits_codex(record: Mapping[str, Any]) -> bool:
 
 
 def read_codex(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
-    """Yield the events of one line; the header sets session and project of those that follow, response items are what
-    is said."""
+    """Yield the events of one line: of response items. The header sets session and project of the next lines."""
     payload = record.get("payload")
     if not isinstance(payload, dict):
         return [SkippedLine(line, "it has no payload")]

@@ -369,8 +369,7 @@ def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) 
 
 
 def _summaries(on: TierCounts, tiers: Sequence[str], found: Collection[tuple[str, str]] = ()) -> Section:
-    """Return the section with people's words: what was `found`, and about the entities of the shown facts and of the
-    first ones of tiers."""
+    """Return the section with people's words: what was `found`, and about the entities of the first facts."""
 
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         named = [on.reader.entity] if on.reader.entity else []

@@ -193,8 +193,7 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    """Return the candidates that belong to work: those with a scope, everybody's instructions and corrections, and what
-    a person pinned."""
+    """Return the candidates of work: those with a scope, instructions and corrections for all, and pinned ones."""
     facts = (
         facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
     )

@@ -115,8 +115,7 @@ def find_hits(
     counted: Mapping[str, AccessCount],
     mends: bool = True,
 ) -> tuple[QuestionHits, list[str]]:
-    """Return the hits of the question by its words and its meaning, and remarks on others. With `mends`, slips in its
-    words are mended, once."""
+    """Return the hits by words and meaning, and remarks on others. With `mends`, slips are mended, once."""
     question, wanted = wish.question or "", wish.wanted
     # With `as_of`, only facts are searched: an event has only the time at which it happened.
     with_talk = not (wanted.as_of or wanted.entity) and has_passages(index)
@@ -205,8 +204,7 @@ def _search(
 
 
 def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return for each part of a question of several the best fact that has most of its words, unless one that is chosen
-    has as many."""
+    """Return for each part of a question the best fact with most of its words that is not chosen already."""
     found: list[int] = []
     for words in topics(question):
         having = Counter(n for word in words for n in index.engine.having(ranked, forms_of(word)))

@@ -44,8 +44,7 @@ def line_units(title: str, lines: Sequence[str]) -> list[Unit]:
 
 
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
-    """Return the last lines of an agent's sessions and daily notes, newest first, each with its day, without those
-    that read as orders."""
+    """Return the last lines of an agent's sessions and days, newest first, each with its day; no orders."""
     folders = (f"agents/{agent}/sessions", f"agents/{agent}/daily")
     notes = [note for folder in folders for note in newest_lines(index, folder, most)]
     # What the records of sessions hand on is shown where a session of the same project begins.
@@ -54,8 +53,7 @@ def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
 
 
 def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple[str, str]] = ()) -> list[Unit]:
-    """Return what people wrote in the summaries of some entities, after the lines that were `found`, each with its path
-    and text."""
+    """Return what people wrote in summaries, with path and text, after the lines that were `found`."""
     pages = dict.fromkeys(path for path, _ in found)
     rows = [row for path in pages for row in note_lines(index, [path], MOST_LINES) if (path, row.text) in found]
     rows += [row for row in note_lines(index, [summary_path(name) for name in entities], 1) if row not in rows]

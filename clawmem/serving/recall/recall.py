@@ -179,8 +179,7 @@ class QuestionWords(NamedTuple):
 
 
 def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
-    """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
-    that vectors are searched."""
+    """Return the words of a question; with talk, counted in events and notes. `by_meaning`: vectors are searched."""
     forms, common = asked_forms(index, question)
     words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
@@ -324,8 +323,7 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
 
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
-    """Return what was recorded, noted and said on some days, in the order of time. Where there is more than the limit,
-    messages are left out first."""
+    """Return what was recorded, noted and said on some days, by time. Above the limit, messages go first."""
     from clawmem.serving.recall.events import said_on  # few questions name days
 
     where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
@@ -506,8 +504,7 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
 
 
 def _of_topics(every: Sequence[RecallHit], strong: Sequence[RecallHit], question: str) -> list[RecallHit]:
-    """Return for each part of a question of several the best hit that has most of its words, unless a strong one has as
-    many."""
+    """Return for each part of a question the best hit with most of its words, unless a strong one has them."""
     found: list[RecallHit] = []
     for words in topics(question):
         forms = [form for word in words for form in forms_of(word)]
@@ -750,8 +747,7 @@ def _whole(
 
 
 def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
-    """Return which of some facts say something of others than the question asks about, and whom no fact about these
-    names."""
+    """Return which facts say something of others than the question asks about, and whom no fact names."""
     near = " ".join(
         normal(other_placed.fact.fact)
         for other_placed in placed.values()

@@ -46,8 +46,7 @@ def render_topic(page: TopicPage) -> str:
 
 
 def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink], reports: Iterable[str] = ()) -> str:
-    """Return the generated part of the index: all pages, by the kind of entity, the topics, and the reports by path,
-    newest first."""
+    """Return the generated part of the index: pages by kind of entity, topics, and reports, newest first."""
     blocks = [
         f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
         for title, found in grouped_entries(entries)

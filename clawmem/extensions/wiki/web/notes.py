@@ -172,8 +172,7 @@ def icon(name: str) -> Markup:
 
 
 def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:
-    """Return a statement as HTML: what is between backquotes as code, and links, each an address and a title, on the
-    first place of each title."""
+    """Return a statement as HTML: backquotes as code, and links (address, title) on the first place of each title."""
     targets = {title: address for address, title in links if title}
     titles = (rf"(?<!\w){re.escape(title)}(?!\w)" for title in sorted(targets, key=len, reverse=True))
     shown, parts, at = visible(text), [], 0
@@ -188,8 +187,7 @@ def prose(text: str, links: Iterable[tuple[str, str]] = ()) -> Markup:
 
 
 def data_script(name: str, value: Any) -> bytes:
-    """Return a script that assigns a JSON value to a global name. A page from `file://` can load scripts, and nothing
-    else."""
+    """Return a script that assigns JSON to a global name. A page from `file://` can load scripts only."""
     return _script(f"window.{name} = ", value)
 
 

@@ -514,8 +514,7 @@ _LONG = 3
 
 
 def marked(text: str, words: Collection[str]) -> Markup:
-    """Return the text as HTML, with each word that is one of `words` (in lower case), or begins with a long one, in a
-    mark element."""
+    """Return the text as HTML, with words that are, or begin with, one of `words` (lower case) marked."""
     begins, parts, number = tuple(other_word for other_word in words if len(other_word) >= _LONG), [], 0
     for match in _WORD.finditer(text):
         word = match[0].lower()
