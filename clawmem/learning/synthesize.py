@@ -237,7 +237,7 @@ def narrative_of_answer(
 ) -> tuple[DayNarrative, tuple[str, ...]]:
     """Return the narrative of a day from an answer, and notices of what was left out."""
     found = grounded(answer, PARTS, _records(stated, withdrawn))
-    lines = tuple(narrative_line(sentence.part, sentence.text, sentence.cites) for sentence in found.sentences)
+    lines = tuple(f"- {part.capitalize()}: {text} ({', '.join(cites)})" for part, text, cites in found.sentences)
     return DayNarrative(lines, facts_checksum(stated, withdrawn)), found.notices
 
 
@@ -351,11 +351,6 @@ def still_grounded(narrative: DayNarrative, known: Iterable[str]) -> DayNarrativ
     """Return the narrative without the lines that cite a fact that is not among these ids."""
     ids = frozenset(known)
     return narrative._replace(lines=tuple(line for line in narrative.lines if ids.issuperset(_CITED.findall(line))))
-
-
-def narrative_line(part: str, text: str, cites: Iterable[str]) -> str:
-    """Return a sentence of a narrative as a line of the page, with the ids that it cites."""
-    return f"- {part.capitalize()}: {text} ({', '.join(cites)})"
 
 
 def mentions_of(page: str) -> tuple[str, ...]:

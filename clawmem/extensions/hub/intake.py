@@ -94,7 +94,7 @@ class Reading:
                 put |= {other_put.fact.id: _fact_row(commit, file.path, other_put, origins) for other_put in change.put}
                 ids = self._now_at(file.path) if change.whole else change.gone
                 gone += [(identifier, file.path) for identifier in sorted(ids)]
-            elif is_summary(file.path):
+            elif is_taken_in(file.path, SUMMARY):
                 others.append(self._entity_row(commit, file))
         self._rows += put.values()
         self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
@@ -243,11 +243,6 @@ def is_taken_in(path: str, indexed_as: str) -> bool:
 def is_items(path: str) -> bool:
     """Return whether a file contains facts that the hub takes in."""
     return is_taken_in(path, FACTS)
-
-
-def is_summary(path: str) -> bool:
-    """Return whether a file describes an entity that the hub takes in."""
-    return is_taken_in(path, SUMMARY)
 
 
 def items_change(old: bytes | None, new: bytes | None, path: str) -> ItemsChange:

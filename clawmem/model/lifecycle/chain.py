@@ -25,16 +25,6 @@ class ChainProblem(NamedTuple):
     closable: bool = False
 
 
-def end_of_chain(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
-    """Return the end of the chain, which may be this fact; in a circle, the last fact before it closes."""
-    last = _known(fact_id, by_id)
-    seen = {last.id}
-    while last.superseded_by and last.superseded_by in by_id and last.superseded_by not in seen:
-        last = by_id[last.superseded_by]
-        seen.add(last.id)
-    return last
-
-
 def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
     """Return every fact of the chain that this one is in, oldest first, each before its successors. Where several facts
     replaced one, as after a merge of two clones, each of these branches is there."""
