@@ -115,7 +115,7 @@ def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, st
     return rows.fetchall()
 
 
-# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.outside`.
+# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.refresh`.
 
 
 def stakes(index: Index) -> dict[str, str]:
