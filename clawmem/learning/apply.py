@@ -67,10 +67,12 @@ _ASK_AGAIN = "`clawmem learn pending` shows what waits."
 
 
 class ApplyResult(NamedTuple):
-    """What became of an answer. `learned` has the outcome of each proposition, `doubtful` the facts about which
-    `follow_up`, a task, asks once more. `refused` says of each event that could not be answered why. `waiting` is the
-    number of events that still wait, `facts` the number of facts of the answer that stand, and `again` says that the
-    same answer was applied before."""
+    """What became of an answer.
+
+    `learned` has the outcome of each proposition, `doubtful` the facts about which `follow_up`, a task, asks once more.
+    `refused` says of each event that could not be answered why. `waiting` is the number of events that still wait,
+    `facts` the number of facts of the answer that stand, and `again` says that the same answer was applied before.
+    """
 
     learned: LearnResult
     doubtful: tuple[LearningCandidate, ...] = ()
@@ -111,9 +113,11 @@ class Reader(NamedTuple):
 
 
 def apply_answer(vault: Vault, caller: Caller, text: str) -> ApplyResult:
-    """Learn from the calling agent's answer to a task of `pending`. The same answer may be applied again, for example
-    after the process was killed: nothing happens twice. Raise InvalidInput if the text is no answer, NotFound if it
-    names no known event, and Refused if all its events are read."""
+    """Learn from the calling agent's answer to a task of `pending`.
+
+    The same answer may be applied again, for example after the process was killed: nothing happens twice. Raise
+    InvalidInput if the text is no answer, NotFound if it names no known event, and Refused if all its events are read.
+    """
     name = caller.agent or AGENT
     return apply_reading(vault, caller, answer_in(text), digest_of(text), Reader(name, f"learn/{name}"))
 
@@ -175,9 +179,11 @@ def apply_reading(vault: Vault, caller: Caller, record: Mapping[str, Any], diges
 
 
 def _named(answer: dict[str, Any], state: ReadingState, reader: Reader) -> dict[str, Any]:
-    """Return an answer with events and known facts named by their ids, in place of the numbers of its task. Every event
-    of the task counts as read, except those that the answer names as unread. A reader with less room than facts has
-    given only the first ones: the events of the others wait."""
+    """Return an answer with events and known facts named by their ids, in place of the numbers of its task.
+
+    Every event of the task counts as read, except those that the answer names as unread. A reader with less room than
+    facts has given only the first ones: the events of the others wait.
+    """
     key = answer.pop("task", None)
     task = state.tasks.get(str(key)) if key is not None else None
     if key is not None and task is None:
@@ -366,9 +372,11 @@ def _outcomes(
     state: ReadingState,
     digest: str,
 ) -> list[EventOutcome]:
-    """Return what an answer means for each piece. Pieces with `more` facts wait if something new was found in them, so
-    that nobody is asked for ever; so do those that are not listed as read, and those of doubtful facts, about which the
-    reader is asked once more."""
+    """Return what an answer means for each piece.
+
+    Pieces with `more` facts wait if something new was found in them, so that nobody is asked for ever; so do those that
+    are not listed as read, and those of doubtful facts, about which the reader is asked once more.
+    """
     listed = answer.get("read")
     asked = {fact.number for fact in doubtful if fact.number is not None}
     rows = []

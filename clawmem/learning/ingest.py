@@ -46,8 +46,11 @@ _ASKS = re.compile(
 
 
 class IngestResult(NamedTuple):
-    """The result of an ingest. `known` counts events that were already in the ledger. `days` are the days of the new
-    events. `commit` is the last of the `commits` made."""
+    """The result of an ingest.
+
+    `known` counts events that were already in the ledger. `days` are the days of the new events. `commit` is the last
+    of the `commits` made.
+    """
 
     added: int
     known: int
@@ -204,10 +207,12 @@ class RepeatCounter:
 
 
 def to_events(messages: Iterable[Message], caller: Caller, source: str, repeats: RepeatCounter) -> list[Event]:
-    """Return the messages as events. The id of an event is a hash of text, speaker, session, time and repeat number, so
-    that reading a transcript again gives the same ids. What an agent hands in has at most the trust of the agent,
-    whoever it says has spoken; a program that runs an agent hands in conversations as they were, and its caller is
-    `unattended`."""
+    """Return the messages as events.
+
+    The id of an event is a hash of text, speaker, session, time and repeat number, so that reading a transcript again
+    gives the same ids. What an agent hands in has at most the trust of the agent, whoever it says has spoken; a program
+    that runs an agent hands in conversations as they were, and its caller is `unattended`.
+    """
     now, most = stamp(caller.now), "agent" if caller.agent and not caller.unattended else None
     events = []
     for message in messages:

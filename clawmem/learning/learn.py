@@ -45,7 +45,10 @@ _SHOWN_IN_BODY = 100
 
 
 class LearnResult(NamedTuple):
-    """The result of one round of learning. `events` is the number of events read. `proposals` wait for review."""
+    """The result of one round of learning.
+
+    `events` is the number of events read. `proposals` wait for review.
+    """
 
     events: int
     candidates: tuple[LearningCandidate, ...]
@@ -70,9 +73,11 @@ class LearnResult(NamedTuple):
 
 
 def days_to_read(vault: Vault, since: str | None) -> frozenset[str] | None:
-    """Return the ledger days that may have unread events, if every event in the commit `since` was read. These are the
-    days that changed, and the days whose learning progress changed. Return None if unknown: then all days must be
-    read."""
+    """Return the ledger days that may have unread events, if every event in the commit `since` was read.
+
+    These are the days that changed, and the days whose learning progress changed. Return None if unknown: then all days
+    must be read.
+    """
     head = vault.head().commit
     changed = vault.changed_paths_or_none(since, head) if since and head else None
     if changed is None or since is None:
@@ -96,9 +101,12 @@ def learn(
     report: OnProgress | None = None,
 ) -> LearnResult:
     """Learn from all unread events, by rules, or by a model that answers the tasks of `pending`. With `dry_run` nothing
-    is written. Events that the model does not reach wait for the next round. `days` limits the search of the rules for
-    unread events to these days; the caller must know that all others were read. `report` gets the number of events that
-    were decided about."""
+    is written.
+
+    Events that the model does not reach wait for the next round. `days` limits the search of the rules for unread
+    events to these days; the caller must know that all others were read. `report` gets the number of events that were
+    decided about.
+    """
     if model is not None:
         from clawmem.learning.by_model.read import read_by_model  # only where a model is set
 
@@ -184,8 +192,10 @@ def unread_events(
     work: WriteScope, cursor: LearningCursor, read: Extraction, days: Collection[str] | None = None
 ) -> tuple[list[Event], LearningCursor, list[Event]]:
     """Return the new events that were read, if only in part, in order, the new progress of each day, and all events of
-    the days with new ones. `read` says which events a model or the rules cover. The progress ends before the first
-    event not read completely."""
+    the days with new ones.
+
+    `read` says which events a model or the rules cover. The progress ends before the first event not read completely.
+    """
     fresh: list[Event] = []
     around: list[Event] = []
     reached, by_model = dict(cursor.days), dict(cursor.by_model)

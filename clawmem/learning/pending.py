@@ -57,9 +57,11 @@ _SPARE = 40  # tokens of an event's row beside its text
 
 
 class PendingTask(NamedTuple):
-    """A task for a model or the calling agent. `text` is empty if nothing waits. `events` are the labels of what it
-    shows, `known` is the number of known facts in it, `tokens` its size, and `waiting` the number of events that wait,
-    with those of the task. `key` is its id."""
+    """A task for a model or the calling agent.
+
+    `text` is empty if nothing waits. `events` are the labels of what it shows, `known` is the number of known facts in
+    it, `tokens` its size, and `waiting` the number of events that wait, with those of the task. `key` is its id.
+    """
 
     text: str = ""
     events: tuple[str, ...] = ()
@@ -83,11 +85,13 @@ def pending(
     by_caller: bool = False,
 ) -> PendingTask:
     """Return the next task of at most `limit_tokens`: the oldest events that no model has read, or those of a session.
+
     The events of one conversation stand together, in order. With `set_aside`, it is about the events on which a model
     failed. `skip` are ids of events that are left out; those that failed alone come last, each alone. For the calling
     agent (`by_caller`), doubtful facts that it was asked about come first. Unless `keep` is false, what the task calls
-    1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written. Raise InvalidInput if not one
-    event fits into the limit."""
+    1, 2, ... and k1, k2, ... is kept in the machine's own state; nothing else is written.
+    Raise InvalidInput if not one event fits into the limit.
+    """
     state = read_reading_state(vault)
     waits = _of_set_aside(vault, state) if set_aside else after_cursor(vault, state)
     user = vault.settings.words("user.name")
@@ -127,8 +131,10 @@ def _unanswered(state: ReadingState, events: Iterable[Event]) -> Iterator[tuple[
 
 
 def after_cursor(vault: Vault, state: ReadingState | None = None, newest_first: bool = False) -> Iterator[Event]:
-    """Yield the events after those that a model or an agent has read, oldest first. With a `state`, those are left out
-    that it marks as read or set aside."""
+    """Yield the events after those that a model or an agent has read, oldest first.
+
+    With a `state`, those are left out that it marks as read or set aside.
+    """
     cursor = parse_cursor(vault.read(CURSOR_PATH))
     order = reversed if newest_first else iter
     for path in order(ledger_paths(vault, None)):

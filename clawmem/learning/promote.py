@@ -87,8 +87,10 @@ _DAYS_TO_JUDGE = 7
 
 
 class PromoteResult(NamedTuple):
-    """The result of promoting one day. `verdicts` has every candidate, best first. `judge` is the reader who judged, or
-    `rules`."""
+    """The result of promoting one day.
+
+    `verdicts` has every candidate, best first. `judge` is the reader who judged, or `rules`.
+    """
 
     on: str
     verdicts: tuple[PromotionVerdict, ...]
@@ -172,8 +174,10 @@ def promote(
     vault: Vault, caller: Caller, on: str, dry_run: bool = False, judging: Judgements | None = None
 ) -> PromoteResult:
     """Promote the best facts of the day `on`, up to the daily limit: by what a reader judged, else by the rules.
+
     Earlier promotions for that day count towards the limit, so a second run promotes nothing more. Facts that a reader
-    judged before are left alone."""
+    judged before are left alone.
+    """
     with writing(vault, caller, "promote", dry_run=dry_run) as work:
         day = _day(work, on)
         candidates = [candidate._replace(judgement=_score(candidate, judging)) for candidate in day.candidates]
@@ -432,8 +436,11 @@ def _current(work: WriteScope, ids: Iterable[str]) -> dict[str, Fact]:
 
 
 class PromotionCandidate(NamedTuple):
-    """A fact and the entity that it goes to. `title` is the title of its entity if that is new. `moves` is the entity
-    in which the fact stands now, if that is another one, and `why` says why it moves."""
+    """A fact and the entity that it goes to.
+
+    `title` is the title of its entity if that is new. `moves` is the entity in which the fact stands now, if that is
+    another one, and `why` says why it moves.
+    """
 
     fact: Fact
     entity: str
@@ -475,9 +482,11 @@ def _facts(work: WriteScope, on: str) -> list[PlacedFact]:
 
 
 def _placed(fact: Fact, entity: str, known: _KnownPlaces) -> PromotionCandidate:
-    """Return the candidate with the entity that its fact belongs to. A fact that waits goes where learning placed it.
-    One on the page of a person goes to the thing that it is about, if learning put it there; what a person placed
-    stays."""
+    """Return the candidate with the entity that its fact belongs to.
+
+    A fact that waits goes where learning placed it. One on the page of a person goes to the thing that it is about, if
+    learning put it there; what a person placed stays.
+    """
     waits = place_of_waiting(fact)
     if waits:
         return PromotionCandidate(fact, waits[0], title=waits[1], moves=entity, why="it waited for promotion")

@@ -58,8 +58,9 @@ class StatementTriple(NamedTuple):
 
 
 class SubjectPhrase(NamedTuple):
-    """The subject of a statement: its name in triples, its kind, the rest of the text, and what is owned (`Ann's
-    birthday`)."""
+    """The subject of a statement: its name in triples, its kind, the rest of the text, and what is owned
+    (`Ann's birthday`).
+    """
 
     subject: str
     kind: str
@@ -69,8 +70,9 @@ class SubjectPhrase(NamedTuple):
 
 
 class EntityNames:
-    """All names of each entity in statements. `default` is the entity of facts without an explicit one. `user` is the
-    name of the user of the vault."""
+    """All names of each entity in statements. `default` is the entity of facts without an explicit one.
+
+    `user` is the name of the user of the vault."""
 
     def __init__(self, known: Iterable[Entity], default: str, user: str = "user") -> None:
         self._default = default
@@ -244,8 +246,10 @@ class RelateResult(NamedTuple):
 
 
 def relate(vault: Vault, caller: Caller, since: str | None, dry_run: bool = False) -> RelateResult:
-    """Add triples to the facts that came after the commit `since`, or to all facts. The lock is not held while facts
-    are read. With `dry_run` nothing is written."""
+    """Add triples to the facts that came after the commit `since`, or to all facts.
+
+    The lock is not held while facts are read. With `dry_run` nothing is written.
+    """
     found = run_query(vault, lambda index: _missing_triples(vault, index, since))
     if dry_run or not found:
         return RelateResult(tuple(PlacedFact(fact.after, fact.entity) for fact in found))
@@ -385,9 +389,10 @@ def apply_triples(
 
 
 def conflicts_of_triples(work: WriteScope, kept: Sequence[PlacedFact]) -> list[ValueConflict]:
-    """Return the conflicts that the new triples of some facts show, each with the question for a person. A fact without
-    a triple states no value that `remember` could compare. The question proposes the fact of the highest trust, and of
-    these the latest. A question that was asked before, about the same facts, is not repeated."""
+    """Return the conflicts that the new triples of some facts show, each with the question for a person.
+
+    A fact without a triple states no value that `remember` could compare. The question proposes the fact of the
+    highest trust, and of these the latest. A question that was asked before, about the same facts, is not repeated."""
     finder = RivalValueFinder(work)
     new = {placed.fact.id: placed.fact for placed in kept}
     found: dict[str, ValueConflict] = {}

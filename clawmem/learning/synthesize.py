@@ -65,9 +65,11 @@ def synthesize(
     dry_run: bool = False,
     narratives: Mapping[str, DayNarrative] = MappingProxyType({}),
 ) -> SynthesizeResult:
-    """Write the generated part of daily notes, with the new `narratives` by day. The days are `days` if given, else
-    those changed after the commit `since`, else all. Text written by people is neither changed nor repeated. Nothing is
-    written if a file of facts cannot be read."""
+    """Write the generated part of daily notes, with the new `narratives` by day.
+
+    The days are `days` if given, else those changed after the commit `since`, else all. Text written by people is
+    neither changed nor repeated. Nothing is written if a file of facts cannot be read.
+    """
     with writing(vault, caller, "synthesize", dry_run=dry_run) as work:
         if unread := work.unreadable_files(ITEMS):
             return SynthesizeResult((), None, work.notices, tuple(unread.values()))
@@ -368,8 +370,10 @@ def mentions_of(page: str) -> tuple[str, ...]:
 
 
 def with_day_block(page: str, day: str, block: str) -> str:
-    """Return the page with its generated part replaced; a new page starts with the day as its title. If the block is
-    empty, a page without a generated part is not changed."""
+    """Return the page with its generated part replaced; a new page starts with the day as its title.
+
+    If the block is empty, a page without a generated part is not changed.
+    """
     if not block and generated_part(page) in (None, ""):
         return page
     return with_generated(page if page.strip() else f"# {day}\n", block)

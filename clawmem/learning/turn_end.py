@@ -26,9 +26,10 @@ _BY_ITSELF = frozenset(("", "ingest", "access", "session-start", "session-end"))
 
 
 def turn_question(vault: Vault, caller: Caller, asked: str, since: str) -> str:
-    """Return the question to an agent that has answered the prompt `asked`, or an empty text. It is asked where no
-    model reads (`llm.model`), the setting `session.ask` allows it, the prompt looks as if it holds something to keep,
-    and the agent has stored nothing `since` the time of the prompt."""
+    """Return the question to an agent that has answered the prompt `asked`, or an empty text.
+
+    It is asked where no model reads (`llm.model`), the setting `session.ask` allows it, the prompt looks as if it holds
+    something to keep, and the agent has stored nothing `since` the time of the prompt."""
     if not since or vault.settings.words("llm.model") or not vault.settings.flag("session.ask"):
         return ""
     return QUESTION if looks_worth_keeping(asked) and not _has_stored(vault, caller, since) else ""

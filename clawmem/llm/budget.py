@@ -7,9 +7,12 @@ from clawmem.model.named_tuple import NamedTuple
 
 class RunLimits(NamedTuple):
     """The limits of one run: cents, milliseconds of waiting, facts, and retries of one question. The defaults are those
-    of promotion. `tokens` limits one answer, and `daily_cents` one day. `daily_calls` and `daily_tokens` limit one day
-    of a model whose price is not known: no money can be counted there. `most_calls` and `most_tokens` limit any run
-    (None: no limit)."""
+    of promotion.
+
+    `tokens` limits one answer, and `daily_cents` one day.
+    `daily_calls` and `daily_tokens` limit one day of a model whose price is not known: no money can be counted there.
+    `most_calls` and `most_tokens` limit any run (None: no limit).
+    """
 
     retries: int = 2
     cents: float = 12.0
@@ -59,6 +62,7 @@ NOTHING = Spent()
 
 class Account:
     """The account of one run: its limits, the prices (None if unknown), and what the run and this day have cost.
+
     `earlier_today` has the cents of the day, and the calls and tokens whose price is not known."""
 
     def __init__(self, limits: RunLimits, prices: Prices | None, earlier_today: Spent = NOTHING) -> None:

@@ -76,11 +76,13 @@ class Meter(Protocol):
 
 
 class Model(NamedTuple):
-    """A model by its litellm name, its address and key (None: litellm's defaults), and its limits. `key_name` is the
-    environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain). A model with a
-    `command` is called by it, and its name is only for messages. `effort` is how much it should think (empty: its own
-    default). `purse` limits what the calling agent may spend. `meter` counts towards the limits of a day. With a
-    `harness`, the model reads no session that was held with another one."""
+    """A model by its litellm name, its address and key (None: litellm's defaults), and its limits.
+
+    `key_name` is the environment variable for the key. `output` is how JSON is requested (auto, schema, json, plain).
+    A model with a `command` is called by it, and its name is only for messages. `effort` is how much it should think
+    (empty: its own default). `purse` limits what the calling agent may spend. `meter` counts towards the limits of a
+    day. With a `harness`, the model reads no session that was held with another one.
+    """
 
     name: str
     api_base: str | None = None
@@ -113,8 +115,10 @@ def is_local(model: Model) -> bool:
 def choose_model(
     settings: Settings, environment: Mapping[str, str], task: str = EXTRACT, name: str | None = None
 ) -> Model | None:
-    """Return the model of a task, or None if the settings name none. A `name` replaces that of the settings. Raise
-    InvalidInput if an override in the environment or the command of the settings is invalid."""
+    """Return the model of a task, or None if the settings name none. A `name` replaces that of the settings.
+
+    Raise InvalidInput if an override in the environment or the command of the settings is invalid.
+    """
     name = name or settings.words(f"llm.{task}_model") or settings.words("llm.model")
     if not name:
         return None

@@ -185,8 +185,10 @@ class _Outcome(NamedTuple):
 
 
 def _within(act: Callable[[], Any], seconds: float) -> _Outcome | None:
-    """Return what the function returns or raises, or None if it takes longer than `seconds`. The HTTP client's own
-    timeout restarts with every byte, so a slow server could block the call forever."""
+    """Return what the function returns or raises, or None if it takes longer than `seconds`.
+
+    The HTTP client's own timeout restarts with every byte, so a slow server could block the call forever.
+    """
     import warnings  # litellm's dependencies warn about each other
 
     items: list[_Outcome] = []

@@ -53,8 +53,11 @@ def ask(
 ) -> CheckedAnswer:
     """Ask until an answer fits the schema, at most `account.limits.retries` times again. Where the question is
     `divisible`, a cut answer ends it at once: smaller questions lose less than a shorter answer. `accepted` is a wider
-    schema that answers may fit. Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call
-    that the account does not allow, ModelFailed where the model cannot be reached."""
+    schema that answers may fit.
+
+    Raises LateAnswer or LateForTheRun where none came in time, BudgetSpent before a call that the account does not
+    allow, ModelFailed where the model cannot be reached.
+    """
     talk = list(messages)
     answer = CheckedAnswer(None, "")
     for attempt in range(account.limits.retries + 1):
@@ -201,8 +204,9 @@ def without_reasoning(text: str) -> str:
 
 def json_documents(text: str, whole: bool = False) -> list[Any]:
     """Return the JSON documents in a text, in their order: the text itself if it is one, else those in code fences,
-    else objects between other words. With `whole`, as for an answer that was cut, no part of the text counts: a part of
-    a cut answer can look complete."""
+    else objects between other words. With `whole`, as for an answer that was cut, no part of the text counts: a part
+    of a cut answer can look complete.
+    """
     if (value := _read(text)) is not _NOTHING:
         return [value]
     fenced = [value for block in _FENCE.findall(text)[:_MOST_DOCUMENTS] if (value := _read(block)) is not _NOTHING]
@@ -289,8 +293,10 @@ def ask_grounded(
     heading: str,
     shown: Mapping[str, Mapping[str, Any]],
 ) -> GroundedText:
-    """Ask a model for sentences about some records, by id. `task` is the name of the prompt. Raise ModelFailed if it
-    gives no usable answer, and what `ask` raises."""
+    """Ask a model for sentences about some records, by id. `task` is the name of the prompt.
+
+    Raise ModelFailed if it gives no usable answer, and what `ask` raises.
+    """
     messages = [
         {"role": "system", "content": prompt(task)}, {"role": "user", "content": data_lines(heading, shown)}
     ]  # fmt: skip

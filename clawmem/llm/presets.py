@@ -25,8 +25,9 @@ KEPT_VARIABLES = frozenset(
 
 
 class ModelCommand(NamedTuple):
-    """The words of a program, which no shell reads, and its whole environment. A word PROMPT_PLACE stands for the
-    prompt, which is on stdin otherwise."""
+    """The words of a program, which no shell reads, and its whole environment.
+
+    A word PROMPT_PLACE stands for the prompt, which is on stdin otherwise."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
@@ -34,10 +35,12 @@ class ModelCommand(NamedTuple):
 
 class CommandPreset(NamedTuple):
     """The words of a program, with the words that choose a model and a reasoning effort (empty: it has no such option).
-    `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables with
-    which people move its configuration and log in with its vendor. `needs_model` says that it has no default model. A
-    preset of a `harness` reads the sessions that were held with it, and those of none. `settings` are environment
-    variables that the program gets in any case."""
+
+    `efforts` maps the efforts of `llm.effort` to those of the program. `variables` are the environment variables
+    with which people move its configuration and log in with its vendor. `needs_model` says that it has no default
+    model. A preset of a `harness` reads the sessions that were held with it, and those of none. `settings` are
+    environment variables that the program gets in any case.
+    """
 
     words: tuple[str, ...]
     model: tuple[str, ...] = ()

@@ -117,8 +117,9 @@ def refuse_other_keys(record: Mapping[str, Any], keys: Collection[str]) -> None:
 def read_in_file(
     kind: Callable[..., _Record], value: Any, path: str, line: int | None = None, at: _Keys = (), **known: Any
 ) -> _Record:
-    """Return the record of a class in a value from a file. Raise UnreadableKey, which names the file and the key. `at`
-    are the keys that lead to the value."""
+    """Return the record of a class in a value from a file. Raise UnreadableKey, which names the file and the key.
+
+    `at` are the keys that lead to the value."""
     try:
         return read_record(kind, value, **known)
     except WrongValue as problem:
@@ -127,6 +128,7 @@ def read_in_file(
 
 def to_record(value: Any, left_out: Collection[Any] = (None, ())) -> dict[str, Any]:
     """Return a record of a class as a JSON object, in the order of its fields, with the keys of `extra` behind them.
+
     Values in `left_out` of fields that may be missing are left out."""
     found = {}
     for field in fields_of(type(value)):  # type: ignore[arg-type]

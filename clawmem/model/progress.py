@@ -18,8 +18,9 @@ _LEAST_SHARE = 1e-6
 
 
 class Progress(NamedTuple):
-    """How far an act is: `done` of `total` in `unit`, such as `entities`; the total is None if it is not known. `what`
-    names the work that is counted, and `now` the part of it that is being done."""
+    """How far an act is: `done` of `total` in `unit`, such as `entities`; the total is None if it is not known.
+
+    `what` names the work that is counted, and `now` the part of it that is being done."""
 
     what: str
     done: float = 0
@@ -32,9 +33,10 @@ OnProgress = Callable[[Progress], None]
 
 
 class Estimate(NamedTuple):
-    """An estimate of the end of a piece of work, in seconds of a clock that never goes back. `what`, `began` and `done`
-    say what is measured, since when, and how much was done then. `at` and `latest` are the time of the last measure and
-    how much was done, and `end` is the estimated end (None: not known yet)."""
+    """An estimate of the end of a piece of work, in seconds of a clock that never goes back.
+
+    `what`, `began` and `done` say what is measured, since when, and how much was done then. `at` and `latest` are the
+    time of the last measure and how much was done, and `end` is the estimated end (None: not known yet)."""
 
     what: str
     began: float
@@ -45,11 +47,12 @@ class Estimate(NamedTuple):
 
 
 def estimated(before: Estimate | None, progress: Progress, at: float) -> Estimate:
-    """Return the estimate after a measure at a time. The rate is that of all the work so far: (done - done at the
-    begin) / (time since the begin). It gives a time for what is left, and so an end. The estimate moves towards that
-    end by the share 1 - e^(-t/T), where t is the time since the last measure and T is `SMOOTHING_SECONDS`: an
-    exponential moving average for irregular intervals, so that one slow or fast part does not let it jump. Other work,
-    or work that begins again, is measured anew."""
+    """Return the estimate after a measure at a time.
+
+    The rate is that of all the work so far: (done - done at the begin) / (time since the begin). It gives a time for
+    what is left, and so an end. The estimate moves towards that end by the share 1 - e^(-t/T), where t is the time
+    since the last measure and T is `SMOOTHING_SECONDS`: an exponential moving average for irregular intervals, so that
+    one slow or fast part does not let it jump. Other work, or work that begins again, is measured anew."""
     if before is None or before.what != progress.what or progress.done < before.latest:
         return Estimate(progress.what, at, progress.done, at, progress.done)
     finished = progress.done - before.done

@@ -39,8 +39,9 @@ class TruthAt(NamedTuple):
 
 
 class FactDetails(NamedTuple):
-    """A fact with current access counts, its entity, whether it was true at the requested time, and notices. `against`
-    are the ids of the facts that it is in conflict with."""
+    """A fact with current access counts, its entity, whether it was true at the requested time, and notices.
+
+    `against` are the ids of the facts that it is in conflict with."""
 
     fact: Fact
     entity: str
@@ -50,8 +51,10 @@ class FactDetails(NamedTuple):
 
 
 class FactList(NamedTuple):
-    """Facts in ranking order, each with its tier, and their total number. `conflicts` are the ids of the facts that
-    some of them are in conflict with, by id. `hidden` is how many more pass all of the filter but its scope."""
+    """Facts in ranking order, each with its tier, and their total number.
+
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id. `hidden` is how many more pass
+    all of the filter but its scope."""
 
     facts: tuple[tuple[PlacedFact, str], ...]
     total: int
@@ -240,7 +243,9 @@ class ExportedMemory(NamedTuple):
 
 def export_memory(vault: Vault, caller: Caller, entity: str | None = None) -> ExportedMemory:
     """Return what the caller may read, or one entity. Retracted facts are left out. It does not count as an access.
-    Raise NotFound if there is no such entity."""
+
+    Raise NotFound if there is no such entity.
+    """
 
     def act(index: Index) -> ExportedMemory:
         from clawmem.memory.entities.places import find_entity  # loads what writes; lists of facts need none of it
@@ -278,7 +283,9 @@ class EntityUse(NamedTuple):
 
 class Analytics(NamedTuple):
     """The active facts that were asked for most, those never asked for (oldest first), their totals, and each entity.
-    Entities are in the order of their accesses."""
+
+    Entities are in the order of their accesses.
+    """
 
     facts: int
     asked_for: int
@@ -290,8 +297,10 @@ class Analytics(NamedTuple):
 
 
 def analytics(vault: Vault, caller: Caller, limit: int) -> Analytics:
-    """Return how the active facts that the caller may see are used, at most `limit` of each list. Accesses that the
-    next heartbeat will fold count, too. Reading this counts as no access."""
+    """Return how the active facts that the caller may see are used, at most `limit` of each list.
+
+    Accesses that the next heartbeat will fold count, too. Reading this counts as no access.
+    """
     return run_query(vault, lambda index: _analytics(vault, index, caller, limit))
 
 

@@ -72,9 +72,11 @@ class HookText(NamedTuple):
 def start_text(
     vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = (), turns_on: str = ""
 ) -> HookText:
-    """Return context for a session that begins, within 1,200 tokens. `about` names its project and its task, `reach` is
-    its scope, and `earlier` are the last sessions in this scope, newest first. `turns_on` is the command by which a
-    person lets a program read; a sub-agent gets none, and is not told what is unread."""
+    """Return context for a session that begins, within 1,200 tokens.
+
+    `about` names its project and its task, `reach` is its scope, and `earlier` are the last sessions in this scope,
+    newest first. `turns_on` is the command by which a person lets a program read; a sub-agent gets none, and is not
+    told what is unread."""
     # A prompt needs none of these.
     from clawmem.index.search.listing import namesakes
     from clawmem.memory.health.status import unread_messages
@@ -108,8 +110,9 @@ def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_o
 
 
 def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:
-    """Return the last ended sessions in a scope whose agents left a summary, newest first. What was asked last in
-    another session is in its messages, where it is marked if it no longer holds."""
+    """Return the last ended sessions in a scope whose agents left a summary, newest first.
+
+    What was asked last in another session is in its messages, where it is marked if it no longer holds."""
     projects = reach.projects() or (None,)
     left = [session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
             and session.ended and session.id != running and session.workflow == reach.workflow
@@ -118,10 +121,11 @@ def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str 
 
 
 def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
-    """Return what earlier sessions hand on, as the part of a context before its closing mark; empty without any. A
-    brief one has all of the newest session, up to three lines of a kind, and the summaries of the others. Each line has
-    the agent and the label of what an agent stores. What reads as an order is left out, also where a record was written
-    by hand."""
+    """Return what earlier sessions hand on, as the part of a context before its closing mark; empty without any.
+    A brief one has all of the newest session, up to three lines of a kind, and the summaries of the others.
+
+    Each line has the agent and the label of what an agent stores. What reads as an order is left out, also where a
+    record was written by hand."""
     lines = []
     for place, session in enumerate(sessions):
         texts: dict[str, Sequence[str]] = {
@@ -149,9 +153,10 @@ def prompt_text(
     vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
 ) -> HookText:
     """Return what clearly answers a prompt in the scope of a session, as much as bears on it within the setting
-    `context.prompt_budget`; nothing for a prompt that asks for nothing. Left out are the facts in `shown`, which the
-    session has already, and what was said in the session itself. It is no question of anybody, so it does not count as
-    an access."""
+    `context.prompt_budget`; nothing for a prompt that asks for nothing.
+
+    Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
+    question of anybody, so it does not count as an access."""
     words = _telling(prompt)
     if len(words) < (1 if is_question(prompt) else _LEAST_WORDS):
         return HookText("")
@@ -198,9 +203,10 @@ def _singled_out(hits: Sequence[RecallHit], word: str) -> list[RecallHit]:
 
 
 def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery) -> list[FactHit]:
-    """Return the facts of the people, companies and projects that a prompt names, the ones with more of it first. Who
-    names them works on something of theirs, in whatever words. A task about software gets nobody's family and health,
-    and the person who asks is named by every other prompt."""
+    """Return the facts of the people, companies and projects that a prompt names, the ones with more of it first.
+
+    Who names them works on something of theirs, in whatever words. A task about software gets nobody's family and
+    health, and the person who asks is named by every other prompt."""
     names = names_in(prompt)
     called = {**people_by_first_name(index, names), **entities_called(index, names)}
     person = {"user", "the user", normal(vault.settings.words("user.name"))}

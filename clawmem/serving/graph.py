@@ -183,9 +183,10 @@ class Dependent(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """A fact and what rests on it, nearest first; each fact once. `hidden` counts the facts in other agents'
-    workspaces. `pages` are the pages that show the fact or one that rests on it, each with their ids; `proposals` are
-    open proposals about them."""
+    """A fact and what rests on it, nearest first; each fact once.
+
+    `hidden` counts the facts in other agents' workspaces. `pages` are the pages that show the fact or one that rests on
+    it, each with their ids; `proposals` are open proposals about them."""
 
     start: PlacedFact
     dependents: tuple[Dependent, ...]
@@ -201,8 +202,9 @@ class Impact(NamedTuple):
 
 
 def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = None) -> Impact:
-    """Return what rests on a fact, within `depth` links (None: all). Circles are allowed. Raise NotFound, AmbiguousId,
-    and NotPermitted if the fact belongs to another agent."""
+    """Return what rests on a fact, within `depth` links (None: all). Circles are allowed.
+
+    Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
 
     def read(index: Index) -> tuple[PlacedFact, list[Dependent], int, tuple[str, ...]]:
         start = find_fact(index, reference)

@@ -54,8 +54,11 @@ def check_model_set(model: Model | None) -> Model:
 def narrate(
     vault: Vault, caller: Caller, model: Model, question: str, facts: Iterable[PlacedFact], events: Sequence[Event] = ()
 ) -> Narrative:
-    """Let the model answer a question from facts and events. What it costs counts for the day. Facts and events with a
-    credential, and facts in quarantine, are not shown. A failure of the model is the `problem` of the result."""
+    """Let the model answer a question from facts and events. What it costs counts for the day.
+
+    Facts and events with a credential, and facts in quarantine, are not shown. A failure of the model is the `problem`
+    of the result.
+    """
     shown = _records(facts, events)
     if not shown:
         return Narrative()

@@ -37,11 +37,14 @@ _FOLDERS = {
 
 
 class ForeignMemory(NamedTuple):
-    """One statement of another program's memory. `place` is where it stands, for messages. `key` identifies it within
-    its origin, also after an edit of its text where the format has ids. `quote` is the text as it was written; it
-    becomes the evidence. `timestamp` is its own time, ISO 8601 in UTC, or None. `record` has further keys of a fact,
-    such as category, tags or valid_to. `title` is the title of the entity, if the entity is new. `replaces` is the key
-    of the statement that it replaced at its own time."""
+    """One statement of another program's memory.
+
+    `place` is where it stands, for messages. `key` identifies it within its origin, also after an edit of its text
+    where the format has ids. `quote` is the text as it was written; it becomes the evidence. `timestamp` is its own
+    time, ISO 8601 in UTC, or None. `record` has further keys of a fact, such as category, tags or valid_to. `title`
+    is the title of the entity, if the entity is new. `replaces` is the key of the statement that it replaced at its
+    own time.
+    """
 
     place: str
     key: str
@@ -127,6 +130,7 @@ NO_STATEMENT = "it is code, a table, HTML, an address, the beginning of a list, 
 
 class Page(NamedTuple):
     """A page: its front matter (empty if it has none) and its body. `problem` says why the front matter is unread.
+
     `above` is the number of lines above the body."""
 
     front: Mapping[str, Any]

@@ -62,8 +62,10 @@ def fits(files: Files, yaml: Yaml) -> bool:
 
 
 def read(files: Files, yaml: Yaml) -> Iterator[Found]:
-    """Yield a statement for the description of each concept and for each paragraph and bullet of its body. What has no
-    front matter with a `type` is no concept and is skipped, and so are code, tables and HTML."""
+    """Yield a statement for the description of each concept and for each paragraph and bullet of its body.
+
+    What has no front matter with a `type` is no concept and is skipped, and so are code, tables and HTML.
+    """
     titles = {path: _title(path, page) for path, page in pages_of(files, yaml)}
     for path, page in pages_of(files, yaml):
         if posixpath.basename(path) in (INDEX, LOG):

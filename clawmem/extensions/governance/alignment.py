@@ -47,9 +47,10 @@ AGREED, FALSE_PASS, FALSE_FAIL, OPEN = OUTCOMES = ("agreed", "false pass", "fals
 
 
 class AlignmentEntry(NamedTuple):
-    """A decision of a person (`pass` or `reject`) on a task, and what an evaluation had found. `id` is that of the
-    evaluation. `outcome` compares the two, and `kinds` does so for each kind of criterion that counts. `at` is the time
-    of the decision (ISO 8601 UTC), and `by` who decided."""
+    """A decision of a person (`pass` or `reject`) on a task, and what an evaluation had found.
+
+    `id` is that of the evaluation. `outcome` compares the two, and `kinds` does so for each kind of criterion that
+    counts. `at` is the time of the decision (ISO 8601 UTC), and `by` who decided."""
 
     id: str
     at: str
@@ -112,6 +113,7 @@ def _outcome(found: str, ruling: str) -> str:
 
 def _kind_outcomes(evaluation: Evaluation, ruling: str) -> dict[str, str]:
     """Compare each kind of criterion. A kind has found `fail` if it refuted one, `pass` if it found all of its own met.
+
     One unmet criterion is enough to reject. So where the evaluation found `pass`, a rejection counts against every
     kind; where it did not, only kinds that refuted something are compared."""
     found = {}
@@ -289,6 +291,7 @@ def new_decisions(work: WriteScope) -> NewDecisions:
 
 def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Mapping[str, bytes | None]:
     """Return the further writes of a decision on an escalation: its task is closed, and the log gets both verdicts.
+
     Raise Refused if the task was decided otherwise."""
     del facts
     decided = proposal.decided

@@ -96,9 +96,10 @@ class EvaluateResult(NamedTuple):
 def evaluate(
     vault: Vault, caller: Caller, reference: str, named_work: str | None, folder: Path, model: Model | None = None
 ) -> EvaluateResult:
-    """Check a task against its acceptance list and record the verdict, in one commit. `named_work` is a folder, a file
-    or a commit, from the view of `folder`. Decisions of people that are not in the alignment log yet are recorded
-    first, so that they count for this verdict. Raise NotFound, Refused, InvalidInput."""
+    """Check a task against its acceptance list and record the verdict, in one commit.
+
+    `named_work` is a folder, a file or a commit, from the view of `folder`. Decisions of people that are not in the
+    alignment log yet are recorded first, so that they count for this verdict. Raise NotFound, Refused, InvalidInput."""
     task = find_task(vault, reference)
     if task.ruling is not None:
         raise Refused(f"The task {task.slug} is already {task.state}.", "Open it again to evaluate it.")
@@ -210,8 +211,9 @@ def _record(scope: WriteScope, task: Task, work: Work, results: tuple[CriterionR
 
 
 def _is_place_of_person(scope: WriteScope, work: Work) -> bool:
-    """Return whether a person evaluates, or allowed a command in the checkout, or the memory alone is checked. An agent
-    could name a folder that it prepared, so that a rule is met there."""
+    """Return whether a person evaluates, or allowed a command in the checkout, or the memory alone is checked.
+
+    An agent could name a folder that it prepared, so that a rule is met there."""
     if scope.caller.agent is None or work.name == NO_WORK:
         return True
     return work.place is not None and is_allowed_place(scope.vault, work.place)
@@ -279,8 +281,9 @@ SCHEMA: dict[str, Any] = {
 def judge(
     vault: Vault, model: Model, work: Work, criteria: Sequence[Criterion], now: datetime
 ) -> list[CriterionResult]:
-    """Return what the model finds for each criterion. A failure or a spent budget leaves the rest undecided. What the
-    calls cost is recorded in any case. Raise InvalidInput if the model cannot be used as it is set."""
+    """Return what the model finds for each criterion. A failure or a spent budget leaves the rest undecided.
+
+    What the calls cost is recorded in any case. Raise InvalidInput if the model cannot be used as it is set."""
     day = stamp(now)[:10]
     check_model(model)
     account = Account(model.limits, prices_of(model), Spent(cents=spent_on(vault, day)))
@@ -309,8 +312,9 @@ def judge(
 
 
 def shown_work(work: Work, criterion: str) -> str:
-    """Return the files of the work for a question: those that the criterion names first, then small ones. Each begins
-    with a line that has its path. Of a long file, the beginning is shown."""
+    """Return the files of the work for a question: those that the criterion names first, then small ones.
+
+    Each begins with a line that has its path. Of a long file, the beginning is shown."""
     assert work.folder is not None
     words = set(re.findall(r"[\w.-]{2,}\w", criterion.casefold()))  # without the full stop of a sentence
     ranked = []

@@ -91,8 +91,9 @@ class Line(NamedTuple):
 
     @property
     def fact_id(self) -> str:
-        """The id of the fact that the line becomes: a hash, the same in every vault and on every run. Two wordings of
-        one origin have two ids. They begin with the same digits, so that one finds the other."""
+        """The id of the fact that the line becomes: a hash, the same in every vault and on every run.
+
+        Two wordings of one origin have two ids. They begin with the same digits, so that one finds the other."""
         pair = (self.values["entity"] if self.has_id else one_line(self.values["entity"]), self.claim)
         if not self.has_id:
             return FACT_PREFIX + _hashed(24, self.values["source"], self.values["author"], "claim", *pair)
@@ -212,8 +213,10 @@ def _time_problem(timestamp: str) -> str | None:
 
 
 def fact_of(line: Line, trust: str | None, now: datetime) -> Fact:
-    """Return the fact that a line becomes while it is current, without its time of recording. Raise InvalidInput if a
-    value cannot be kept. `trust` is the trust of the claims; the source's name may lower it."""
+    """Return the fact that a line becomes while it is current, without its time of recording.
+
+    Raise InvalidInput if a value cannot be kept. `trust` is the trust of the claims; the source's name may lower it.
+    """
     values = line.values
     if is_source_of_copies(values["source"]):
         raise InvalidInput(

@@ -55,10 +55,12 @@ class ContractExport(NamedTuple):
 def export_contract(
     vault: Vault, caller: Caller, entity: str | None = None, since: str | None = None
 ) -> ContractExport:
-    """Return the lines of what the caller may read, or of one entity. Without `since` these are the current and the
-    superseded facts. With it, they are those that were added or changed after that commit, and what was revoked or
-    removed. A fact comes before those that it superseded. Raise NotFound if there is no such entity, HistoryRewritten
-    if the commit is not in the history."""
+    """Return the lines of what the caller may read, or of one entity.
+
+    Without `since` these are the current and the superseded facts. With it, they are those that were added or changed
+    after that commit, and what was revoked or removed. A fact comes before those that it superseded.
+    Raise NotFound if there is no such entity, HistoryRewritten if the commit is not in the history.
+    """
     head, notices = vault.head().commit, list[str]()
     name = run_query(vault, lambda index: find_entity(index, entity, caller)) if entity else None
     writer = _Writer(vault)
@@ -248,10 +250,12 @@ def publish(
     trust: str = "external",
     asks: Asks | None = None,
 ) -> Iterator[Published]:
-    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines. `trust` is
-    the highest trust of the claims. `asks` says for which new facts a person decides, beside those that are
-    quarantined. Each batch takes the writer lock anew. A failure that is not of one line, such as a full disk, is
-    raised; what was yielded is kept then."""
+    """Store the lines, and yield what became of each batch once it is committed, in the order of the lines.
+
+    `trust` is the highest trust of the claims. `asks` says for which new facts a person decides, beside those that
+    are quarantined. Each batch takes the writer lock anew. A failure that is not of one
+    line, such as a full disk, is raised; what was yielded is kept then.
+    """
     for batch in _batches(lines):
         good = [line for line in batch if isinstance(line, Line)]
         published = _store(vault, good, caller, trust, asks) if good else Published(())

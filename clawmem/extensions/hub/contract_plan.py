@@ -64,8 +64,11 @@ Asks = Callable[[WriteScope, Fact, str], "QuarantineReason | None"]
 
 
 class LineAnswer(NamedTuple):
-    """What became of a line. `stored` is a new fact, `changed` a fact that follows its origin, `known` nothing new,
-    `waits` a proposal for a person, and `refused` nothing stored. `id` is that of the fact or the proposal."""
+    """What became of a line.
+
+    `stored` is a new fact, `changed` a fact that follows its origin, `known` nothing new, `waits` a proposal for a
+    person, and `refused` nothing stored. `id` is that of the fact or the proposal.
+    """
 
     line: int
     outcome: str

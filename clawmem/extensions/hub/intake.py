@@ -54,8 +54,10 @@ class Reading:
 
     def batches(self, steps: Sequence[HistoryStep]) -> Iterator[Batch]:
         """Yield the rows of the log for some steps. Each step is in one batch, and the last batch ends with the last.
-        The next batch is read after the one before was written, because a file that could not be read is compared with
-        what the hub has."""
+
+        The next batch is read after the one before was written, because a file that could not be read is compared
+        with what the hub has.
+        """
         pairs = [pair for step in steps for pair in _pairs(step)]
         changes = _ahead(self._mirror.changes(pairs, FOLDERS), self._reader)
         commit, files = next(changes, ("", []))
@@ -214,9 +216,11 @@ class FactPut(NamedTuple):
 
 
 class ItemsChange(NamedTuple):
-    """The difference of two versions of an `items.json`: the facts put, and the ids of those gone from it. `whole` says
-    that the old version could not be read, so that all facts are put and `gone` is unknown: whatever else was known of
-    that file is gone."""
+    """The difference of two versions of an `items.json`: the facts put, and the ids of those gone from it.
+
+    `whole` says that the old version could not be read, so that all facts are put and `gone` is unknown: whatever else
+    was known of that file is gone.
+    """
 
     put: tuple[FactPut, ...] = ()
     gone: tuple[str, ...] = ()
@@ -246,9 +250,11 @@ def is_items(path: str) -> bool:
 
 
 def items_change(old: bytes | None, new: bytes | None, path: str) -> ItemsChange:
-    """Return the difference of two versions of a file of facts (None: there is none). Files with one fact a line are
-    compared as bytes first, so that only changed lines are parsed. Raise ClawmemError if the new version cannot be
-    read."""
+    """Return the difference of two versions of a file of facts (None: there is none).
+
+    Files with one fact a line are compared as bytes first, so that only changed lines are parsed. Raise ClawmemError if
+    the new version cannot be read.
+    """
     if new is not None and (old is None or _is_plain(old)) and _is_plain(new):
         try:
             return _changed_lines(old or _EMPTY, new)

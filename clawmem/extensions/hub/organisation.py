@@ -61,6 +61,7 @@ Answer = TypeVar("Answer")
 class OrganisationStatus(NamedTuple):
     """The state of the connection: the address without a password, who asks, this vault at the hub, how many facts are
     readable there and how many of them were promoted (each up to MOST_COUNTED), and this vault's promotions by fact.
+
     `is_vault` says that the organisation is a vault in a folder, which does not take this one in. `problem` says why
     the organisation could not be asked; the rest is then empty."""
 
@@ -91,15 +92,18 @@ def organisation_address(vault: Vault) -> HubAddress:
 
 
 def ask_organisation(vault: Vault, work: Callable[[HubConnection], Answer]) -> Answer:
-    """Return what `work` makes of a connection to the organisation, within `org.timeout_seconds`. Raise Refused without
-    a connection in the settings, HubUnavailable if the hub does not answer, and NotPermitted."""
+    """Return what `work` makes of a connection to the organisation, within `org.timeout_seconds`.
+
+    Raise Refused without a connection in the settings, HubUnavailable if the hub does not answer, and NotPermitted."""
     return ask(organisation_address(vault), vault.settings.number("org.timeout_seconds"), work)
 
 
 def connect_organisation(vault: Vault, url: str, resolved: Callable[[str], Path]) -> tuple[str, HubIdentity]:
     """Store the address of an organisation in the settings of this machine, if it answers there. Return how the address
-    is shown, and who asks. `resolved` gives the absolute folder of a path. Raise InvalidInput for an address that
-    cannot be read or has a password, and like `ask_organisation` and `ask_folder`."""
+    is shown, and who asks.
+
+    `resolved` gives the absolute folder of a path. Raise InvalidInput for an address that cannot be read or has a
+    password, and like `ask_organisation` and `ask_folder`."""
     check_accepted(vault)
     if vault.environment.get(ORG_URL):
         raise InvalidInput(
@@ -201,6 +205,7 @@ WITHDRAWN_HERE = "its vault withdrew the fact"
 
 class PromoteResult(NamedTuple):
     """A promotion: its number, status and scope, whether it is new, and the facts that were withdrawn with this act.
+
     Where the organisation is a vault, the number is the id of the fact or the proposal there."""
 
     number: int | str
@@ -213,10 +218,11 @@ class PromoteResult(NamedTuple):
 def promote_to_organisation(
     vault: Vault, caller: Caller, placed: PlacedFact, verdicts: Sequence[GateResult], scope: str
 ) -> PromoteResult:
-    """Ask the organisation to share a fact of this vault with one of its scopes. `verdicts` are those of the gates of
-    the wiki, all of which must have passed. Raise Refused with the reasons if one did not, for a pulled fact, and if
-    the hub does not have this state of the fact; NotPermitted for an agent that may not write for the organisation, and
-    for a role without the right to promote there."""
+    """Ask the organisation to share a fact of this vault with one of its scopes.
+
+    `verdicts` are those of the gates of the wiki, all of which must have passed. Raise Refused with the reasons if one
+    did not, for a pulled fact, and if the hub does not have this state of the fact; NotPermitted for an agent that may
+    not write for the organisation, and for a role without the right to promote there."""
     fact = placed.fact
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
@@ -237,8 +243,9 @@ def promote_to_organisation(
 
 
 def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason: str | None) -> int:
-    """Take a fact of this vault back from every scope that it was promoted to. Return from how many. Raise NotFound if
-    there is none that the role may withdraw."""
+    """Take a fact of this vault back from every scope that it was promoted to. Return from how many.
+
+    Raise NotFound if there is none that the role may withdraw."""
     check_not_read_only(vault, caller)
     check_scope_right(vault, caller, fact._replace(scope=ORGANISATION))
     folder, marks = organisation_folder(vault), own_marks(vault)
@@ -259,8 +266,9 @@ def withdraw_from_organisation(vault: Vault, caller: Caller, fact: Fact, reason:
 
 
 def withdraw_what_ended(vault: Vault, caller: Caller) -> tuple[str, ...]:
-    """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids. Where
-    the organisation is a vault, no worker follows what was superseded here, so that is withdrawn, too."""
+    """Withdraw the promoted facts of this vault that were retracted, revoked or redacted here. Return their ids.
+
+    Where the organisation is a vault, no worker follows what was superseded here, so that is withdrawn, too."""
     if (folder := organisation_folder(vault)) is not None:
         known = own_shared(vault, folder_status(vault, folder).shared)
         gone = [
@@ -317,8 +325,9 @@ def _withdraw_gone(vault: Vault, own: str, shared: Mapping[str, object]) -> tupl
 
 
 def _ended_here(vault: Vault, shared: Mapping[str, object]) -> tuple[str, ...]:
-    """Return those of some facts of this vault that were retracted or redacted here. One that is not here may be of
-    another clone of the vault, whose commits this one has not received yet."""
+    """Return those of some facts of this vault that were retracted or redacted here.
+
+    One that is not here may be of another clone of the vault, whose commits this one has not received yet."""
     known = run_query(vault, lambda index: by_ids(index, shared))
     return tuple(text for text in sorted(known) if _is_ended(known[text].fact))
 

@@ -76,11 +76,12 @@ class _Offered(NamedTuple):
 
 
 def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = False) -> PullResult:
-    """Bring the facts of the organisation that this role reads into the vault, in one commit. These are the facts that
-    were promoted out of other vaults; with `every`, all facts of other vaults. An organisation that is a vault has no
-    others, so its own are taken in either case. A copy whose origin was withdrawn is retracted. One whose origin was
-    redacted is redacted here if the caller allows it, which rewrites history; else it is retracted. Facts of this vault
-    that were withdrawn here are withdrawn there first."""
+    """Bring the facts of the organisation that this role reads into the vault, in one commit.
+
+    These are the facts that were promoted out of other vaults; with `every`, all facts of other vaults. An organisation
+    that is a vault has no others, so its own are taken in either case. A copy whose
+    origin was withdrawn is retracted. One whose origin was redacted is redacted here if the caller allows it, which
+    rewrites history; else it is retracted. Facts of this vault that were withdrawn here are withdrawn there first."""
     withdrawn = withdraw_what_ended(vault, caller)
     here = run_query(vault, _copies)
     offered = _read(vault, here, every)
@@ -122,9 +123,10 @@ def plan_pull(
     moment: str,
     redacted: frozenset[str] = frozenset(),
 ) -> PullPlan:
-    """Decide what a pull changes. `here` are the copies of this organisation by id, `taken` facts of the vault that
-    have the id of an offered fact and are no such copies. `moment` is ISO 8601, UTC. `redacted` are ids of copies whose
-    origin was redacted."""
+    """Decide what a pull changes.
+
+    `here` are the copies of this organisation by id, `taken` facts of the vault that have the id of an offered fact and
+    are no such copies. `moment` is ISO 8601, UTC. `redacted` are ids of copies whose origin was redacted."""
     kept, refused, seen = list[PlacedFact](), list[tuple[str, str]](), set[str]()
     for found in offered:
         fact = pulled_fact(found.fact, _origin(org, found))

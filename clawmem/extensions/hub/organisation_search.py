@@ -47,9 +47,10 @@ if TYPE_CHECKING:
 
 
 class OrganisationHits(NamedTuple):
-    """What the organisation has for a question, best first, without what the vault has itself. `org` is its short name.
-    `left_out` are the ids of facts that read as orders to their reader, `unsearched` says what could not be searched.
-    `problem` says why the organisation could not be asked; the rest is then empty."""
+    """What the organisation has for a question, best first, without what the vault has itself.
+
+    `org` is its short name. `left_out` are the ids of facts that read as orders to their reader, `unsearched` says what
+    could not be searched. `problem` says why the organisation could not be asked; the rest is then empty."""
 
     org: str
     hits: tuple[HubHit, ...] = ()
@@ -98,8 +99,9 @@ class JoinedText(NamedTuple):
 
 
 def query_organisation(vault: Vault, caller: Caller, question: str, limit: int, search: FactSearch) -> OrganisationHits:
-    """Return the best facts of the organisation for a question, those of this vault among them. `search` finds them
-    where the organisation is a vault. Raise like `ask_organisation` and `ask_folder`."""
+    """Return the best facts of the organisation for a question, those of this vault among them.
+
+    `search` finds them where the organisation is a vault. Raise like `ask_organisation` and `ask_folder`."""
     if (folder := organisation_folder(vault)) is not None:
         org, hits, unsearched = search_folder(vault, folder, caller, question, limit, search)
         return _without_orders(org, hits)._replace(unsearched=unsearched)
@@ -132,9 +134,10 @@ def _without_orders(org: str, found: Sequence[HubHit]) -> OrganisationHits:
 def beside_own(
     vault: Vault, caller: Caller, question: str, limit: int, shown: Collection[str], search: FactSearch
 ) -> OrganisationHits:
-    """Return the same for an answer that has facts of the vault already, whose ids are `shown`. Facts of this vault,
-    and pulled ones that are shown or were withdrawn, are left out. An organisation that cannot be asked is part of the
-    answer. Raise Refused if the vault is connected to none."""
+    """Return the same for an answer that has facts of the vault already, whose ids are `shown`.
+
+    Facts of this vault, and pulled ones that are shown or were withdrawn, are left out. An organisation that cannot be
+    asked is part of the answer. Raise Refused if the vault is connected to none."""
     try:
         found = query_organisation(vault, caller, question, limit, search)
     except (RemoteFailed, NotPermitted) as problem:
@@ -151,8 +154,9 @@ def beside_own(
 def asked_beside(
     here: PointInTime, question: str | None, limit: int, shown: Collection[str], as_of: str | None
 ) -> OrganisationHits:
-    """Return what the organisation has for a question beside the vault's own facts, of which some are `shown`. Raise
-    InvalidInput without a question, and for another time than now, of which the organisation knows nothing."""
+    """Return what the organisation has for a question beside the vault's own facts, of which some are `shown`.
+
+    Raise InvalidInput without a question, and for another time than now, of which the organisation knows nothing."""
     if not question:
         raise InvalidInput("--org needs a question.", "Example: clawmem context 'deploy the gateway' --org")
     if as_of or here.data:
@@ -191,8 +195,9 @@ def why_in_organisation(vault: Vault, fact: str, problem: NotFound) -> tuple[dic
 
 
 def find_in_organisation(vault: Vault, reference: str) -> tuple[str, HubFact]:
-    """Return the short name of the organisation, and its fact with an id or a unique prefix of one. Raise NotFound,
-    AmbiguousId, and like `ask_organisation` and `ask_folder`."""
+    """Return the short name of the organisation, and its fact with an id or a unique prefix of one.
+
+    Raise NotFound, AmbiguousId, and like `ask_organisation` and `ask_folder`."""
     if (folder := organisation_folder(vault)) is not None:
         return find_in_folder(vault, folder, reference)
     org, found = ask_organisation(
@@ -217,8 +222,9 @@ def organisation_line(org: str, found: HubFact) -> str:
 def with_organisation(
     text: str, tokens: int, counted_by: str, budget: int, org: str, hits: Sequence[HubHit]
 ) -> JoinedText:
-    """Return a text for a prompt with the lines of the organisation that still fit into its budget, best first. The
-    vault's own part is the same as without them, so nothing of it makes room."""
+    """Return a text for a prompt with the lines of the organisation that still fit into its budget, best first.
+
+    The vault's own part is the same as without them, so nothing of it makes room."""
     title = frame.title(frame.FROM_ORGANISATION)
     closing = CLOSING if text.endswith(CLOSING) else ""
     left, kept = budget - tokens - title.tokens, list[str]()

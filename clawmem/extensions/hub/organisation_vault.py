@@ -87,8 +87,10 @@ FactSearch = Callable[[Vault, Index, Caller, str, int], FoundFacts]
 
 
 class SharedFact(NamedTuple):
-    """A fact that another vault promoted to this one. `id` is that of the fact or proposal here, `fact` that of the
-    fact there, which was recorded at `recorded`. `status` is pending, approved or the status of a fact that ended."""
+    """A fact that another vault promoted to this one.
+
+    `id` is that of the fact or proposal here, `fact` that of the fact there, which was recorded at `recorded`. `status`
+    is pending, approved or the status of a fact that ended."""
 
     id: str
     fact: str
@@ -116,8 +118,9 @@ class FolderStatus(NamedTuple):
 
 
 def named_folder(text: str, resolved: Callable[[str], Path]) -> Path | None:
-    """Return the folder that an address of an organisation names, or None if it is that of a hub. Raise InvalidInput
-    for a remote that git reaches through a network."""
+    """Return the folder that an address of an organisation names, or None if it is that of a hub.
+
+    Raise InvalidInput for a remote that git reaches through a network."""
     plain = text.removeprefix("file://")
     if plain.startswith(("/", ".", "~")):
         return resolved(plain)
@@ -134,6 +137,7 @@ def named_folder(text: str, resolved: Callable[[str], Path]) -> Path | None:
 
 def ask_folder(vault: Vault, folder: Path, work: Callable[[Vault], Answer], seconds: float | None = None) -> Answer:
     """Return what `work` makes of the vault in a folder, within `org.timeout_seconds` of the asking vault or `seconds`.
+
     A share that hangs cannot exceed the limit, because another thread waits for it. Raise OrganisationUnavailable if
     the folder is no vault, cannot be read or written, is locked, is of a newer format, or does not answer in time, and
     Refused if it is the asking vault."""
@@ -241,9 +245,10 @@ def own_among(vault: Vault, hits: Sequence[HubHit]) -> frozenset[str]:
 def promote_to_folder(
     vault: Vault, folder: Path, caller: Caller, placed: PlacedFact, scope: str
 ) -> tuple[str, str, bool]:
-    """Write a fact of this vault to the organisation's, in one commit, or file it for review there. Return the id of
-    the fact or the proposal there, its status, and whether it is new. Raise Refused if it was withdrawn or rejected
-    there, or cannot be stored, and InvalidInput for a scope that a vault does not have."""
+    """Write a fact of this vault to the organisation's, in one commit, or file it for review there.
+
+    Return the id of the fact or the proposal there, its status, and whether it is new. Raise Refused if it was
+    withdrawn or rejected there, or cannot be stored, and InvalidInput for a scope that a vault does not have."""
     if scope != ORGANISATION:
         raise InvalidInput(
             f"An organisation that is a vault has no scope '{scope}'.", f"Leave out --scope, or give {ORGANISATION}."
@@ -271,6 +276,7 @@ def withdraw_from_folder(
     vault: Vault, folder: Path, caller: Caller, facts: Sequence[Fact], reason: str | None
 ) -> tuple[str, ...]:
     """Retract facts of this vault in the organisation's, each in one commit. Return the ids here of those retracted.
+
     Raise Refused for one fact that waits for review there."""
 
     def work(there: Vault) -> tuple[str, ...]:
@@ -388,9 +394,10 @@ def _line(vault: Vault, placed: PlacedFact) -> dict[str, Any]:
 
 
 def _review_reason(label: str, work: WriteScope, fact: Fact, entity: str) -> QuarantineReason | None:
-    """Return why a person decides about a promoted fact first, or None. So it is if the last route that matches names
-    other people, or the kind of promotions without a name. Without a route, it is so for what a reviewer is needed for:
-    nobody knows who reads the folder."""
+    """Return why a person decides about a promoted fact first, or None.
+
+    So it is if the last route that matches names other people, or the kind of promotions without a name. Without a
+    route, it is so for what a reviewer is needed for: nobody knows who reads the folder."""
     routes = read_routes(work.vault.settings.words("review.routes"))
     place = last_match(routes, RoutedItem(_KIND, entity))
     if place is None:

@@ -82,7 +82,9 @@ def work_on(
     address: HubAddress, options: WorkerOptions, every: float, embed_seconds: float
 ) -> Iterator[VaultReport | VectorReport | ClawmemError]:
     """Look at every vault again and again, every so many seconds, without an end; compute missing vectors between.
-    Yield what was done where anything was, and the error if the hub could not be used; it is tried again then."""
+
+    Yield what was done where anything was, and the error if the hub could not be used; it is tried again then.
+    """
     while True:
         try:
             yield from (
@@ -99,8 +101,10 @@ def work_on(
 
 
 def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
-    """Compute vectors that facts of the hub lack, with the local model, for at most so many seconds. Nothing is done
-    where the hub has no vectors, or the packages of the model are missing."""
+    """Compute vectors that facts of the hub lack, with the local model, for at most so many seconds.
+
+    Nothing is done where the hub has no vectors, or the packages of the model are missing.
+    """
 
     @cache
     def embedder() -> Callable[[str], Sequence[float]]:

@@ -84,9 +84,10 @@ class WikiBuild(NamedTuple):
 
 class BuildPlan(NamedTuple):
     """What a build will do: the entries of all pages before and after it, the claims of each topic that has a page, the
-    pages to render, the links that people wrote before and after, by page, and whether every entity was read. `texts`
-    are pages of which the build takes another text than the vault has. `edited` are the paths below the wiki that
-    changed since the last build on this machine."""
+    pages to render, the links that people wrote before and after, by page, and whether every entity was read.
+
+    `texts` are pages of which the build takes another text than the vault has. `edited` are the paths below the wiki
+    that changed since the last build on this machine."""
 
     before: Mapping[str, PageEntry]
     entries: Mapping[str, PageEntry]

@@ -131,9 +131,10 @@ class _Built(NamedTuple):
 
 
 def curate(vault: Vault, caller: Caller, week: str | None = None, dry_run: bool = False) -> Curation:
-    """Check the wiki, mend it, file proposals, and write the report of a week, all in one commit. The week is the last
-    one that is over, whose report is written once and only if there is something to tell. A week that is named is
-    reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
+    """Check the wiki, mend it, file proposals, and write the report of a week, all in one commit.
+
+    The week is the last one that is over, whose report is written once and only if there is something to tell. A week
+    that is named is reported anew. Raise InvalidInput for a text that is no week or for one that has not begun."""
     message = _week(caller, week)
     with writing(vault, caller, "wiki", dry_run=dry_run) as work:
         built = _mended(work, _build(work, {}))

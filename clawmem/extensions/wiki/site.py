@@ -84,9 +84,10 @@ def build_site(
     messages: bool = False,
 ) -> BuiltSite:
     """Write the site of what passes the gates to a folder, which must have passed `check_site_folder`. With `messages`,
-    it has the notes of each day and what was said, without what is for some people only. `render` makes the files of a
-    site. `report` gets how far it is. Raise NotPermitted for a caller that may not read, StorageFailed if a file cannot
-    be written."""
+    it has the notes of each day and what was said, without what is for some people only.
+
+    `render` makes the files of a site. `report` gets how far it is. Raise NotPermitted for a caller that may not read,
+    StorageFailed if a file cannot be written."""
 
     def act(index: Index) -> BuiltSite:
         with tempfile.TemporaryFile() as file:
@@ -300,8 +301,9 @@ _Files = Iterable[tuple[str, bytes]]
 
 def write_site(folder: Path, files: _Files, report: OnProgress | None = None, expected: int = 0) -> SiteBuild:
     """Write the files that differ from those in the folder, and remove what an earlier site left there. The folder must
-    have passed `check_site_folder`. `report` gets the number of files made, of about `expected`. Raise StorageFailed if
-    a file cannot be written."""
+    have passed `check_site_folder`.
+
+    `report` gets the number of files made, of about `expected`. Raise StorageFailed if a file cannot be written."""
     try:
         return _write(folder, _counted(files, report, expected))
     except OSError as error:

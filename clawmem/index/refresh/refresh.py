@@ -46,8 +46,10 @@ _Answer = TypeVar("_Answer")
 
 def run_query(vault: Vault, act: Callable[[Index], _Answer], *, one_state: bool = True) -> _Answer:
     """Run a read-only query on the index. If the index turns out to be damaged, rebuild it and run the query again.
+
     With `one_state` the query sees one state of the index. Switch it off for a query that takes long, because writers
-    must wait for it."""
+    must wait for it.
+    """
     index = open_index(vault)
     try:
         try:
@@ -88,8 +90,9 @@ def rebuild(vault: Vault, report: "OnProgress | None" = None) -> Index:
 
 
 class HeadChange(NamedTuple):
-    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted). `old` is
-    None if it is not known, or the moves do not follow each other: somebody else committed between them."""
+    """A move of HEAD from one commit to another, with the new contents of the changed files (None: deleted).
+
+    `old` is None if it is not known, or the moves do not follow each other: somebody else committed between them."""
 
     old: str | None
     new: str
@@ -97,8 +100,10 @@ class HeadChange(NamedTuple):
 
 
 def apply_change(vault: Vault, index: Index, change: HeadChange) -> None:
-    """Update the index with a change that was just committed and whose final contents the caller has. If the index is
-    not at the commit that the change starts from, git is asked what changed instead."""
+    """Update the index with a change that was just committed and whose final contents the caller has.
+
+    If the index is not at the commit that the change starts from, git is asked what changed instead.
+    """
     with index.writing():
         if index.head() == change.old is not None:
             _take_in(index, change.contents)
@@ -244,7 +249,9 @@ def _fill(vault: Vault, index: Index, afresh: bool, report: "OnProgress | None")
 
 def _copy_present_index(present: Vault, index: Index, commit: str) -> bool:
     """Fill the index of a past commit with a copy of the present one, which the caller then updates to the commit.
-    Return False if there is no present index, or reading the whole commit is less work."""
+
+    Return False if there is no present index, or reading the whole commit is less work.
+    """
     if index.engine.name != "fts5":
         return False
     source = open_store(present)
@@ -303,8 +310,10 @@ def _take_in_reported(
 
 def record_duplicates(index: Index, paths: Iterable[str] | None = None) -> None:
     """Record whether there are duplicate ids, as after a merge or copy that clawmem did not make. The next writer
-    resolves them. If nothing was recorded so far, only the facts of `paths` are checked, because only these files have
-    changed."""
+    resolves them.
+
+    If nothing was recorded so far, only the facts of `paths` are checked, because only these files have changed.
+    """
     known = None if index.meta(HAS_DUPLICATES) else paths
     index.set_meta(HAS_DUPLICATES, "1" if duplicate_ids(index, known) else "")
 
@@ -320,8 +329,10 @@ _KEPT = "outside.json"
 
 def update_stakes(vault: Vault, index: Index, head: str | None) -> set[str]:
     """Check the commits that are new in `head`, the commit that the index describes, and store the result in the index,
-    within its open transaction. The index of a past commit gets what is known at the present one. Return the ids of the
-    facts whose rows must change."""
+    within its open transaction. The index of a past commit gets what is known at the present one.
+
+    Return the ids of the facts whose rows must change.
+    """
     here = vault.present or vault
     head = here.head().commit if vault.present else head
     known = _known(here, head)

@@ -31,9 +31,11 @@ _ORDER = "access_count DESC, weight DESC, timestamp DESC, id"
 
 
 class FactCandidate(NamedTuple):
-    """A fact that could be shown, with what its rank in a tier depends on. `tokens` are those of its context line,
-    counted if `exact`. Accesses are those that are committed. `shelf` is its tier, or 'always' if it is always hot,
-    'past' if it is over, and '' if it is not active."""
+    """A fact that could be shown, with what its rank in a tier depends on.
+
+    `tokens` are those of its context line, counted if `exact`. Accesses are those that are committed. `shelf` is its
+    tier, or 'always' if it is always hot, 'past' if it is over, and '' if it is not active.
+    """
 
     n: int
     tokens: int
@@ -136,8 +138,10 @@ def _count(index: Index, source: str, values: Sequence[object]) -> int:
 def first_of_shelf(
     index: Index, reader: ReaderScope, shelf: str, tokens: int, without: Collection[str] = ()
 ) -> list[FactCandidate]:
-    """Return the first facts of a shelf, as many as fit into `tokens`, and `SPARE` more. A short one of the spare facts
-    may fit where a long one does not. Facts with the ids in `without` are skipped."""
+    """Return the first facts of a shelf, as many as fit into `tokens`, and `SPARE` more.
+
+    A short one of the spare facts may fit where a long one does not. Facts with the ids in `without` are skipped.
+    """
     found: list[FactCandidate] = []
     spare = SPARE
     for row in _in_order(index, reader, shelf):
@@ -199,8 +203,10 @@ def _bounds(now: datetime, pace: int, shelf: str) -> tuple[float, float]:
 
 
 def _since(now: datetime, pace: int) -> tuple[float, float]:
-    """Return the last access times, in seconds, from which facts with this pace are hot, and warm. Whole days count, so
-    a day more has not passed at the first moment after its beginning."""
+    """Return the last access times, in seconds, from which facts with this pace are hot, and warm.
+
+    Whole days count, so a day more has not passed at the first moment after its beginning.
+    """
     _, hot, warm = RECENCY[len(RECENCY) - 1 - pace]
     return seconds_after(now - timedelta(days=hot + 1)), seconds_after(now - timedelta(days=warm + 1))
 

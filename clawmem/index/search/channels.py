@@ -33,11 +33,14 @@ _COUNTED = 2_000
 
 
 class FactFilter(NamedTuple):
-    """Conditions on facts. `owners` are agents whose facts count, '' for the global memory. `as_of` asks for what was
-    true at that time. `superseded` includes replaced facts. `replaced_in` asks only for replaced facts that were true
-    on one of these days. With a `domain`, global facts count only in these entities and the folders of these, or if
-    they are always hot. `since` and `until` are the first and the last day on which a fact was said or, if that is
-    unknown, recorded. `reach` is the scope of the query; None sees every scope."""
+    """Conditions on facts.
+
+    `owners` are agents whose facts count, '' for the global memory. `as_of` asks for what was true at that time.
+    `superseded` includes replaced facts. `replaced_in` asks only for replaced facts that were true on one of these
+    days. With a `domain`, global facts count only in these entities and the folders of these, or if they are always
+    hot. `since` and `until` are the first and the last day on which a fact was said or, if that is unknown, recorded.
+    `reach` is the scope of the query; None sees every scope.
+    """
 
     owners: tuple[str, ...] = ("",)
     entity: str | None = None
@@ -65,9 +68,11 @@ def is_within(day: str | None, wanted: FactFilter) -> bool:
 
 
 class ChannelHits(NamedTuple):
-    """The result of a channel: scores by row number (higher is better), or why it did not run. `unable` is true if the
-    channel failed, and false if the question gave it nothing to do. `embedded` are the ids of the facts that have
-    vectors, where not all have any."""
+    """The result of a channel: scores by row number (higher is better), or why it did not run.
+
+    `unable` is true if the channel failed, and false if the question gave it nothing to do. `embedded` are the ids of
+    the facts that have vectors, where not all have any.
+    """
 
     scores: Mapping[int, float]
     ran: bool = True
@@ -83,9 +88,11 @@ def keyword_channel(
     limit: int = CANDIDATES,
     sketched: dict[int, PlacedFact] | None = None,
 ) -> ChannelHits:
-    """Return facts that share words with the question, by BM25. If hardly any of the best ones pass the filter, the
-    facts that pass it are ranked instead. The sketches of facts that pass are added to `sketched`, so that their rows
-    are read once."""
+    """Return facts that share words with the question, by BM25.
+
+    If hardly any of the best ones pass the filter, the facts that pass it are ranked instead. The sketches of facts
+    that pass are added to `sketched`, so that their rows are read once.
+    """
     if not words:
         return ChannelHits({}, False, "the question has no words to search for")
     for thorough in (False, True):
@@ -154,9 +161,11 @@ def predicate_channel(
 
 def time_channel(index: Index, span: DaySpan | None, wanted: FactFilter, found: Collection[int] = ()) -> ChannelHits:
     """Return facts that began, ended, were recorded or were true in the days that the question names. Beginnings score
-    highest. If there are too many, those in `found` by other channels come first, then the newest. A fact without an
-    end is returned only if it is in `found`, with the lowest score, and so is one whose statement names one of the
-    days."""
+    highest.
+
+    If there are too many, those in `found` by other channels come first, then the newest. A fact without an end is
+    returned only if it is in `found`, with the lowest score, and so is one whose statement names one of the days.
+    """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
     scores: dict[int, float] = {}
@@ -180,7 +189,9 @@ def _naming(index: Index, span: DaySpan, found: Collection[int]) -> set[int]:
 
 class _TimeCondition(NamedTuple):
     """A way in which facts belong to a time: a condition with its values, the column to sort by, and the score.
-    `of_all` says whether all facts are searched, or only those found by other channels."""
+
+    `of_all` says whether all facts are searched, or only those found by other channels.
+    """
 
     condition: str
     values: tuple[str, ...]
@@ -352,7 +363,9 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
 
 def names_in(question: str, user: str = "user") -> list[str]:
     """Return everything in a question that can be the name of a subject, in normal form: up to four words in a row.
-    `user` is the name of the person who says "I"."""
+
+    `user` is the name of the person who says "I".
+    """
     words = [normal(word) for word in question.split()]
     names = {
         normal(" ".join(words[start : start + size])).removesuffix("'s").removesuffix("’s")

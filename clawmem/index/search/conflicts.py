@@ -38,8 +38,10 @@ if TYPE_CHECKING:
 def conflicting_ids(
     index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the active facts that stand against some active facts at a moment, by id. `ids` are the facts
-    by row. Facts without a conflict are left out."""
+    """Return the ids of the active facts that stand against some active facts at a moment, by id.
+
+    `ids` are the facts by row. Facts without a conflict are left out.
+    """
     pairs = [
         (number, other) for number, other in conflicting_pairs(index, owners, catalog, moment, ids) if number in ids
     ]
@@ -64,8 +66,9 @@ def _disputed(index: Index, ids: Collection[str]) -> list[tuple[str, str]]:
 def conflicting_pairs(
     index: Index, owners: Collection[str], catalog: Catalog, moment: str, ids: Mapping[int, str]
 ) -> Iterable[tuple[int, int]]:
-    """Return the pairs of rows that stand against each other at a moment, at least one of them given. Pairs that a
-    person kept beside each other are left out."""
+    """Return the pairs of rows that stand against each other at a moment, at least one of them given.
+
+    Pairs that a person kept beside each other are left out."""
     pairs = list(_contrary_pairs(index, owners, catalog, moment, ids))
     settled = kept_beside(index, {n for pair in pairs for n in pair}) if pairs else set()
     return [pair for pair in pairs if pair not in settled]
@@ -128,8 +131,10 @@ def _claiming(rows: Iterable[StatementRow], moment: str) -> "Iterable[tuple[Stat
 
 
 def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
-    """Return whether two facts give their subject values that cannot both be true. A fact without an object is compared
-    by its statement."""
+    """Return whether two facts give their subject values that cannot both be true.
+
+    A fact without an object is compared by its statement.
+    """
     if other_value.object and other.object:
         from clawmem.model.facts.stated_value import are_exclusive
 

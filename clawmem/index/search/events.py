@@ -78,16 +78,19 @@ def _worth_ranking(index: Index, forms: Sequence[Sequence[str]]) -> Sequence[Seq
 
 
 def speakers_with(index: Index, words: Mapping[str, Mapping[int, float]]) -> list[str]:
-    """Return in normal form the speakers of the best events with each word, given the scores of their pieces. The name
-    of the speaker is one of the words of an event, so whoever the words name is among them."""
+    """Return in normal form the speakers of the best events with each word, given the scores of their pieces.
+
+    The name of the speaker is one of the words of an event, so whoever the words name is among them.
+    """
     best = {n // SPREAD for scores in words.values() for n in islice(scores, _SPEAKERS) if n >= 0}
     query = "SELECT DISTINCT speaker FROM json_each(?) AS given CROSS JOIN event ON event.n = given.value"
     return [normal(name) for (name,) in index.database.execute(query, (json.dumps(sorted(best)),)) if name]
 
 
 def passage_count(index: Index) -> int:
-    """Return about how many events there are, plus the number of lines of notes. Rows of notes are replaced with each
-    version of a page, so their highest number depends on the history."""
+    """Return about how many events there are, plus the number of lines of notes.
+
+    Rows of notes are replaced with each version of a page, so their highest number depends on the history."""
     query = "SELECT coalesce((SELECT max(n) FROM event), 0) + (SELECT count(*) FROM note)"
     (total,) = index.database.execute(query).fetchone()
     return int(total)
@@ -126,8 +129,10 @@ def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Se
 def passages_in_span(
     index: Index, table: str, span: DaySpan | None, found: Iterable[int], owners: Sequence[str] | None = None
 ) -> ChannelHits:
-    """Return events or notes (the table) of the days that a question names: those in `found`, and the newest. Of notes,
-    only those of the `owners` count."""
+    """Return events or notes (the table) of the days that a question names: those in `found`, and the newest.
+
+    Of notes, only those of the `owners` count.
+    """
     if span is None:
         return ChannelHits({}, False, "the question names no time")
     within, items = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]

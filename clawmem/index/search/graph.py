@@ -41,8 +41,11 @@ ABOUT = "about"
 
 
 class GraphEdge(NamedTuple):
-    """An edge from one node to another. Nodes are facts by id and entities by name. `forward` says that the first node
-    points to the second. `relation` is a link type, superseded_by, related, about (subject) or in (place)."""
+    """An edge from one node to another. Nodes are facts by id and entities by name.
+
+    `forward` says that the first node points to the second. `relation` is a link type, superseded_by, related, about
+    (subject) or in (place).
+    """
 
     source: str
     relation: str

@@ -46,8 +46,9 @@ def listed_rows(
     index: Index, wanted: FactFilter, order: ListOrder, limit: int | None, without: Collection[str] = ()
 ) -> tuple[dict[int, str], int]:
     """Return the rows of the first facts that pass a filter, in the order of `ordered`, each with its tier; and how
-    many pass it in all. Facts with the ids in `without` are left out. Tiers are those of `tier_of`, with the accesses
-    that are committed."""
+    many pass it in all. Facts with the ids in `without` are left out.
+
+    Tiers are those of `tier_of`, with the accesses that are committed."""
     _check_number(index)
     source = f"fact INDEXED BY {'fact_entity' if wanted.entity else 'fact_order'}"
     moment = end_of(wanted.as_of or stamp(order.now))

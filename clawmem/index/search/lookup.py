@@ -47,6 +47,7 @@ class TakenIds:
 
 def resolve_id(index: Index, reference: str) -> str:
     """Return the full id of a unique prefix, or of the only current fact of the global memory that says some words.
+
     Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
     if not is_reference(reference):
         return _id_of_words(index, reference)
@@ -276,8 +277,9 @@ def entities_known_as(index: Index, words: str) -> list[str]:
 
 
 def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
-    """Return the entities with one of these titles or aliases, which are in normal form, each with that name. A title
-    that is made from a path has no accents, and spaces for hyphens."""
+    """Return the entities with one of these titles or aliases, which are in normal form, each with that name.
+
+    A title that is made from a path has no accents, and spaces for hyphens."""
     written = {form: name for name in names for form in (plain(name), name)}
     found = {}
     query = "SELECT alias, name, alias.seal FROM json_each(?) AS given CROSS JOIN alias ON alias = given.value"
@@ -355,8 +357,10 @@ _SERVED_FIELDS = (*_CONTEXT_FIELDS, "status")
 
 
 def context_fact_from_row(row: tuple[str, str, int, int]) -> PlacedFact:
-    """Like `fact_from_row`, but with only the fields that a context shows, in a third of the time. The line was checked
-    when it was indexed, and its seal still matches."""
+    """Like `fact_from_row`, but with only the fields that a context shows, in a third of the time.
+
+    The line was checked when it was indexed, and its seal still matches.
+    """
     return _part_from_row(row, _CONTEXT_FIELDS)
 
 
@@ -406,9 +410,11 @@ def refuse_if_unreadable(index: Index, what: str) -> None:
 def unreadable_notices(
     index: Index, entity: str | None = None, owners: Collection[str] | None = None, facts: bool = True
 ) -> list[str]:
-    """Return a sentence for each committed file that cannot be read. It is an IncompleteAnswer if the file may contain
-    some of what was asked for: facts of `entity` and of `owners` ('' is the global memory; None: any). With `facts`
-    off, any file counts."""
+    """Return a sentence for each committed file that cannot be read.
+
+    It is an IncompleteAnswer if the file may contain some of what was asked for: facts of `entity` and of `owners` (''
+    is the global memory; None: any). With `facts` off, any file counts.
+    """
     notices = []
     for path, problem in broken_files(index):
         name = name_of_path(path)

@@ -63,10 +63,13 @@ def has_passages(index: Index) -> bool:
 
 
 class EventRecord(NamedTuple):
-    """What the heartbeat has computed for an event. `tokens` is the exact number for its context line, the maximum if
-    its id occurs twice, and None if not counted. `n` is its row, in the order of the ledger. `word_counts` are those of
-    `clawmem.model.pages.tokens.word_counts`, if its text is too long for a line. `verdicts` say whether it reads as an
-    order (`clawmem.index.tables.background`)."""
+    """What the heartbeat has computed for an event.
+
+    `tokens` is the exact number for its context line, the maximum if its id occurs twice, and None if not counted.
+    `n` is its row, in the order of the ledger. `word_counts` are those of `clawmem.model.pages.tokens.word_counts`, if
+    its text is too long for a line.
+    `verdicts` say whether it reads as an order (`clawmem.index.tables.background`).
+    """
 
     tokens: int | None = None
     verdicts: tuple[int | None, ...] = ()

@@ -30,10 +30,12 @@ def replaced_since(
     wanted: FactFilter,
     found: ChannelHits,
 ) -> str | None:
-    """Return a time in the span at which a since replaced fact was true that answers the question, or None. A fact
-    answers by its predicate and subject, or if it matches the words about as well as the best one in `found`. The time
-    is the end of the last day on which the fact was true to the end of the day, or else the first moment in the span at
-    which it was true."""
+    """Return a time in the span at which a since replaced fact was true that answers the question, or None.
+
+    A fact answers by its predicate and subject, or if it matches the words about as well as the best one in `found`.
+    The time is the end of the last day on which the fact was true to the end of the day, or else the first moment in
+    the span at which it was true.
+    """
     replaced = wanted._replace(replaced_in=span)
     answering = list(predicate_channel(index, question, catalog, replaced).scores)
     if not answering and words:
@@ -47,8 +49,10 @@ def replaced_since(
 
 
 def outdated_remarks(index: Index, event_ids: Collection[str], moment: str) -> dict[str, str]:
-    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. Facts
-    that were merged, or only worded anew, still hold."""
+    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words.
+
+    Facts that were merged, or only worded anew, still hold.
+    """
     rows = index.database.execute(
         f"SELECT fact.{FACT_COLUMNS.replace(', ', ', fact.')} FROM json_each(?) AS given"
         " CROSS JOIN fact INDEXED BY fact_event ON fact.event = given.value"

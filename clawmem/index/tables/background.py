@@ -30,8 +30,10 @@ _PIECES = (
 
 @cache
 def exact_counter() -> Callable[[str], int]:
-    """Return a function that counts the tokens of a text. Making it, once in a process, takes about 0.2 s. Raise
-    StorageFailed if the vocabulary in this package is damaged."""
+    """Return a function that counts the tokens of a text. Making it, once in a process, takes about 0.2 s.
+
+    Raise StorageFailed if the vocabulary in this package is damaged.
+    """
     import base64
 
     import tiktoken  # 0.1 s with its vocabulary: never imported by a search

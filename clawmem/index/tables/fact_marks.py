@@ -86,8 +86,10 @@ def take_in_proposal(index: Index, path: str, data: bytes | None) -> None:
 
 
 def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tuple[str, str]]]:
-    """Return the open proposals that concern some facts: proposal id and statement, by fact id. A proposal between
-    several facts is left out where none of the others is active any more."""
+    """Return the open proposals that concern some facts: proposal id and statement, by fact id.
+
+    A proposal between several facts is left out where none of the others is active any more.
+    """
     rows = index.database.execute(
         "SELECT target, path, says, seal FROM dispute WHERE target IN (SELECT value FROM json_each(?))"
         " AND (NOT EXISTS (SELECT 1 FROM dispute AS other WHERE other.path = dispute.path"

@@ -40,9 +40,11 @@ def is_indexed(path: str) -> bool:
 
 
 def take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
-    """Bring the index to what these files hold now (None: the file is gone). A file that cannot be read counts as empty
-    and is recorded as broken with the reason. So the result depends on the files alone, not on what they held
-    before."""
+    """Bring the index to what these files hold now (None: the file is gone).
+
+    A file that cannot be read counts as empty and is recorded as broken with the reason. So the result depends on the
+    files alone, not on what they held before.
+    """
     for path, data in contents.items():
         kind = file_kind(path)
         if kind is None or kind.indexed_as == NONE:
@@ -90,8 +92,10 @@ def _proposal(index: Index, path: str, data: bytes | None) -> None:
 
 
 def _only_added(index: Index, entity: str, data: bytes | None) -> list[Fact] | None:
-    """The new facts of a file, where it is what the index holds with lines added at its end; None otherwise. Most
-    changes are of this kind. Reading only the new lines makes a large batch fast."""
+    """The new facts of a file, where it is what the index holds with lines added at its end; None otherwise.
+
+    Most changes are of this kind. Reading only the new lines makes a large batch fast.
+    """
     lines = (data or b"").decode(errors="replace").split("\n")
     if lines[0] != "[" or lines[-2:] != ["]", ""]:
         return None

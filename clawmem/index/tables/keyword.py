@@ -26,9 +26,11 @@ class Match(NamedTuple):
 
 
 class KeywordEngine(Protocol):
-    """Ranks texts for a set of words, any of which may match, after English stemming and without accents. A word of
-    several parts, such as `don't` or `e-mail`, matches if its parts are adjacent. Each Chinese or Japanese character is
-    a part."""
+    """Ranks texts for a set of words, any of which may match, after English stemming and without accents.
+
+    A word of several parts, such as `don't` or `e-mail`, matches if its parts are adjacent. Each Chinese or Japanese
+    character is a part.
+    """
 
     name: str
 
@@ -42,8 +44,10 @@ class KeywordEngine(Protocol):
         """Remove the texts, which must be given exactly as they were added."""
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """Return the best texts with at least one of the words, best first; of equal ones the lower row first. Unless
-        `thorough`, an engine may skip texts that contain only common words if there are many."""
+        """Return the best texts with at least one of the words, best first; of equal ones the lower row first.
+
+        Unless `thorough`, an engine may skip texts that contain only common words if there are many.
+        """
 
     def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
         """Return the best of the given texts, with their scores among all texts, in the same order, thoroughly."""
@@ -86,8 +90,10 @@ def open_engine(
     name: str, database: sqlite3.Connection, folder: Path | None, table: str = FACT_WORDS, spread: int = 1
 ) -> KeywordEngine:
     """Return the named engine for one of the index's collections of texts. Raise EngineMissing if it is not available.
+
     `folder` is the engine's own folder beside the index file (None: in memory). `spread` is the distance between the
-    row numbers of two texts."""
+    row numbers of two texts.
+    """
     if name == "whoosh":
         from clawmem.index.tables.whoosh_engine import WhooshEngine  # imports all of Whoosh
 
@@ -106,8 +112,10 @@ _Answer = TypeVar("_Answer")
 
 
 class FtsEngine:
-    """An FTS5 table with an inverted index and no copy of the texts. Row numbers leave `spread - 1` unused numbers
-    between two texts, on either side of 0."""
+    """An FTS5 table with an inverted index and no copy of the texts.
+
+    Row numbers leave `spread - 1` unused numbers between two texts, on either side of 0.
+    """
 
     name = "fts5"
 
@@ -144,8 +152,10 @@ class FtsEngine:
         self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", rows)
 
     def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
-        """Rank by BM25 with FTS5's k1 1.2 and b 0.75. FTS5's scores are negative, so the sign is changed. If the words
-        occur in so many texts that ranking all of them would take long, the rarest words are tried first."""
+        """Rank by BM25 with FTS5's k1 1.2 and b 0.75. FTS5's scores are negative, so the sign is changed.
+
+        If the words occur in so many texts that ranking all of them would take long, the rarest words are tried first.
+        """
         phrases = phrases_of(words)
         found: list[Match] = []
         if limit < 1:
@@ -269,10 +279,12 @@ def _has(database: sqlite3.Connection, table: str) -> bool:
 
 
 def _narrow(counts: Mapping[str, int], common: int, most: int) -> list[str]:
-    """Return narrower queries to try before one that matches any of the words. They match the rare words; or, if only
-    one word is rare, that word with the others for ranking; or, if none is, all of the words. Empty if every word is
-    rare. A word is rare if it occurs in at most `common` texts and, after the second word, if all of them together
-    occur in at most `most` texts."""
+    """Return narrower queries to try before one that matches any of the words.
+
+    They match the rare words; or, if only one word is rare, that word with the others for ranking; or, if none is, all
+    of the words. Empty if every word is rare. A word is rare if it occurs in at most `common` texts and, after the
+    second word, if all of them together occur in at most `most` texts.
+    """
     kept: list[str] = []
     together = 0
     for phrase in sorted(counts, key=lambda each: counts[each]):

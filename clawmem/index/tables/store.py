@@ -36,10 +36,13 @@ _keeping_thread = 0
 
 
 class Index(SqliteStore):
-    """An open index. `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could
-    not be done. `at` is the commit that it was last known to describe. `kept` says whether it outlives this process.
-    `is_restricted` means that it shows only what somebody may see: files and the history then show more. `partly` has
-    the marks of the messages of which it shows parts."""
+    """An open index.
+
+    `engine` searches facts, `passage_engine` the pieces of events and notes. `notices` say what could not be done. `at`
+    is the commit that it was last known to describe. `kept` says whether it outlives this process. `is_restricted`
+    means that it shows only what somebody may see: files and the history then show more. `partly` has the marks of the
+    messages of which it shows parts.
+    """
 
     def __init__(
         self,
@@ -138,9 +141,11 @@ def open_store(vault: Vault) -> Index | None:
 
 @contextmanager
 def stores_kept_open() -> Iterator[None]:
-    """Leave the index of each vault open between two queries in this context. SQLite then keeps its pages and
-    statements. Before each query it compares the change counter in the file, and drops its pages where another process
-    has written. The identity is checked as for a file that was just opened."""
+    """Leave the index of each vault open between two queries in this context.
+
+    SQLite then keeps its pages and statements. Before each query it compares the change counter in the file, and drops
+    its pages where another process has written. The identity is checked as for a file that was just opened.
+    """
     global _keeps_open, _keeping_thread
     if _keeps_open:
         yield
@@ -191,9 +196,11 @@ def _both_in_sync(index: Index) -> bool:
 
 
 def identity(engine: str, number: int) -> str:
-    """Return the identity of a usable index: version, engine, boot, and inode of its file. The index is written without
-    waiting for the disk, so it may be torn after a power failure. Therefore a new boot needs a new index. A copied file
-    has another inode, because it may have been copied during a write."""
+    """Return the identity of a usable index: version, engine, boot, and inode of its file.
+
+    The index is written without waiting for the disk, so it may be torn after a power failure. Therefore a new boot
+    needs a new index. A copied file has another inode, because it may have been copied during a write.
+    """
     return f"{VERSION} {engine} {_boot()} {number}"
 
 

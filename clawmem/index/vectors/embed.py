@@ -117,8 +117,11 @@ _AT_ONCE = 2_000
 
 
 class EmbeddingRun(NamedTuple):
-    """The result of one run. `model` is empty if there is none. `embedded` and `left` count texts. `why_not` and
-    `problem` say what stopped the run."""
+    """The result of one run.
+
+    `model` is empty if there is none. `embedded` and `left` count texts. `why_not` and `problem` say what stopped the
+    run.
+    """
 
     model: str = ""
     embedded: int = 0

@@ -39,8 +39,10 @@ _MOST_ASKED = 500
 
 
 class LocalModel:
-    """The loaded model. Each text is run alone, so its vector does not depend on other texts. With `whole`, all weights
-    are checked, which takes 0.1 s. Raise ModelFailed if it cannot be loaded."""
+    """The loaded model. Each text is run alone, so its vector does not depend on other texts.
+
+    With `whole`, all weights are checked, which takes 0.1 s. Raise ModelFailed if it cannot be loaded.
+    """
 
     def __init__(self, whole: bool = True) -> None:
         folder = _folder()

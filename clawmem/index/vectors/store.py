@@ -50,9 +50,11 @@ class VectorPack(NamedTuple):
 
 
 class Centre(NamedTuple):
-    """What the vectors of a vault share: their mean, and how far they are from it, as the root of the mean square. All
-    vectors of the model are within a narrow cone. Less the mean, a question is close to what is said about its subject,
-    and not to what is said as people mostly speak."""
+    """What the vectors of a vault share: their mean, and how far they are from it, as the root of the mean square.
+
+    All vectors of the model are within a narrow cone. Less the mean, a question is close to what is said about its
+    subject, and not to what is said as people mostly speak.
+    """
 
     mean: Sequence[float]
     spread: float
@@ -224,7 +226,9 @@ def code_size(numbers: int) -> int:
 
 
 def hamming_distances(codes: bytes, question: bytes) -> list[int]:
-    """Return, for each of the concatenated codes, the number of bits that differ from the question's. It grows with the
-    angle between two texts, as for random hyperplanes (Charikar, 2002)."""
+    """Return, for each of the concatenated codes, the number of bits that differ from the question's.
+
+    It grows with the angle between two texts, as for random hyperplanes (Charikar, 2002).
+    """
     wanted, read = int.from_bytes(question, "big"), int.from_bytes
     return [(read(code, "big") ^ wanted).bit_count() for (code,) in struct.iter_unpack(f"{len(question)}s", codes)]

@@ -152,16 +152,20 @@ def names_speaker(head: str) -> bool:
 
 
 def requests_work_nearby(words: str, before: bool = False) -> bool:
-    """Return whether a sentence without a colon requests work on a text that it points at ("translate this"). With
-    `before`, the text may precede the sentence."""
+    """Return whether a sentence without a colon requests work on a text that it points at ("translate this").
+
+    With `before`, the text may precede the sentence.
+    """
     pointed = (_POINTED_BACK if before else _POINTED_AT).search(words) is not None
     texts = _ASKING.match(words) is not None and _A_TEXT.search(words) is not None
     return pointed and (_TO_WORK_ON.search(words) is not None or texts) and _may_ask(words)
 
 
 def requests_work_below(words: str, opens: bool = False) -> bool:
-    """Return whether a line requests work on the lines below it ("Proofread my letter", "Translate to French"). With
-    `opens`, the line is the first question of a message, and any work on a text is meant ("Fix the grammar?")."""
+    """Return whether a line requests work on the lines below it ("Proofread my letter", "Translate to French").
+
+    With `opens`, the line is the first question of a message, and any work on a text is meant ("Fix the grammar?").
+    """
     if not _may_ask(words):
         return False
     work = _TO_WORK_ON.search(words) is not None

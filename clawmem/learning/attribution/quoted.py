@@ -165,8 +165,10 @@ def _after_colon(text: str, sentence: TextSpan) -> list[Span]:
 
 
 def _starts_role_play(head: str, text: str) -> bool:
-    """Return whether words before a colon start a role play whose words follow. A message that ends with a question is
-    the sender's own ("Act as a doctor: I have a cold, what helps?")."""
+    """Return whether words before a colon start a role play whose words follow.
+
+    A message that ends with a question is the sender's own ("Act as a doctor: I have a cold, what helps?").
+    """
     return requests_role_play(head) and not text.rstrip().endswith("?")
 
 
@@ -356,15 +358,20 @@ def is_prompt_injection(text: str) -> bool:
 
 
 def injection_in(event: Event) -> InjectionMatch | None:
-    """Return the injected instructions in an event, or None. Any instruction counts in content from tools or from
-    outside. From a person only forged ones count, because a person may say how they want to be served."""
+    """Return the injected instructions in an event, or None.
+
+    Any instruction counts in content from tools or from outside. From a person only forged ones count, because a person
+    may say how they want to be served.
+    """
     return find_injection(event.text, forged_only=not is_from_outside(event))
 
 
 def limit_trust(event: Event, found: tuple[Proposition, ...], by_reader: bool = False) -> tuple[Proposition, ...]:
-    """Return the propositions with their trust limited by the source of the event. All of them become external if the
-    event contains injected instructions. What a person reports of themself is their own word, whoever told them ("the
-    allergist called: not allergic after all"), if a model or an agent read it so."""
+    """Return the propositions with their trust limited by the source of the event.
+
+    All of them become external if the event contains injected instructions. What a person reports of themself is their
+    own word, whoever told them ("the allergist called: not allergic after all"), if a model or an agent read it so.
+    """
     if not found:
         return found
     if injection_in(event) is not None:

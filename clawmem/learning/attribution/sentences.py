@@ -106,8 +106,10 @@ def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
 
 
 def said_by_user(event: Event, name: str) -> Event:
-    """Return a user's message or note without a speaker, or with a generic one, as said by the user of this name. Text
-    from outside stays unnamed, and a generic name changes nothing."""
+    """Return a user's message or note without a speaker, or with a generic one, as said by the user of this name.
+
+    Text from outside stays unnamed, and a generic name changes nothing.
+    """
     unnamed = (event.speaker or "").strip().lower() in _GENERIC | {""}
     own = event.role == "user" or (event.role == "note" and event.agent is None)
     meant = own and unnamed and not is_from_outside(event)

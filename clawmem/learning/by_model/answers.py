@@ -67,8 +67,10 @@ _FINAL = frozenset(("the user did not say it", "said twice", "no such event"))
 
 class DroppedFact(NamedTuple):
     """A fact of an answer that was not accepted: what it said, the reason under which it is counted, and details.
+
     `number` is the number of its piece, or None, and `given` the fact as it was given. A `doubtful` one is asked about
-    once more."""
+    once more.
+    """
 
     number: int | None
     statement: str
@@ -119,8 +121,10 @@ class _Unfit(Exception):
 def parse_answer(
     answer: Mapping[str, Any], task: ReadingTask, catalog: Catalog, affirmed: Collection[int] = ()
 ) -> ParsedAnswer:
-    """Parse an answer that fits ACCEPTED, and check each fact against the pieces of the task. About the `affirmed`
-    pieces it answers a second question: then a statement may be in other words than its quote."""
+    """Parse an answer that fits ACCEPTED, and check each fact against the pieces of the task.
+
+    About the `affirmed` pieces it answers a second question: then a statement may be in other words than its quote.
+    """
     reader = _AnswerReader(task, catalog, affirmed)
     for fact in answer["facts"]:
         reader.take(fact)
@@ -493,10 +497,11 @@ def _span(when: str | None) -> tuple[date | None, date | None]:
 
 
 def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category: str) -> str | None:
-    """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date. A month,
-    a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in October,
-    so we use the new one from now on". Of the years that a month or a date without one can mean, the model's is taken
-    if it is near."""
+    """Return the day the fact became true, or ended: what the rules find in the quote, else the model's date.
+
+    A month, a date or a weekday of the quote that is far from the model's date is that of something else: "it failed in
+    October, so we use the new one from now on". Of the years that a month or a date without one can mean, the model's
+    is taken if it is near."""
     message = _said(piece)
     first, last = _span(fact["when"])
     day = (last or first) if fact["ended"] else first

@@ -62,7 +62,9 @@ _SHORTEST_STEM = 4
 
 class Heard(NamedTuple):
     """What the one who states something can have it from: words, numbers and times of the texts, and known names.
-    `squeezed` is all text without spaces and punctuation. `said` is the day of the statement."""
+
+    `squeezed` is all text without spaces and punctuation. `said` is the day of the statement.
+    """
 
     text: str
     words: frozenset[str]
@@ -93,8 +95,10 @@ def with_names(known: Heard, texts: Iterable[str]) -> Heard:
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Return where the quote stands in the text, or None. Differences in case, white space, quotation marks, dashes,
-    accents and outer punctuation do not count."""
+    """Return where the quote stands in the text, or None.
+
+    Differences in case, white space, quotation marks, dashes, accents and outer punctuation do not count.
+    """
     bare = quote.strip()
     if not bare:
         return None

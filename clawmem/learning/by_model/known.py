@@ -101,9 +101,11 @@ class Known(NamedTuple):
 
 
 def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agent: str | None = None) -> Known:
-    """Return the standing facts and the entities that some pieces may be about, at most MAX_KNOWN facts. Facts are
-    labelled k1, k2, ... The two that touch each piece most come first, and then those that touch any. Facts of other
-    agents, from outside, or with a credential are left out."""
+    """Return the standing facts and the entities that some pieces may be about, at most MAX_KNOWN facts.
+
+    Facts are labelled k1, k2, ... The two that touch each piece most come first, and then those that touch any. Facts
+    of other agents, from outside, or with a credential are left out.
+    """
     text = "\n".join(f"{piece.speaker}: {piece.text}" for piece in pieces)
     speakers = list(dict.fromkeys(piece.speaker for piece in pieces if piece.role == "user"))
     owners = frozenset(("", agent or ""))
@@ -129,8 +131,10 @@ def _nearest(known: Sequence[KnownFact], stems: frozenset[str]) -> list[KnownFac
 
 
 def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...]:
-    """Return the readable turns of the same conversation before a piece: at most MAX_BEFORE, oldest first. `events` are
-    the events of its day in order. A later piece of a long event is preceded by the end of the one before."""
+    """Return the readable turns of the same conversation before a piece: at most MAX_BEFORE, oldest first.
+
+    `events` are the events of its day in order. A later piece of a long event is preceded by the end of the one before.
+    """
     event = first.event
     place = next((n for n, other_event in enumerate(events) if other_event.id == event.id), 0)
     same = [other_event for other_event in events[:place] if other_event.session == event.session]

@@ -64,8 +64,10 @@ def read_by_model(
     dry_run: bool = False,
     report: OnProgress | None = None,
 ) -> LearnResult:
-    """Let the model answer tasks about unread events until none waits or a limit is reached. Events that it does not
-    reach wait for the next run. Each answer is one commit."""
+    """Let the model answer tasks about unread events until none waits or a limit is reached.
+
+    Events that it does not reach wait for the next run. Each answer is one commit.
+    """
     if dry_run:
         return LearnResult(0, (), (), None, model.name, (_dry_run_notice(vault, caller, model),))
     run = _ReadingRun(vault, caller, model)
@@ -201,8 +203,10 @@ class _ReadingRun:
             self._failed_alone(task, self._unusable(answer))
 
     def _take(self, answer: CheckedAnswer, task: PendingTask, account: Account) -> None:
-        """Apply an answer, and ask once more about doubtful facts. An answer that was cut, or has as many facts as
-        there was room for, may have left facts out without saying so."""
+        """Apply an answer, and ask once more about doubtful facts.
+
+        An answer that was cut, or has as many facts as there was room for, may have left facts out without saying so.
+        """
         self._answered = True
         assert task.reading is not None
         room = account.limits.facts - account.spent.facts
@@ -259,7 +263,9 @@ class _ReadingRun:
 
     def _keep_failures(self) -> None:
         """Count the failures of single events; those that failed in two runs, while others had answers, are set aside.
-        A model that never answered is unusable: the events are not to blame."""
+
+        A model that never answered is unusable: the events are not to blame.
+        """
         if not self._failing or not self._answered:
             return
         state = read_reading_state(self._vault)
@@ -341,8 +347,9 @@ def preset_of(harness: str) -> str | None:
 
 
 def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
-    """Ask the program of a preset one short question, and make it the model of this machine if it answers. Raise
-    NotPermitted for an agent, and Refused if the vault was not accepted on this machine."""
+    """Ask the program of a preset one short question, and make it the model of this machine if it answers.
+
+    Raise NotPermitted for an agent, and Refused if the vault was not accepted on this machine."""
     check_person(caller, PRESET)
     check_accepted(vault)
     wanted = {PRESET: preset, "llm.model": COMMAND, "llm.command": ""}
@@ -370,9 +377,11 @@ TRIAL_SCHEMA: Mapping[str, Any] = {
 
 
 class TrialResult(NamedTuple):
-    """What a model did with one short question. `reachable` says whether any answer came, `json` whether it was as
-    asked. `prices` is None if they are not known. `run` is the record of the run, None if nothing was called. `problem`
-    is why the model cannot be used, or None."""
+    """What a model did with one short question.
+
+    `reachable` says whether any answer came, `json` whether it was as asked. `prices` is None if they are not known.
+    `run` is the record of the run, None if nothing was called. `problem` is why the model cannot be used, or None.
+    """
 
     model: str
     reachable: bool

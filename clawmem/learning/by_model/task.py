@@ -119,8 +119,10 @@ def task_text(task: ReadingTask, catalog: Catalog, today: str) -> str:
 
 
 def task_data(task: ReadingTask, today: str) -> str:
-    """Return the data of a task: the day, entities, known facts, the turns before, and the messages. A text has a blank
-    before each of its further lines, and no text can close the element that it stands in."""
+    """Return the data of a task: the day, entities, known facts, the turns before, and the messages.
+
+    A text has a blank before each of its further lines, and no text can close the element that it stands in.
+    """
     parts = [f"Today is {today}." + (f" Give at most {task.most} facts." if task.most else "")]
     if task.policy is not None:
         parts += [prompt("private").strip(), _element("private", _policy_lines(task.policy))]
@@ -318,9 +320,12 @@ _GENERIC = frozenset(("", "user", "human", "me"))
 
 
 class EventPiece(NamedTuple):
-    """A part of an event's text, usually all of it. `start` is its offset in the text, `last` marks the last piece of
-    the event. `role` is user, assistant, tool, or agent for what an agent noted or tells of the user, and sets how far
-    the speaker is trusted. `orders` marks an event with injected instructions, which the text has blanks for."""
+    """A part of an event's text, usually all of it.
+
+    `start` is its offset in the text, `last` marks the last piece of the event. `role` is user, assistant, tool, or
+    agent for what an agent noted or tells of the user, and sets how far the speaker is trusted. `orders` marks an event
+    with injected instructions, which the text has blanks for.
+    """
 
     event: Event
     start: int

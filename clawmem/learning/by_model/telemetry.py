@@ -97,9 +97,11 @@ def _event(caller: Caller, did: str, record: dict[str, Any], key: str | None = N
 
 
 def is_worth_recording(spent: Spent, outcome: str, runs: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether a run should be recorded. A free run that fails like the previous one is recorded once a day, so
-    that a machine without network does not commit at every heartbeat. `runs` are the runs of the day with the same
-    task."""
+    """Return whether a run should be recorded.
+
+    A free run that fails like the previous one is recorded once a day, so that a machine without network does not
+    commit at every heartbeat. `runs` are the runs of the day with the same task.
+    """
     if not spent.calls:
         return False
     costly = spent.cents or spent.prompt_tokens or spent.answer_tokens or not runs
@@ -160,14 +162,16 @@ RULES = "rules"
 
 
 class Extraction(NamedTuple):
-    """The result of extraction. Without a `model` the rules read all events. Otherwise `found` maps event ids to the
-    model's propositions, all other events wait, and those that only the rules have read are read again. `telemetry` is
-    the event that records the model run, `problem` the reason why the model read only a part, `dropped` the number of
-    dropped facts by reason, and `rejected` these facts. Only some propositions of an `unfinished` event are known, so
-    it waits. `progress` is stored after the commit. `passed` are the events that count as read beside those found,
-    those `again` had been set aside, and `workflow` is stored with each fact. `forget` maps the events that ask to
-    forget something to the ids of the facts that they mean. `lines` tell messages alone, `marks` say for whom they are,
-    and `grants` what messages grant."""
+    """The result of extraction.
+
+    Without a `model` the rules read all events. Otherwise `found` maps event ids to the model's propositions, all other
+    events wait, and those that only the rules have read are read again. `telemetry` is the event that records the model
+    run, `problem` the reason why the model read only a part, `dropped` the number of dropped facts by reason, and
+    `rejected` these facts. Only some propositions of an `unfinished` event are known, so it waits. `progress` is stored
+    after the commit. `passed` are the events that count as read beside those found, those `again` had been set aside,
+    and `workflow` is stored with each fact. `forget` maps the events that ask to forget something to the ids of the
+    facts that they mean. `lines` tell messages alone, `marks` say for whom they are, and `grants` what messages grant.
+    """
 
     model: str | None = None
     found: Mapping[str, tuple[Proposition, ...]] = {}

@@ -105,10 +105,12 @@ def place(
     relations: Callable[[], Mapping[str, str]] = dict,
     kinds: Callable[[], Mapping[str, str]] = dict,
 ) -> Placement:
-    """Decide where the fact of a proposition goes: to the thing that it is about, else to the person. `mentions` counts
-    the mentions of each normalised title so far; with MIN_MENTIONS of them a title becomes an entity. `relations`
-    returns the people close to the speaker, as `close_people` does, and `kinds` the kinds of the things that known
-    facts name, as `kinds_of_objects` does."""
+    """Decide where the fact of a proposition goes: to the thing that it is about, else to the person.
+
+    `mentions` counts the mentions of each normalised title so far; with MIN_MENTIONS of them a title becomes an
+    entity. `relations` returns the people close to the speaker, as `close_people` does, and `kinds` the kinds of the
+    things that known facts name, as `kinds_of_objects` does.
+    """
     stated = [hint for hint in proposition.entity_hints[:1] if hint.entity]
     stated += [hint for hint in proposition.entity_hints if hint.role in _ABOUT and hint not in stated]
     entity = None if stated else titles.of_subject(proposition.subject or "")
@@ -160,9 +162,11 @@ def related_entities(proposition: Proposition, entity: str, titles: EntityTitles
 
 
 def close_people(facts: Iterable[Fact]) -> dict[str, str]:
-    """Return the people that the facts call a relation of the speaker, such as a husband, child or boss. The keys are
-    the normalised full name and first name, the value is the full name. A relation of a relation ("Ada's husband",
-    where Ada is the sister) is left out."""
+    """Return the people that the facts call a relation of the speaker, such as a husband, child or boss.
+
+    The keys are the normalised full name and first name, the value is the full name. A relation of a relation ("Ada's
+    husband", where Ada is the sister) is left out.
+    """
     standing = [fact for fact in facts if fact.is_current and fact.object and "no longer" not in fact.fact]
     names = _by_name(name for fact in standing if _is_in_passing(fact) for name in _named(fact))
     owned = ((normal(_owner(fact)), name) for fact in standing if not _is_in_passing(fact) for name in _named(fact))
@@ -260,10 +264,12 @@ class Namesakes:
             self._anyone.update(map(normal, (entity.title, *entity.aliases)))
 
     def title_here(self, name: str, people: Collection[str]) -> str:
-        """Return the name of the person who is called so in a conversation of some people. It is the name of the entity
-        that one of the others knows, or two of them if the person does not speak. Without such an entity, it is the
-        name itself if nobody else has it, or if a person of that name is known without saying to whom; else "NAME
-        (known to OTHER)"."""
+        """Return the name of the person who is called so in a conversation of some people.
+
+        It is the name of the entity that one of the others knows, or two of them if the person does not speak. Without
+        such an entity, it is the name itself if nobody else has it, or if a person of that name is known without saying
+        to whom; else "NAME (known to OTHER)".
+        """
         key = normal(name)
         others = {normal(person): person for person in sorted(people) if normal(person) != key}
         if key in self._users or not others:

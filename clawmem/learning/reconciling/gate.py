@@ -41,8 +41,11 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u
 
 
 class GateLimits(NamedTuple):
-    """The limits of the gate. `words` is the least number of words of a statement. `overlap` is the share of common
-    words from which two statements count as the same."""
+    """The limits of the gate.
+
+    `words` is the least number of words of a statement. `overlap` is the share of common words from which two
+    statements count as the same.
+    """
 
     confidence: float = 0.5
     words: int = 3
@@ -67,7 +70,9 @@ def judge(
     proposition: Proposition, known: Iterable[Fact], find_secret: FindSecret, limits: GateLimits = DEFAULT_LIMITS
 ) -> GateVerdict:
     """Judge one proposition against the known facts about its subject. The first gate that refuses decides.
-    `find_secret` returns the rule that finds a credential in a text, or None."""
+
+    `find_secret` returns the rule that finds a credential in a text, or None.
+    """
     return (
         _secrets(proposition, find_secret)
         or _trust(proposition, limits)
@@ -224,8 +229,10 @@ def negations(text: str) -> int:
 
 
 def adds_nothing(new: str, known: Iterable[str]) -> bool:
-    """Return whether the known objects name every thing in the new object, and it says little else. If the new object
-    has a version, its other words may differ."""
+    """Return whether the known objects name every thing in the new object, and it says little else.
+
+    If the new object has a version, its other words may differ.
+    """
     names, rest = _named(new)
     if not names:
         return False
@@ -267,8 +274,10 @@ def denies(denial: str, statement: str, subject: str) -> bool:
 
 
 def ends(ending: str, statement: str, subject: str, planned: bool) -> bool:
-    """Return whether `ending` says that the activity or plan in `statement` is over. `planned` says that `statement` is
-    a plan; only plans can be cancelled."""
+    """Return whether `ending` says that the activity or plan in `statement` is over.
+
+    `planned` says that `statement` is a plan; only plans can be cancelled.
+    """
     over = _STOPPED.match(ending)
     if over is None or (over["plan"] and not planned) or not _NOW.match(statement.removeprefix(subject).lstrip()):
         return False

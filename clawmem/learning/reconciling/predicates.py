@@ -34,8 +34,10 @@ def map_predicate(proposition: Proposition, catalog: Catalog, by_model: bool) ->
 
 
 def is_lasting(phrase: str, by_model: bool) -> bool:
-    """Return whether a relation phrase names a lasting relation. A model returns relations. The rules return the verb
-    of the clause, and only the present tense means a state."""
+    """Return whether a relation phrase names a lasting relation.
+
+    A model returns relations. The rules return the verb of the clause, and only the present tense means a state.
+    """
     if by_model:
         return phrase not in _EMPTY and predicate_name(phrase).count("_") < _MAX_UNDERSCORES
     return _PRESENT.fullmatch(phrase) is not None and phrase not in _EMPTY
@@ -86,9 +88,11 @@ def mark_change(proposition: Proposition, text: str) -> Proposition:
 
 
 def of_same_thing(proposition: Proposition, related: Sequence[Fact]) -> list[Fact]:
-    """The facts of a relation without those of something else. The deadline "on 9 June for the grant" is not that of
-    the tax return, nor one that is for nothing named. "The port is 3000" may be said of another program than "the port
-    is 8080" was, unless the text states a change."""
+    """The facts of a relation without those of something else.
+
+    The deadline "on 9 June for the grant" is not that of the tax return, nor one that is for nothing named. "The port
+    is 3000" may be said of another program than "the port is 8080" was, unless the text states a change.
+    """
     if proposition.predicate == "set_to" and not (proposition.anew or proposition.former or proposition.corrects):
         return [
             fact
@@ -134,8 +138,10 @@ def adds_value(proposition: Proposition, catalog: Catalog) -> bool:
 
 
 def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
-    """Return the facts that cannot be true together with the proposition. They have another value of the same sort, or
-    a less detailed one ("Leeds" for "Leeds, England")."""
+    """Return the facts that cannot be true together with the proposition.
+
+    They have another value of the same sort, or a less detailed one ("Leeds" for "Leeds, England").
+    """
     kind, value = _kind(proposition, catalog), proposition.object or ""
     return [
         fact for fact in related if are_exclusive(kind, value, fact.object or value) or _says_more(value, fact.object)
@@ -143,8 +149,10 @@ def rivals(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) 
 
 
 def outdated(proposition: Proposition, related: Sequence[Fact], catalog: Catalog) -> list[Fact]:
-    """Return the facts that are no longer valid once the proposition is. These are its rivals, and after a change also
-    less specific facts: whoever moves to Bergen leaves the flat too."""
+    """Return the facts that are no longer valid once the proposition is.
+
+    These are its rivals, and after a change also less specific facts: whoever moves to Bergen leaves the flat too.
+    """
     kind, value = _kind(proposition, catalog), proposition.object or ""
     sort = value_class(kind, value)
     if not proposition.anew or sort == ADDRESS:

@@ -65,8 +65,10 @@ _NAMED_CHANGES = (
 
 class ReconcileDecision(NamedTuple):
     """The decision about a proposition: the outcome, the ids of the target and contradicted facts, and the reason.
+
     `never` says that the replaced facts were never true. `beside` says that the proposition adds a value to a relation
-    that otherwise has only one."""
+    that otherwise has only one.
+    """
 
     outcome: str
     targets: tuple[str, ...]
@@ -111,10 +113,12 @@ def reconcile(proposition: Proposition, same_subject: Sequence[Fact], catalog: C
 def reconcile_named(
     proposition: Proposition, named: Mapping[str, Fact], same_place: Callable[[Fact], bool]
 ) -> ReconcileDecision | None:
-    """Decide about a proposition that says by id which of the `named` facts it changes, and how. A fact counts only if
-    its subject or predicate is that of the proposition, if the proposition names its subject, as in "Ash draws the
-    icons, in place of Morwenna", or if `same_place` says that it is of the same entity or project, and if its source is
-    not trusted more. Return None if none is left: then the facts are compared."""
+    """Decide about a proposition that says by id which of the `named` facts it changes, and how.
+
+    A fact counts only if its subject or predicate is that of the proposition, if the proposition names its subject, as
+    in "Ash draws the icons, in place of Morwenna", or if `same_place` says that it is of the same entity or project,
+    and if its source is not trusted more. Return None if none is left: then the facts are compared.
+    """
     hows: dict[str, str] = {}
     for change in proposition.changes:
         fact = named.get(change.target)
@@ -135,9 +139,11 @@ def reconcile_named(
 def only_named_changes(
     proposition: Proposition, decision: ReconcileDecision, known: Mapping[str, Fact]
 ) -> ReconcileDecision:
-    """Return the decision about what a model stated, without replacements that need `changes` of the answer. Two facts
-    of one event are both true unless one names the other. A name is not replaced by another one, which may be that of
-    another person without a known name: a person decides."""
+    """Return the decision about what a model stated, without replacements that need `changes` of the answer.
+
+    Two facts of one event are both true unless one names the other. A name is not replaced by another one, which may be
+    that of another person without a known name: a person decides.
+    """
     if decision.outcome != UPDATE or proposition.former:
         return decision
     if proposition.predicate == _NAME:
@@ -272,8 +278,10 @@ def _replaced_by_name(proposition: Proposition, related: Sequence[Fact]) -> Reco
 
 
 def _replaced_in_scope(proposition: Proposition, facts: Sequence[Fact]) -> ReconcileDecision | None:
-    """Replace what a thing used before with what the text says it uses now. This is certain only if one fact names both
-    the subject and the thing. Otherwise a person decides."""
+    """Replace what a thing used before with what the text says it uses now.
+
+    This is certain only if one fact names both the subject and the thing. Otherwise a person decides.
+    """
     scope = content_words(proposition.scope or "")
     if not scope:
         return None

@@ -60,8 +60,9 @@ def by_strategy(
     wait: ReviewReason | None,
     catalog: Catalog,
 ) -> SettledChange:
-    """Return the decision as the strategy for conflicts of the relation has it; without a strategy, as it was. What
-    comes from a source of low trust, and what the text itself states as a change, is not settled by a strategy."""
+    """Return the decision as the strategy for conflicts of the relation has it; without a strategy, as it was.
+
+    What comes from a source of low trust, and what the text itself states as a change, is not settled by a strategy."""
     entry = catalog.predicates.get(proposition.predicate or "")
     strategy = entry.conflict if entry else None
     opposed = [known[affected_id] for affected_id in affected_ids(decision) if affected_id in known]
@@ -148,9 +149,11 @@ def _began(fact: Fact) -> str:
 
 
 def earlier_proposal(same: Iterable[Proposal], fact: Fact, said_at: str, targets: Collection[str]) -> Proposal | None:
-    """Return the earlier proposal of the same thing that settles this one, or None. It was made for the same event, or
-    waits and has the same `targets`, or was rejected and nothing newer was said. A repetition by a source with low
-    trust stays rejected."""
+    """Return the earlier proposal of the same thing that settles this one, or None.
+
+    It was made for the same event, or waits and has the same `targets`, or was rejected and nothing newer was said. A
+    repetition by a source with low trust stays rejected.
+    """
     for earlier in same:
         if earlier.source_event == fact.source_event:
             return earlier
@@ -180,8 +183,10 @@ _OWNERS = frozenset("user user's new".split())
 
 
 def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Return the corrected fact and the decision, or None if no known fact contains the wrong value. A single fact with
-    exactly that value is replaced. Otherwise a person decides."""
+    """Return the corrected fact and the decision, or None if no known fact contains the wrong value.
+
+    A single fact with exactly that value is replaced. Otherwise a person decides.
+    """
     old, new = proposition.former or "", proposition.object or ""
     holding = [fact for fact in known if fact.is_current and _find_value(old, fact.fact)]
     exact = [fact for fact in holding if content_words(fact.object or "") == content_words(old)]
@@ -205,9 +210,11 @@ def resolve_correction(proposition: Proposition, known: Iterable[Fact]) -> tuple
 
 
 def find_changed(proposition: Proposition, known: Iterable[Fact]) -> tuple[Proposition, ReconcileDecision] | None:
-    """Return the decision for a changed value whose thing is known under another name. "The deadline" means the project
-    deadline if no other deadline is known. With several candidates a person decides. Return None if there is no
-    candidate, or if the thing is known under the same name."""
+    """Return the decision for a changed value whose thing is known under another name.
+
+    "The deadline" means the project deadline if no other deadline is known. With several candidates a person decides.
+    Return None if there is no candidate, or if the thing is known under the same name.
+    """
     standing = [fact for fact in known if fact.is_current]
     if any(_same_thing(fact, proposition) for fact in standing):
         return None

@@ -67,8 +67,10 @@ _OUTCOMES = {UPDATE: ends.UPDATED, MERGE: ends.MERGED, RETRACT: ends.RETRACTED}
 
 class Extractor(NamedTuple):
     """An extractor: its name for facts and reports, its function, the ids of the events that a model read, and those
-    that an earlier round read in part. `workflow` is stored with each fact. `rereads` says that the events may have
-    been read by the rules before."""
+    that an earlier round read in part.
+
+    `workflow` is stored with each fact. `rereads` says that the events may have been read by the rules before.
+    """
 
     name: str
     extract: Extract
@@ -78,8 +80,11 @@ class Extractor(NamedTuple):
 
 
 class RoundLimits(NamedTuple):
-    """The limits of a round. `max_facts` is the most facts of one short event. A fact with a confidence above
-    `confident` is not replaced by a less confident one without a person. `gate` has the limits of the gate."""
+    """The limits of a round.
+
+    `max_facts` is the most facts of one short event. A fact with a confidence above `confident` is not replaced by a
+    less confident one without a person. `gate` has the limits of the gate.
+    """
 
     max_facts: int = 8
     confident: float = 0.9
@@ -91,8 +96,10 @@ class RoundLimits(NamedTuple):
 
 
 class LearningRound:
-    """A round decides about events in order. Each decision builds on the earlier ones. `people` are those who speak in
-    each conversation and in each session, as `people_of` returns them."""
+    """A round decides about events in order. Each decision builds on the earlier ones.
+
+    `people` are those who speak in each conversation and in each session, as `people_of` returns them.
+    """
 
     def __init__(
         self,

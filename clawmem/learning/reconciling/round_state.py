@@ -395,9 +395,11 @@ KEPT = frozenset((ADDED, UPDATED, MERGED, RETRACTED))
 
 
 class LearningCandidate(NamedTuple):
-    """The outcome of one proposition. `gate` is the step that decided: evidence, statement, limit, secrets, trust,
-    utility, durability, duplication, reconcile, placement or review. `proposal` is the id of the proposal that waits
-    for a person."""
+    """The outcome of one proposition.
+
+    `gate` is the step that decided: evidence, statement, limit, secrets, trust, utility, durability, duplication,
+    reconcile, placement or review. `proposal` is the id of the proposal that waits for a person.
+    """
 
     proposition: Proposition
     outcome: str

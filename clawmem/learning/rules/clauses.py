@@ -64,8 +64,10 @@ def _without_edges(clause: TextSpan, language: Language) -> TextSpan:
 
 
 def _statement(piece: TextSpan, text: str, reader: EventReader) -> list[Proposition]:
-    """Return what a clause says, without a date at its beginning or end, which is the start of what it says. A coming
-    day must be named as the start ("from Monday"); anything else about it is planned."""
+    """Return what a clause says, without a date at its beginning or end, which is the start of what it says.
+
+    A coming day must be named as the start ("from Monday"); anything else about it is planned.
+    """
     day = said_day(reader.event)
     dates = find_dates(text, day) if reader.language.reads_dates else ()
     for match in dates:
@@ -177,8 +179,9 @@ def tail_match(rule: Rule, rest: str, owned: bool) -> re.Match[str] | None:
 
 
 def values_of(found: re.Match[str], language: Language) -> dict[str, str]:
-    """Return the slots of a match without punctuation at their ends; those without a text are left out. A common noun
-    may stand first with a capital letter, which goes."""
+    """Return the slots of a match without punctuation at their ends; those without a text are left out.
+
+    A common noun may stand first with a capital letter, which goes."""
     slots = {name: text.strip(EDGES) for name, text in found.groupdict().items() if text and text.strip(EDGES)}
     return {name: with_small_initial(text) if name in language.common_slots else text for name, text in slots.items()}
 

@@ -39,9 +39,12 @@ class Tail(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One kind of statement. The patterns of `hears` match a whole clause, `tails` a statement in the third person.
-    `of` is `thing` for statements about things, made to an assistant, and `people` for those that are sure only among
-    people. `examples` map a text to its statements."""
+    """One kind of statement.
+
+    The patterns of `hears` match a whole clause, `tails` a statement in the third person. `of` is `thing` for
+    statements about things, made to an assistant, and `people` for those that are sure only among people. `examples`
+    map a text to its statements.
+    """
 
     name: str
     hears: tuple[Form, ...]

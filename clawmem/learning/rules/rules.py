@@ -55,9 +55,11 @@ def extract(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> t
 
 
 def statements(event: Event, catalog: Catalog, speakers: Collection[str] = ()) -> tuple[Proposition, ...]:
-    """Return all propositions in one event that a pattern reads. Only people are read, in their own words: not
-    assistants, tools, the system, and texts from outside. `speakers` names the people whose turns are read. Content
-    next to injected instructions gets low trust."""
+    """Return all propositions in one event that a pattern reads.
+
+    Only people are read, in their own words: not assistants, tools, the system, and texts from outside. `speakers`
+    names the people whose turns are read. Content next to injected instructions gets low trust.
+    """
     reader = _reader_of(event, catalog, speakers)
     return limit_trust(event, tuple(_distinct(_in_message(reader)))) if reader else ()
 

@@ -16,10 +16,12 @@ _KEYS = frozenset(("description", "phrases", "value", "cardinality", "replaces",
 
 
 class Predicate(NamedTuple):
-    """One relation. `phrases` are other names for it; with `replaces`, a new value retires the old one. `questions` are
-    templates: words in order, `*` for any words between them, `a|b` for either word. `description` says what the
-    relation means; models that read events are shown it. `conflict` is the strategy for facts that contradict each
-    other: newest, confidence or ask."""
+    """One relation. `phrases` are other names for it; with `replaces`, a new value retires the old one.
+
+    `questions` are templates: words in order, `*` for any words between them, `a|b` for either word. `description` says
+    what the relation means; models that read events are shown it. `conflict` is the strategy for facts that contradict
+    each other: newest, confidence or ask.
+    """
 
     name: str
     phrases: tuple[str, ...] = ()

@@ -46,7 +46,9 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 
 class Claim(NamedTuple):
     """A claim: about what, which value or words, whether it denies them, and if so only `exactly` these words.
-    `recorded` is the day on which it was recorded, and `day` the one that the value names, if it is a day."""
+
+    `recorded` is the day on which it was recorded, and `day` the one that the value names, if it is a day.
+    """
 
     about: tuple[str, ...]
     words: tuple[str, ...]

@@ -86,8 +86,10 @@ def exchange_record(fact: Fact, tier: str) -> dict[str, Any]:
 
 
 def fact_from_record(record: Mapping[str, Any]) -> Fact:
-    """Read one fact from a JSON object in the canonical or any other known layout. Raises InvalidInput with the
-    offending key when a value has the wrong type or range."""
+    """Read one fact from a JSON object in the canonical or any other known layout.
+
+    Raises InvalidInput with the offending key when a value has the wrong type or range.
+    """
     fields: dict[str, Any] = {}
     extra: dict[str, Any] = {}
     for key, value in record.items():
@@ -118,8 +120,10 @@ _FIELDS = frozenset(CANONICAL_KEYS)
 
 
 def stated_in(fields: Mapping[str, Any]) -> str | None:
-    """Return the statement of a record that has only a triple, under canonical or other names, or None. The relation is
-    said by its phrase, else by the words of the predicate: "Jane lives in Oslo"."""
+    """Return the statement of a record that has only a triple, under canonical or other names, or None.
+
+    The relation is said by its phrase, else by the words of the predicate: "Jane lives in Oslo".
+    """
     named = {OTHER_NAMES.get(key, key): value for key, value in fields.items()}
     predicate = named.get("predicate")
     relation = named.get("relation_phrase") or (predicate.replace("_", " ") if isinstance(predicate, str) else None)
@@ -129,8 +133,10 @@ def stated_in(fields: Mapping[str, Any]) -> str | None:
 
 
 def _read_edges(fields: dict[str, Any], extra: dict[str, Any]) -> None:
-    """Read the temporal edges of another layout: links to facts become links, and the others are kept as they are. An
-    edge without a target that has `valid_from` or `valid_to` says when the fact itself holds."""
+    """Read the temporal edges of another layout: links to facts become links, and the others are kept as they are.
+
+    An edge without a target that has `valid_from` or `valid_to` says when the fact itself holds.
+    """
     links, others = [], []
     for edge in fields.pop("links"):
         try:

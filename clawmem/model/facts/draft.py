@@ -30,8 +30,10 @@ _LINES = tuple("source source_event workflow scope project agent relation_phrase
 
 
 class Draft(NamedTuple):
-    """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys. `title` is
-    the title of the entity, if it is new. `line` is the line of the input that it comes from, if that has many."""
+    """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys.
+
+    `title` is the title of the entity, if it is new. `line` is the line of the input that it comes from, if that
+    has many."""
 
     fact: Fact
     entity: str | None = None
@@ -42,8 +44,10 @@ class Draft(NamedTuple):
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
-    """Return a draft from loose keys in any known layout. Raise InvalidInput if a value is wrong. Keys that only the
-    vault sets are ignored and listed in `left_out`."""
+    """Return a draft from loose keys in any known layout. Raise InvalidInput if a value is wrong.
+
+    Keys that only the vault sets are ignored and listed in `left_out`.
+    """
     entity = record.get("entity")
     if entity is not None and not isinstance(entity, str):
         raise InvalidInput("The key 'entity' must be text.")

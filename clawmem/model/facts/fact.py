@@ -53,10 +53,12 @@ class FactLink(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One line of `items.json`; the field order is the key order on disk. Times are ISO 8601 in UTC. `source_span` is a
-    half-open range of characters in the event's text. `confidence` and `importance` are from 0 to 1. `scope`,
-    `workflow` and `project` say which queries see it, see `clawmem.model.facts.reach`. `extra` keeps keys that this
-    version does not know."""
+    """One line of `items.json`; the field order is the key order on disk.
+
+    Times are ISO 8601 in UTC. `source_span` is a half-open range of characters in the event's text. `confidence` and
+    `importance` are from 0 to 1. `scope`, `workflow` and `project` say which queries see it, see
+    `clawmem.model.facts.reach`. `extra` keeps keys that this version does not know.
+    """
 
     id: str
     fact: str
@@ -173,8 +175,11 @@ USER_STATED, CORRECTION, MEMORY_EXTRACTOR = "user_stated", "correction", "memory
 
 @lru_cache(maxsize=4096)
 def trust_of_source(source: str) -> str | None:
-    """Return the trust that a source's name implies, or None. It is `external` for `web:example.org`, an address or
-    `page.html`, `tool` for `tool:grep` or `build.log`, and `agent` for `memory_extractor:AGENT`."""
+    """Return the trust that a source's name implies, or None.
+
+    It is `external` for `web:example.org`, an address or `page.html`, `tool` for `tool:grep` or `build.log`, and
+    `agent` for `memory_extractor:AGENT`.
+    """
     word = source.strip().lower()
     if "://" in word:
         return EXTERNAL
@@ -209,8 +214,9 @@ def least_trust(*trusts: str | None) -> str | None:
 
 
 def statement_trust(trust: str | None, source: str, agent: str | None) -> str:
-    """Return a statement's trust: the given one or that of the caller. It is at most what the source's name implies,
-    and at most `agent` for an agent, who cannot speak as a person."""
+    """Return a statement's trust: the given one or that of the caller.
+
+    It is at most what the source's name implies, and at most `agent` for an agent, who cannot speak as a person."""
     implied, most = trust_of_source(source), "agent" if agent else "user"
     return least_trust(trust or implied or most, implied, most) or most
 
@@ -346,6 +352,7 @@ def _reference(text: str, what: str, hint: str) -> str:
 
 def check_prefix(value: str, prefix: str, full_id: str, kind: str = "") -> str:
     """Return the full id that a prefix stands for. Raise InvalidInput if the prefix is too short to mean one id.
+
     `given` is what the user wrote, and `prefix` the same with the word `kind` that ids of this kind start with. The
     `SHORTEST_PREFIX` characters count behind that word. A complete id is never too short."""
     word = kind if full_id.startswith(kind) else ""

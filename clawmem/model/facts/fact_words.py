@@ -30,8 +30,9 @@ CHECK_FAILED = "its check failed"
 
 
 def trust_label(fact: Fact) -> str | None:
-    """Return the trust of a fact in words, or None for a fact of the user. What an agent stored is `unreviewed` until a
-    person approves or confirms it."""
+    """Return the trust of a fact in words, or None for a fact of the user.
+
+    What an agent stored is `unreviewed` until a person approves or confirms it."""
     if fact.trust == EXTERNAL:
         return OUTSIDE_WARNING
     if fact.trust == "agent":
@@ -131,10 +132,12 @@ def _text(value: object) -> str:
 
 
 def fact_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
-    """Return a fact as JSON output: its record and its entity, without a `said_at` that is its timestamp. A fact that
-    waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the rule that
-    matched. A fact of an agent that no person approved gets `reviewed` false. `against` are the ids of the facts that
-    it is in conflict with."""
+    """Return a fact as JSON output: its record and its entity, without a `said_at` that is its timestamp.
+
+    A fact that waits for a person gets the status `proposed` and the id of its proposal. A quarantined one gets the
+    rule that matched. A fact of an agent that no person approved gets `reviewed` false. `against` are the ids of the
+    facts that it is in conflict with.
+    """
     record = {**fact_to_record(fact), "entity": entity}
     if fact.metadata and fact.metadata.get("said_at") == fact.timestamp:
         metadata = {key: value for key, value in fact.metadata.items() if key != "said_at"}

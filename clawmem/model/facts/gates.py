@@ -38,9 +38,10 @@ _SHORT = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|No|vs|etc|e\.g|i\.e|approx
 
 
 class GateEvidence(NamedTuple):
-    """What the gates need to know about a fact beside itself. `against` are the ids of facts that contradict it,
-    `stale` is why it is stale, and `cited` says whether its source event exists. `confirming` are the ids of events and
-    facts from other sources that say the same (`confirming`)."""
+    """What the gates need to know about a fact beside itself.
+
+    `against` are the ids of facts that contradict it, `stale` is why it is stale, and `cited` says whether its source
+    event exists. `confirming` are the ids of events and facts from other sources that say the same (`confirming`)."""
 
     entity: str
     against: Collection[str] = ()
@@ -88,11 +89,12 @@ def needs_confirmation(fact: Fact) -> bool:
 
 
 def confirming(fact: Fact, linked: Iterable[Fact], events: Mapping[str, Event]) -> tuple[str, ...]:
-    """Return the ids of the events and of the linked facts that confirm a fact, each from a source of its own. The
-    events are those of its further evidence. `linked` are the facts that it merged, and those that a `supports` link
-    connects with it, either way. An event counts if it was not revoked, a fact if it is current or was merged, and each
-    only if nothing else, nor the fact itself, has the same source: the session of its event, else the event, else who
-    stored it. `events` are the source events by id."""
+    """Return the ids of the events and of the linked facts that confirm a fact, each from a source of its own.
+
+    The events are those of its further evidence. `linked` are the facts that it merged, and those that a `supports`
+    link connects with it, either way. An event counts if it was not revoked, a fact if it is current or was merged, and
+    each only if nothing else, nor the fact itself, has the same source: the session of its event, else the event, else
+    who stored it. `events` are the source events by id."""
     known = {_source(fact, events)}
     again = [
         fact._replace(id=further_event, source_event=further_event)
@@ -226,6 +228,7 @@ def with_references(statement: str, reference: Callable[[NamedPremise], str | No
 
 def conclusion_of(statement: str, reference: Callable[[NamedPremise], str | None]) -> str:
     """Return what a statement concludes: without each clause whose premises are all known, with references elsewhere.
+
     The words of a premise would live on in the statement after the premise was withdrawn. The backslash before a
     bracket is removed."""
     names = {named_premise.start: reference(named_premise) for named_premise in named_premises(statement)}
@@ -276,8 +279,9 @@ def confident_winner(facts: Sequence[Fact]) -> Fact | None:
 
 
 def _newest(facts: Sequence[Fact]) -> Fact | None:
-    """Return the fact that is true from the latest moment: the day it names, else when it was recorded. Of two with the
-    same moment, the later one in `facts` is the newer."""
+    """Return the fact that is true from the latest moment: the day it names, else when it was recorded.
+
+    Of two with the same moment, the later one in `facts` is the newer."""
     moments = [(fact.valid_from or fact.timestamp, place) for place, fact in enumerate(facts)]
     return facts[max(moments)[1]] if moments else None
 
@@ -302,8 +306,9 @@ def with_outcome(fact: Fact, outcome: Mapping[str, Any]) -> Fact:
 
 
 def goes_against(decision: Fact, precedent: Fact) -> str | None:
-    """Return why a decision goes against an earlier one, or None. It does if it chooses what the earlier one rejected,
-    or rejects what the earlier one chose."""
+    """Return why a decision goes against an earlier one, or None.
+
+    It does if it chooses what the earlier one rejected, or rejects what the earlier one chose."""
     for option in _rejected(precedent):
         if _names(option, decision.fact) and not _names(option, precedent.fact):
             return f"it chooses what was rejected then: {option}"

@@ -35,9 +35,10 @@ class FactOrigin(NamedTuple):
 
 
 def pulled_fact(fact: Fact, origin: FactOrigin) -> Fact:
-    """Return the copy of a fact of the organisation that a vault keeps. Its trust is that of a text from outside. What
-    would lead every context, importance and the category of guardrails, is left out: that is for each vault to decide.
-    Evidence and links stay in the vault of the origin."""
+    """Return the copy of a fact of the organisation that a vault keeps.
+
+    Its trust is that of a text from outside. What would lead every context, importance and the category of guardrails,
+    is left out: that is for each vault to decide. Evidence and links stay in the vault of the origin."""
     return Fact(
         id=fact.id,
         fact=fact.fact,

@@ -36,8 +36,10 @@ _OTHER_HOSTS = {
 
 class Reach(NamedTuple):
     """The scope of a query: its workflow, its project (the address of a remote or a folder), and the narrowest scope it
-    sees. Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is
-    the scope of a query that names none, from inside a project: it sees everything except the facts of other projects.
+    sees.
+
+    Without a workflow, the project's facts of all workflows are seen, and no workflow's own. `others_hidden` is the
+    scope of a query that names none, from inside a project: it sees everything except the facts of other projects.
     `joined` are other names of the project, whose facts are its own, too."""
 
     workflow: str | None = None

@@ -160,8 +160,10 @@ def _bare(value: str) -> str:
 
 
 def _without_asides(value: str) -> str:
-    """Return a value without the asides at its end: ", now", " since May", " (for work)" and punctuation. Each place is
-    looked at once, from the end. A pattern for this would take exponential time."""
+    """Return a value without the asides at its end: ", now", " since May", " (for work)" and punctuation.
+
+    Each place is looked at once, from the end. A pattern for this would take exponential time.
+    """
     asides, closed = {len(value)}, False  # where asides begin that reach to the end
     for at in range(len(value) - 1, -1, -1):
         if value[at] == ")":

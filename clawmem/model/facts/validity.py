@@ -24,8 +24,10 @@ def validity(fact: Fact) -> tuple[str | None, str | None]:
 
 
 def validity_end(fact: Fact) -> str | None:
-    """Return the first instant at which a fact is no longer true, or None. A day as `valid_to` is included, but not if
-    a successor begins on it. A plan for a later day ends with that day."""
+    """Return the first instant at which a fact is no longer true, or None.
+
+    A day as `valid_to` is included, but not if a successor begins on it. A plan for a later day ends with that day.
+    """
     if fact.valid_to is None:
         return after_end(fact.valid_from) if fact.category in PLANS and _is_for_later(fact) else None
     if len(fact.valid_to) == 10 and (fact.status == SUPERSEDED or PENDING_SUCCESSION in (fact.metadata or {})):
@@ -35,15 +37,19 @@ def validity_end(fact: Fact) -> str | None:
 
 
 def is_over(fact: Fact, moment: str) -> bool:
-    """Return whether the fact's validity has ended at a moment (ISO 8601 UTC; a bare day means its last instant). A
-    fact that is over is cold whatever its importance, and ranks behind valid ones."""
+    """Return whether the fact's validity has ended at a moment (ISO 8601 UTC; a bare day means its last instant).
+
+    A fact that is over is cold whatever its importance, and ranks behind valid ones.
+    """
     end = validity_end(fact)
     return end is not None and end <= end_of(moment)
 
 
 def _is_for_later(plan: Fact) -> bool:
-    """Return whether a plan was for a day after the one on which it was said, or recorded if that is unknown. A plan
-    that was learned from words such as "this evening" was for that same day."""
+    """Return whether a plan was for a day after the one on which it was said, or recorded if that is unknown.
+
+    A plan that was learned from words such as "this evening" was for that same day.
+    """
     text = (plan.metadata or {}).get("said_at")
     stated = text if isinstance(text, str) and text else plan.timestamp
     begin = sortable(plan.valid_from)
@@ -70,9 +76,11 @@ def true_at(fact: Fact, moment: str) -> bool:
 
 
 def last_moment_within(fact: Fact, first: str, last: str) -> str | None:
-    """Return the last day of a period at whose end a fact is valid. If it began and ended within one day, return the
-    first instant at which it was valid. Return None if it was not valid in the period. Days are `YYYY-MM-DD`, and the
-    period includes both `first` and `last`."""
+    """Return the last day of a period at whose end a fact is valid.
+
+    If it began and ended within one day, return the first instant at which it was valid. Return None if it was not
+    valid in the period. Days are `YYYY-MM-DD`, and the period includes both `first` and `last`.
+    """
     begin, end = validity(fact)
     begin = begin or first
     day = last

@@ -27,8 +27,11 @@ FactsById = Mapping[str, tuple[Fact, str]]
 
 
 class FactDifference(NamedTuple):
-    """One fact that differs. `fact` is the later state, or the last one if the kind is `removed`. `before` is the
-    fact's earlier state, or the replaced fact if the kind is `corrected`."""
+    """One fact that differs.
+
+    `fact` is the later state, or the last one if the kind is `removed`. `before` is the fact's earlier state, or the
+    replaced fact if the kind is `corrected`.
+    """
 
     kind: str
     fact: Fact
@@ -42,8 +45,10 @@ def bare(fact: Fact) -> Fact:
 
 
 def differences(before: FactsById, after: FactsById) -> tuple[FactDifference, ...]:
-    """Return how the facts of two states differ, in the order of the later state, removed ones last. A correction
-    appears once, with the fact that replaced another one; the replaced fact is not listed again."""
+    """Return how the facts of two states differ, in the order of the later state, removed ones last.
+
+    A correction appears once, with the fact that replaced another one; the replaced fact is not listed again.
+    """
     replaced = {fact_id: by for fact_id in after if (by := _replaced_by(fact_id, before, after))}
     successors = frozenset(replaced.values())
     found = []
@@ -73,8 +78,10 @@ def count_moves(before: FactsById, after: FactsById) -> dict[tuple[str, str], in
 
 
 def read_single_fact(data: bytes, fact_id: str) -> Fact | None:
-    """Read one fact from an `items.json` without parsing the others; return None if it is missing or unreadable. This
-    needs one fact per line, as clawmem writes the file."""
+    """Read one fact from an `items.json` without parsing the others; return None if it is missing or unreadable.
+
+    This needs one fact per line, as clawmem writes the file.
+    """
     quoted = f'"{fact_id}"'.encode()
     for line in data.split(b"\n"):
         if quoted not in line:
@@ -161,8 +168,11 @@ class _ReplacedFacts(NamedTuple):
 
 
 def change_sentences(changes: Sequence[FactDifference]) -> tuple[ChangeSentence, ...]:
-    """Return the changes as sentences, by group. A chain of corrections is one sentence about its ends. A fact that was
-    both learned and replaced between the two states appears in the sentence about its successor."""
+    """Return the changes as sentences, by group.
+
+    A chain of corrections is one sentence about its ends. A fact that was both learned and replaced between the two
+    states appears in the sentence about its successor.
+    """
     roots = _roots(changes)
     firsts: dict[str, FactDifference] = {}
     for change in changes:

@@ -25,8 +25,10 @@ _SPECIAL = re.compile(r"[.\[\]*^$\\]")
 
 
 class HistoryEntry(NamedTuple):
-    """One commit: its full hash, time (ISO 8601 UTC), author, subject, and trailers. `op` is None if clawmem did not
-    make the commit; `undoes` is the commit that an undo reverted."""
+    """One commit: its full hash, time (ISO 8601 UTC), author, subject, and trailers.
+
+    `op` is None if clawmem did not make the commit; `undoes` is the commit that an undo reverted.
+    """
 
     commit: str
     time: str
@@ -107,8 +109,10 @@ class CommitInfo(NamedTuple):
 
 
 class HistoryStep(NamedTuple):
-    """One step to the next state: `commit` is compared with `before` (None: nothing). `merged` are the other commits
-    that come in with it, parents before children: those of the other side of a merge."""
+    """One step to the next state: `commit` is compared with `before` (None: nothing).
+
+    `merged` are the other commits that come in with it, parents before children: those of the other side of a merge.
+    """
 
     commit: CommitInfo
     before: str | None
@@ -116,10 +120,12 @@ class HistoryStep(NamedTuple):
 
 
 def steps_between(old: str | None, commits: Sequence[CommitInfo]) -> tuple[HistoryStep, ...]:
-    """Return the steps from `old` (None: from nothing) to the last of some commits. `commits` are all that the last one
-    has and `old` has not, parents before children, and `old` is an ancestor of the last one. Each commit is in one
-    step. The line follows first parents, except where only another parent leads to `old`: after a merge on another
-    machine, what was known here is the other side of the merge."""
+    """Return the steps from `old` (None: from nothing) to the last of some commits.
+
+    `commits` are all that the last one has and `old` has not, parents before children, and `old` is an ancestor of the
+    last one. Each commit is in one step. The line follows first parents, except where only another parent leads to
+    `old`: after a merge on another machine, what was known here is the other side of the merge.
+    """
     if not commits:
         return ()
     known = {commit_info.commit: commit_info for commit_info in commits}
@@ -177,10 +183,12 @@ class ManifestMember(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """A description of a backup. `made` and `made_by` are the time and the clawmem version. `branch` is the branch of
-    HEAD, or None if HEAD was detached; `commit` and `tree` belong to HEAD. `refs` holds every ref by name. `counts`
-    holds the numbers of facts, events, entities, files and commits. `left_out` names what the backup omits, with the
-    reasons."""
+    """A description of a backup.
+
+    `made` and `made_by` are the time and the clawmem version. `branch` is the branch of HEAD, or None if HEAD was
+    detached; `commit` and `tree` belong to HEAD. `refs` holds every ref by name. `counts` holds the numbers of facts,
+    events, entities, files and commits. `left_out` names what the backup omits, with the reasons.
+    """
 
     made: str
     made_by: str

@@ -25,9 +25,11 @@ _TRIPLE = re.compile(_KEY % b"subject|predicate|object|relation_phrase")
 
 
 class RedactionRecord(NamedTuple):
-    """What the vault keeps about a redaction. It records when, by whom and why, which facts and events contained the
-    text, and in how many commits. `old_head` is the branch's commit before the redaction, or None if its hash could
-    help to guess the text; `base` is the one after."""
+    """What the vault keeps about a redaction.
+
+    It records when, by whom and why, which facts and events contained the text, and in how many commits. `old_head` is
+    the branch's commit before the redaction, or None if its hash could help to guess the text; `base` is the one after.
+    """
 
     at: str
     by: str
@@ -49,9 +51,10 @@ def secrets_in(texts: Iterable[str | None]) -> tuple[str, ...]:
 def redacted(
     data: bytes, wanted: Sequence[Needle], quoting: Collection[str] = (), stated: Collection[str] = ()
 ) -> bytes:
-    """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off. The facts
-    with the ids `quoting` and `stated` lose their quotes, and those of `stated` their triples: words that may stand
-    elsewhere for something else."""
+    """Return the data with each of the texts replaced by `[redacted]`, including texts that were cut off.
+
+    The facts with the ids `quoting` and `stated` lose their quotes, and those of `stated` their triples: words that may
+    stand elsewhere for something else."""
     for ids, key in (({*quoting, *stated}, _QUOTE), (stated, _TRIPLE)):
         data = _without(data, ids, key) if ids else data
     return replace_needles(data, wanted, REDACTED.encode())
@@ -63,8 +66,11 @@ def _without(data: bytes, ids: Collection[str], key: re.Pattern[bytes]) -> bytes
 
 
 def adjust_fact(fact: Fact, event: Event | None, remark: Mapping[str, Any], contained: bool) -> Fact:
-    """Return a fact as it is after the redaction. Its quote gets the new span in the event, or is dropped if the event
-    no longer contains it. With `contained`, the fact itself contained the text and is marked with the remark."""
+    """Return a fact as it is after the redaction.
+
+    Its quote gets the new span in the event, or is dropped if the event no longer contains it. With `contained`, the
+    fact itself contained the text and is marked with the remark.
+    """
     if event is not None and fact.source_text is not None:
         start = event.text.find(fact.source_text)
         span = (start, start + len(fact.source_text)) if start >= 0 else None

@@ -38,7 +38,9 @@ class DependentFact(NamedTuple):
 
 class Revocation(NamedTuple):
     """The facts to retract, to restore, to link to another successor (with that successor), and the dependents.
-    `dependents` are facts that stay but were built on a retracted one."""
+
+    `dependents` are facts that stay but were built on a retracted one.
+    """
 
     retracted: tuple[Fact, ...]
     restored: tuple[Fact, ...]
@@ -70,8 +72,11 @@ def replaced_by_revoked(by_id: Mapping[str, Fact], revoked: Collection[str]) -> 
 def plan_revocation(
     by_id: Mapping[str, Fact], revoked: Collection[str], before: Mapping[str, Fact], at: str, why: str
 ) -> Revocation:
-    """Plan the revocation of some facts. `before` holds earlier states of replaced facts, where the history has them.
-    `at` is the time of writing (ISO 8601 UTC), and `why` is the reason stored with each retracted fact."""
+    """Plan the revocation of some facts.
+
+    `before` holds earlier states of replaced facts, where the history has them. `at` is the time of writing (ISO 8601
+    UTC), and `why` is the reason stored with each retracted fact.
+    """
     remark: dict[str, Any] = {"at": at, "reason": why, REVOKED: True}
     gone = tuple(
         _retracted(by_id[text], remark) for text in by_id if text in revoked and by_id[text].status != RETRACTED

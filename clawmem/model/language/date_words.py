@@ -127,8 +127,10 @@ _LASTS_UNTIL = re.compile(r"\b(?:until|till|through|bis)\b", re.IGNORECASE)
 
 class DateMatch(NamedTuple):
     """A date in a text: its place, the first day it covers (ISO, None if vague), and a lasting way to write it.
+
     `relative` means that the words depend on the day of the statement. `until` means that something ends or is due
-    then. `span` is the period that the words name, or None if they are vague."""
+    then. `span` is the period that the words name, or None if they are vague.
+    """
 
     start: int
     end: int
@@ -150,8 +152,9 @@ def without_dates(text: str, today: date) -> str:
 
 
 def days_in_words(text: str, today: date, ahead: bool = False) -> DaySpan | None:
-    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche". `ahead`
-    means that it looks to the future, which decides which of the bare weekdays and months is meant."""
+    """Return the days that a text names which is nothing but a date: "last week", "9 November", "letzte Woche".
+
+    `ahead` means that it looks to the future, which decides which of the bare weekdays and months is meant."""
     words = _with_numbered_days(in_english(text.strip(), today), today)
     found = find_dates(words, today, ahead)
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None

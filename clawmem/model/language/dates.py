@@ -109,8 +109,11 @@ def days_between(earlier: str, later: datetime) -> float:
 
 
 def parse_moment(text: str, now: datetime, what: str = "date") -> str:
-    """A date or time that a person typed, normalised: a bare day stays a day, a time becomes UTC. Accepts ISO dates and
-    times, `today`, `yesterday`, `tomorrow` and `3d`, `2w`, `6m`, `1y` (ago). Raises InvalidInput otherwise."""
+    """A date or time that a person typed, normalised: a bare day stays a day, a time becomes UTC.
+
+    Accepts ISO dates and times, `today`, `yesterday`, `tomorrow` and `3d`, `2w`, `6m`, `1y` (ago).
+    Raises InvalidInput otherwise.
+    """
     return _typed(text, now) or _refuse(text, what, "2026-11-21T09:30:00Z")
 
 
@@ -143,8 +146,9 @@ def parse_state(text: str, now: datetime) -> str:
 
 
 def parse_period(text: str, now: datetime) -> tuple[str, str] | None:
-    """Return the first and the last day of a typed day, week, month or year, or None for other text and times. A number
-    of days ago (`3d`) means the days from then to today."""
+    """Return the first and the last day of a typed day, week, month or year, or None for other text and times.
+
+    A number of days ago (`3d`) means the days from then to today."""
     try:
         first, last = parse_start(text, now), parse_end(text, now)
     except InvalidInput:
@@ -215,8 +219,10 @@ def looks_like_a_date(text: str) -> bool:
 
 
 def sortable(written: str | None, end: bool = False) -> str | None:
-    """Return a written time in a form that sorts as text: a bare day, or UTC to the second. A month or a year means its
-    first day, or its last one with `end`. Return None if the text is not a time."""
+    """Return a written time in a form that sorts as text: a bare day, or UTC to the second.
+
+    A month or a year means its first day, or its last one with `end`. Return None if the text is not a time.
+    """
     if written is None or (len(written) == 20 and written[10] == "T" and written[19] == "Z"):
         return written
     value = written.strip()
@@ -236,9 +242,11 @@ def begin_instant(written: str) -> str:
 
 
 def after_end(written: str | None) -> str | None:
-    """Return the instant at which a written end is over, as a sortable time, or None if the text is not a time. A day,
-    a month or a year is included, and so is the last second of a day. The instant is then `YYYY-MM-DDT24:00:00Z`, which
-    sorts between that day and the next one. Any other time is excluded."""
+    """Return the instant at which a written end is over, as a sortable time, or None if the text is not a time.
+
+    A day, a month or a year is included, and so is the last second of a day. The instant is then
+    `YYYY-MM-DDT24:00:00Z`, which sorts between that day and the next one. Any other time is excluded.
+    """
     last = sortable(written, end=True)
     if last is not None and end_of(last).endswith("T23:59:59Z"):
         return f"{day_of(last)}T24:00:00Z"
@@ -246,8 +254,10 @@ def after_end(written: str | None) -> str | None:
 
 
 def covers(begin: str | None, end: str | None, moment: str) -> bool:
-    """Return whether the half-open interval [begin, end) of sortable times contains `moment`; None is open. A bare day
-    as `moment` means its last instant. As text a bare day sorts before any moment of that day, as the midnight it
-    means."""
+    """Return whether the half-open interval [begin, end) of sortable times contains `moment`; None is open.
+
+    A bare day as `moment` means its last instant. As text a bare day sorts before any moment of that day, as the
+    midnight it means.
+    """
     instant = end_of(moment)
     return (begin is None or begin <= instant) and (end is None or instant < end)

@@ -185,6 +185,7 @@ def pairs(run: str) -> list[str]:
 
 def telling_pairs(run: str, code: str) -> list[str]:
     """Return the pairs of a row of characters without the words of most sentences: particles, endings, "who", "where".
+
     Words are not looked up. Chinese is cut at such words, Japanese where the script changes."""
     if code == CHINESE:
         parts = _stop_parts(code).split(run)

@@ -130,8 +130,9 @@ def proper_names(question: str) -> frozenset[str]:
 
 
 def names_subject(word: str) -> bool:
-    """Return whether a word of a question, in lower case, says what it is about, as nouns and most verbs do. Everyday
-    words, numbers and words such as "describe" do not: an answer seldom repeats them."""
+    """Return whether a word of a question, in lower case, says what it is about, as nouns and most verbs do.
+
+    Everyday words, numbers and words such as "describe" do not: an answer seldom repeats them."""
     return word.isalpha() and len(word) > 1 and word not in COMMON_WORDS and word not in _OF_ASKING
 
 

@@ -26,8 +26,10 @@ def one_line(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return the text with control and bidirectional characters written as `\\u001b`, except tabs and line breaks. On a
-    terminal, they could hide, move or colour text."""
+    """Return the text with control and bidirectional characters written as `\\u001b`, except tabs and line breaks.
+
+    On a terminal, they could hide, move or colour text.
+    """
     return text if text.isprintable() else text.translate(_ESCAPES)
 
 

@@ -26,8 +26,9 @@ class ChainProblem(NamedTuple):
 
 
 def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
-    """Return every fact of the chain that this one is in, oldest first, each before its successors. Where several facts
-    replaced one, as after a merge of two clones, each of these branches is there."""
+    """Return every fact of the chain that this one is in, oldest first, each before its successors.
+
+    Where several facts replaced one, as after a merge of two clones, each of these branches is there."""
     steps = {(old, new.id) for new in by_id.values() for old in replaced_facts(new) if old in by_id}
     steps |= {(old.id, old.superseded_by) for old in by_id.values() if old.superseded_by and old.superseded_by in by_id}
     near: dict[str, set[str]] = {}
@@ -150,9 +151,11 @@ class Succession(NamedTuple):
 
 
 def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str | None, at: str, since: str) -> Succession:
-    """Let `new` follow `olds`. It is valid from `since` unless it names its own day, and the old ones end there. `link`
-    is the type of its links to them, and `at` is the time of writing. If `link` is `supersedes` and `new` begins after
-    `at`, the old facts stay current until then."""
+    """Let `new` follow `olds`. It is valid from `since` unless it names its own day, and the old ones end there.
+
+    `link` is the type of its links to them, and `at` is the time of writing. If `link` is `supersedes` and `new` begins
+    after `at`, the old facts stay current until then.
+    """
     begins = new.valid_from or since
     found = tuple(olds)
     waiting = {old.id for old in found if link == "supersedes" and stays_current(old, new, begins, at)}
@@ -169,8 +172,10 @@ def succeed(new: Fact, olds: Iterable[Fact], link: str, reason: str | None, at: 
 
 
 def stays_current(old: Fact, new: Fact, begins: str, at: str) -> bool:
-    """Return whether an old fact stays current until a new one begins, because that is later than `at` (now). It does
-    not if it is over, begins no earlier than the new one, or is the same event moved to a later day."""
+    """Return whether an old fact stays current until a new one begins, because that is later than `at` (now).
+
+    It does not if it is over, begins no earlier than the new one, or is the same event moved to a later day.
+    """
     if begins <= at or is_over(old, at):
         return False
     begun = old.valid_from or ""
@@ -211,8 +216,10 @@ def announced_successor(fact: Fact) -> tuple[str, str] | None:
 
 
 def correct(new: Fact, olds: Iterable[Fact], reason: str | None, at: str) -> Succession:
-    """Let `new` replace `olds`, which were never true: their interval becomes empty. `new` is valid from the day it
-    names, or without a start."""
+    """Let `new` replace `olds`, which were never true: their interval becomes empty.
+
+    `new` is valid from the day it names, or without a start.
+    """
     olds = tuple(olds)
     added = tuple(FactLink(kind, old.id, reason, at) for old in olds for kind in ("supersedes", "contradicts"))
     gone = tuple(_never_true(old, new.id, at) for old in olds)

@@ -31,9 +31,10 @@ Find = Callable[[str], Fact | None]
 
 
 class PremiseChange(NamedTuple):
-    """One changed premise: its id, what happened to it, and the current fact in its place, if there is one. `why` is
-    `superseded`, `retracted`, `deprecated`, `stale` (its day for review has passed) or `in doubt` (one of its own
-    premises changed)."""
+    """One changed premise: its id, what happened to it, and the current fact in its place, if there is one.
+
+    `why` is `superseded`, `retracted`, `deprecated`, `stale` (its day for review has passed) or `in doubt` (one of its
+    own premises changed)."""
 
     premise: str
     why: str
@@ -155,8 +156,9 @@ def confirmed(fact: Fact, today: str) -> Fact:
 
 
 def _standing(premise: Fact, find: Find) -> tuple[Fact, Fact]:
-    """Return the fact that carries the statement of a premise now, and the end of its chain of successors. A fact that
-    merged the premise, or that says the same, carries it on."""
+    """Return the fact that carries the statement of a premise now, and the end of its chain of successors.
+
+    A fact that merged the premise, or that says the same, carries it on."""
     carrier, seen = premise, {premise.id}
     while carrier.superseded_by and carrier.superseded_by not in seen:
         following = find(carrier.superseded_by)
@@ -197,9 +199,11 @@ def _change_of(fact: Fact, premise: Fact, kind: str, find: Find, today: str) -> 
 
 
 def recomputed(ids: Collection[str], find: Find, today: str) -> dict[str, Fact]:
-    """Return those of some facts whose record must change, by id. `ids` must contain, with a fact, everything that
-    rests on it: the records of all other facts are taken as they are. `find` returns a fact by id. `today` is
-    `YYYY-MM-DD`. Circles of premises are allowed: what rests on nothing but a circle is not in doubt."""
+    """Return those of some facts whose record must change, by id.
+
+    `ids` must contain, with a fact, everything that rests on it: the records of all other facts are taken as they are.
+    `find` returns a fact by id. `today` is `YYYY-MM-DD`. Circles of premises are allowed: what rests on nothing but a
+    circle is not in doubt."""
     found = {identifier: fact for identifier in sorted(ids) if (fact := find(identifier)) is not None}
     own: dict[str, dict[str, PremiseChange]] = {}
     resting: dict[str, list[tuple[str, str]]] = defaultdict(list)

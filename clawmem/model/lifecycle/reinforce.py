@@ -18,8 +18,9 @@ _REPORTED = ("category", *_FILLED, "source_event", "importance", *_JOINED)
 
 
 def reinforce(known: Fact, again: Fact) -> Fact:
-    """Return the known fact after a repetition: confidence a fifth closer to 1, missing values filled in. Of what no
-    person stated, the event of the repetition is kept as further evidence: it may confirm the fact."""
+    """Return the known fact after a repetition: confidence a fifth closer to 1, missing values filled in.
+
+    Of what no person stated, the event of the repetition is kept as further evidence: it may confirm the fact."""
     filled: dict[str, Any] = {
         name: getattr(again, name)
         for name in _FILLED
@@ -68,8 +69,10 @@ def raised_confidence(confidence: float | None) -> float | None:
 
 
 def joint_confidence(*confidences: float | None) -> float | None:
-    """Return the confidence of a merge of independent statements, `1 - (1 - a)(1 - b)...`, at most 0.99. Those without
-    a confidence do not count; None if all are."""
+    """Return the confidence of a merge of independent statements, `1 - (1 - a)(1 - b)...`, at most 0.99.
+
+    Those without a confidence do not count; None if all are.
+    """
     items = [confidence for confidence in confidences if confidence is not None]
     if len(items) < 2:
         return items[0] if items else None

@@ -39,6 +39,7 @@ ARCHIVE_DAYS = 90
 
 class TierVerdict(NamedTuple):
     """The tier of a fact, the reason as a sentence, and the result of each policy. `deciding` is the policy in force.
+
     `base` is the importance that a score starts from: the one before accesses raised it."""
 
     tier: str
@@ -71,8 +72,10 @@ def recency_limits(access_count: int) -> tuple[int, int]:
 
 
 def recency_tier(last_access: str, access_count: int, now: datetime) -> str:
-    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20. Whole
-    days count: a fact is still hot seven days and some hours after its last access."""
+    """Return the tier by recency: hot for 7 days, warm for 30; 10 and 45 above 10 accesses, 14 and 60 above 20.
+
+    Whole days count: a fact is still hot seven days and some hours after its last access.
+    """
     return _recency(max(0.0, days_between(last_access, now)), access_count)
 
 
@@ -169,8 +172,10 @@ def never_fades(fact: Fact) -> bool:
 
 
 def should_archive(fact: Fact, now: datetime, archive_days: float = ARCHIVE_DAYS) -> bool:
-    """Return whether an active fact has decayed: score below 0.2 and no access for `archive_days` days. One that never
-    fades decays only once it is over."""
+    """Return whether an active fact has decayed: score below 0.2 and no access for `archive_days` days.
+
+    One that never fades decays only once it is over.
+    """
     if fact.status != ACTIVE or (never_fades(fact) and not is_over(fact, stamp(now))):
         return False
     return days_since_access(fact, now) >= archive_days and fact_score(fact, now) < ARCHIVE_SCORE
@@ -244,9 +249,11 @@ STALE_DAYS = 180
 
 
 def stale_reason(fact: Fact, now: datetime, sources: Mapping[str, Event]) -> str | None:
-    """Return why a fact is stale, or None. Its day for review has passed, its source event (`sources`, by id) was
-    changed, a fact that it rests on changed, or nobody has used it for STALE_DAYS. The last one holds only for facts of
-    work and for those that no person stated."""
+    """Return why a fact is stale, or None.
+
+    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on changed, or
+    nobody has used it for STALE_DAYS. The last one holds only for facts of work and for those that no person
+    stated."""
     if is_due_for_review(fact, stamp(now)[:10]):
         return review_words(fact)
     if fact.source_event is not None:

@@ -39,8 +39,11 @@ def facts_by_id(files: FactsByPath) -> dict[str, FiledFact]:
 def facts_by_path(
     facts: Mapping[str, FiledFact], base: FactsByPath, ours: FactsByPath, theirs: FactsByPath
 ) -> dict[str, tuple[Fact, ...]]:
-    """Return the facts by file. A file keeps a side's order if that side has exactly these facts. Else the old facts
-    come first in their old order, then the new ones by time."""
+    """Return the facts by file.
+
+    A file keeps a side's order if that side has exactly these facts. Else the old facts come first in their old
+    order, then the new ones by time.
+    """
     by_path: dict[str, dict[str, Fact]] = {path: {} for path in {*base, *ours, *theirs}}
     for fact_id, filed_fact in facts.items():
         by_path.setdefault(filed_fact.path, {})[fact_id] = filed_fact.fact
@@ -140,9 +143,11 @@ def front_matters(files: Mapping[str, bytes | None]) -> dict[str, str]:
 def join_duplicate_ids(
     files: FactsByPath, pages: FrontMatters
 ) -> tuple[dict[str, tuple[Fact, ...]], tuple[JoinedId, ...]]:
-    """Return the files with each id only once, and what was joined. The strongest status wins: retracted, then
-    superseded, then active, then archived. Where the wording differs, the kept file's wording stays and the other one
-    becomes a fact with its own id."""
+    """Return the files with each id only once, and what was joined.
+
+    The strongest status wins: retracted, then superseded, then active, then archived. Where the wording differs, the
+    kept file's wording stays and the other one becomes a fact with its own id.
+    """
     places: dict[str, list[FiledFact]] = {}
     for path in sorted(files):
         for fact in files[path]:
@@ -158,8 +163,11 @@ def join_duplicate_ids(
 
 
 def choose_path(paths: Iterable[str], pages: FrontMatters) -> str:
-    """Return the path that keeps a fact. A place that another entity names as its former place loses. Else the shortest
-    path wins, because the name of a copy is usually longer."""
+    """Return the path that keeps a fact.
+
+    A place that another entity names as its former place loses. Else the shortest path wins, because the name of a
+    copy is usually longer.
+    """
     names = {path: name_of_path(path) or path for path in paths}
     former = {
         path
@@ -204,8 +212,10 @@ WORDED = "worded otherwise on another machine"
 
 
 def add_wording(facts: Facts, kept: Fact, other: Fact, path: str, *, closed: bool) -> str:
-    """Add another wording beside the one that keeps the id, or as its predecessor if `closed`. Return the id of the
-    added fact, which is the same on every machine."""
+    """Add another wording beside the one that keeps the id, or as its predecessor if `closed`.
+
+    Return the id of the added fact, which is the same on every machine.
+    """
     beside_id = longer_id(other, set())
     if closed:
         replaced = other._replace(id=beside_id, links=(), status=SUPERSEDED, superseded_by=kept.id)
@@ -269,8 +279,11 @@ def _contradict(facts: Facts, fact_id: str, target: str) -> None:
 
 
 def close_replaced(facts: Facts, sides: Iterable[Mapping[str, FiledFact]]) -> None:
-    """Close current facts that another fact replaced. This happens where one side undid a correction and the other side
-    built on it. A state that one of the `sides` already had before the merge is left alone."""
+    """Close current facts that another fact replaced.
+
+    This happens where one side undid a correction and the other side built on it. A state that one of the `sides`
+    already had before the merge is left alone.
+    """
     known = list(sides)
     for fact_id in sorted(facts):
         for link in facts[fact_id].fact.links:

@@ -264,8 +264,10 @@ _AGENTS = "agents/"
 
 
 class Contradiction(NamedTuple):
-    """Facts that disagree about one subject and relation: the new ones of each side, and all current ones. The first
-    three fields hold ids, oldest first. `subject` and `relation` are for people."""
+    """Facts that disagree about one subject and relation: the new ones of each side, and all current ones.
+
+    The first three fields hold ids, oldest first. `subject` and `relation` are for people.
+    """
 
     mine: tuple[str, ...]
     yours: tuple[str, ...]
@@ -277,8 +279,10 @@ class Contradiction(NamedTuple):
 def find_contradictions(
     facts: Mapping[str, FiledFact], mine: Collection[str], yours: Collection[str], policy: MergePolicy
 ) -> Iterator[Contradiction]:
-    """Yield the contradictions between facts that are new on one side and facts that are new on the other. `policy`
-    names the relations that take one value at a time. Contradictions within one side are ignored."""
+    """Yield the contradictions between facts that are new on one side and facts that are new on the other.
+
+    `policy` names the relations that take one value at a time. Contradictions within one side are ignored.
+    """
     phrases = _phrases(policy)
     for members in _groups(facts, phrases, {*mine, *yours}):
         ours = [member for member in members if member.fact.id in mine]
@@ -310,7 +314,9 @@ def _groups(
     facts: Mapping[str, FiledFact], phrases: Sequence[SinglePhrase], fresh: Collection[str]
 ) -> list[list[_Stating]]:
     """Group current facts by owner, subject and relation, oldest first; keep the groups with at least two new facts.
-    The owner is an agent for its own workspace, else the whole vault."""
+
+    The owner is an agent for its own workspace, else the whole vault.
+    """
     groups: dict[tuple[str, str, str], list[_Stating]] = defaultdict(list)
     # Only values that a new fact states are looked for in the words of the others.
     new = [value for text in fresh if text in facts and (value := stated_value(facts[text].fact, phrases))]

@@ -32,9 +32,11 @@ TEXT, SETTING, FILE, EVENT = "text", "setting", "file", "event"
 
 
 class MergePolicy(NamedTuple):
-    """How to settle conflicts. `newer` is the side (`ours` or `theirs`) with the later commit, for the policy `newest`.
-    `single` are the relations that take one value at a time, and `phrases` are the words by which statements without a
-    triple name them."""
+    """How to settle conflicts.
+
+    `newer` is the side (`ours` or `theirs`) with the later commit, for the policy `newest`. `single` are the relations
+    that take one value at a time, and `phrases` are the words by which statements without a triple name them.
+    """
 
     name: str = REVIEW
     newer: str = OURS
@@ -75,8 +77,11 @@ class MergedFact(NamedTuple):
 
 
 def merge_fact(base: Fact | None, ours: Fact, theirs: Fact, order: SuccessorOrder, side: str | None) -> MergedFact:
-    """Merge two versions of a fact. If both sides changed the wording, `side` (`ours` or `theirs`) wins; without a
-    side, the wording that sorts last wins. The losing wording is returned as `other`."""
+    """Merge two versions of a fact.
+
+    If both sides changed the wording, `side` (`ours` or `theirs`) wins; without a side, the wording that sorts last
+    wins. The losing wording is returned as `other`.
+    """
     if ours == theirs or theirs == base:
         return MergedFact(ours)
     if ours == base:

@@ -88,7 +88,10 @@ def merge_file(
     cited: Container[str] = (),
 ) -> MergedFile:
     """Merge one file from its three versions; None is a file that does not exist. Ids in `cited` are events that must
-    stay. Raises NeedsDecision where a list of facts cannot be read: half of it would be lost."""
+    stay.
+
+    Raises NeedsDecision where a list of facts cannot be read: half of it would be lost.
+    """
     rule = kinds.handling(path).merge
     unread = any(isinstance(data, UnreadFile) for data in (base, ours, theirs))
     whole = None if unread else _WHOLE.get(rule)

@@ -34,8 +34,11 @@ _Rows = dict[str, _Row]
 
 
 def keeping_keys(report: TextMergeReport, side: str | None) -> ConflictRule:
-    """Return the rule for settings: keep the keys of both sides. Of two values for one key, one wins and the other one
-    stays as a comment. Lists in brackets are united. Of two creation days, the earlier one wins."""
+    """Return the rule for settings: keep the keys of both sides.
+
+    Of two values for one key, one wins and the other one stays as a comment. Lists in brackets are united. Of two
+    creation days, the earlier one wins.
+    """
 
     def settle(before: Lines, items: Lines, other: Lines) -> Lines:
         old, mine, yours = _rows(before), _rows(items), _rows(other)
@@ -168,10 +171,11 @@ class MergedTask(NamedTuple):
 
 
 def merge_task(base: str | None, ours: str, theirs: str, side: str | None) -> MergedTask:
-    """Merge two versions of a task; `base` is None if each side created it, `side` is the one that always wins. Keys
-    and boxes that one side changed are taken. Where both changed the state, the further one wins, with its holder and
-    its verdict; of two that took the task, the first one; of two that closed it, the last one. The other value stays as
-    a comment. The result is symmetric in both sides."""
+    """Merge two versions of a task; `base` is None if each side created it, `side` is the one that always wins.
+
+    Keys and boxes that one side changed are taken. Where both changed the state, the further one wins, with its holder
+    and its verdict; of two that took the task, the first one; of two that closed it, the last one. The other value
+    stays as a comment. The result is symmetric in both sides."""
     report = TextMergeReport()
     base, ours, theirs = (page.replace("\r\n", "\n") for page in (base or "", ours, theirs))
     ours, theirs, rival = _agreed_keys(base, ours, theirs, side)

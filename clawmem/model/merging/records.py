@@ -118,8 +118,10 @@ def merged_session(base: Record, ours: Record, theirs: Record, files: tuple[byte
 
 
 def _furthest(base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
-    """Return how far learning has read each day; of two changes, the one that read further. Learning reads a day again
-    if the day's events are not the ones it remembers."""
+    """Return how far learning has read each day; of two changes, the one that read further.
+
+    Learning reads a day again if the day's events are not the ones it remembers.
+    """
     before, record, other = (side if isinstance(side, Mapping) else {} for side in (base, ours, theirs))
     found = {
         day: three_way(before.get(day, MISSING), record.get(day, MISSING), other.get(day, MISSING), _further)
@@ -176,8 +178,11 @@ class _Line(NamedTuple):
 
 
 def merge_ledger(base: bytes, ours: bytes, theirs: bytes, cited: Container[str] = ()) -> bytes:
-    """Return the lines of both sides. A line that one side removed stays out, unless `cited` contains its id. Versions
-    of an event that differ only in their marks (revoked, recalled, redacted) become one line."""
+    """Return the lines of both sides.
+
+    A line that one side removed stays out, unless `cited` contains its id. Versions of an event that differ only in
+    their marks (revoked, recalled, redacted) become one line.
+    """
     before, items, other = _lines(base), _lines(ours), _lines(theirs)
     known = {line.raw for line in before}
     mine, yours = {line.raw for line in items}, {line.raw for line in other}
@@ -221,8 +226,10 @@ def _each_once(lines: list[_Line]) -> list[_Line]:
 
 
 def _joined(same: list[_Line]) -> list[_Line]:
-    """Return one line for several versions of an event, with all their marks, or all lines if their texts differ. A
-    version that is redacted, or without what is to be forgotten, replaces those that are not."""
+    """Return one line for several versions of an event, with all their marks, or all lines if their texts differ.
+
+    A version that is redacted, or without what is to be forgotten, replaces those that are not.
+    """
     records = [read_json(line.raw) for line in same]
     silent = [
         other_record

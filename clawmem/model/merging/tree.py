@@ -31,9 +31,12 @@ Trees = tuple[dict[str, bytes | None], dict[str, bytes | None], dict[str, bytes 
 
 
 class MergedTree(NamedTuple):
-    """The result of a merge. `files` holds every file that differs on any side (None if deleted). `proposals` are the
-    ids of the filed ones. `twins` are equal facts that were joined, `renamed` are facts with a new id, and `stale` are
-    the pages whose generated part must be generated again."""
+    """The result of a merge.
+
+    `files` holds every file that differs on any side (None if deleted). `proposals` are the ids of the filed ones.
+    `twins` are equal facts that were joined, `renamed` are facts with a new id, and `stale` are the pages whose
+    generated part must be generated again.
+    """
 
     files: Mapping[str, bytes | None]
     conflicts: tuple[MergeConflict, ...] = ()
@@ -44,9 +47,11 @@ class MergedTree(NamedTuple):
 
 
 def merge_trees(base: Files, ours: Files, theirs: Files, policy: MergePolicy = MergePolicy()) -> MergedTree:  # noqa: B008
-    """Merge two sides of a vault. The three mappings hold every path that differs between any two of them; the content
-    is None if a side has no such file. Raise NeedsDecision if both sides changed a file of facts and one version cannot
-    be read."""
+    """Merge two sides of a vault.
+
+    The three mappings hold every path that differs between any two of them; the content is None if a side has no such
+    file. Raise NeedsDecision if both sides changed a file of facts and one version cannot be read.
+    """
     trees = unify_moved_entities(base, ours, theirs)
     before, clashes = _one_meaning_each(trees)
     base_facts, our_facts, their_facts = (
@@ -201,8 +206,10 @@ Files = Mapping[str, bytes | None]
 
 
 def find_moves(base: Files, side: Files) -> dict[str, str]:
-    """Return the new name of each entity that a side moved. An entity moved if its folder is gone and exactly one new
-    folder has all its facts or lists it as a former place."""
+    """Return the new name of each entity that a side moved.
+
+    An entity moved if its folder is gone and exactly one new folder has all its facts or lists it as a former place.
+    """
     gone = [name for name in _names(base) if _is_there(base, name) and not _is_there(side, name)]
     fresh = [name for name in _names(side) if _is_there(side, name) and not _is_there(base, name)]
     found = {}
@@ -240,8 +247,10 @@ def _ids(files: Files, name: str) -> set[str]:
 
 
 def common_names(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return the renames to apply to the base, to ours and to theirs, so that each entity has one name. Where both
-    sides moved an entity, the name that sorts last wins."""
+    """Return the renames to apply to the base, to ours and to theirs, so that each entity has one name.
+
+    Where both sides moved an entity, the name that sorts last wins.
+    """
     base: dict[str, str] = {}
     mine: dict[str, str] = {}
     yours: dict[str, str] = {}

@@ -145,8 +145,10 @@ def aside(sentence: str) -> FramePart:
 
 
 def total_remark(number: int, more: str, name: str = "", among: int = 0, limit: int = 0) -> FramePart:
-    """Return one remark on all lines left out. `among` of them belong to the most important section, `name`. `limit` is
-    an option of the command, if not 0."""
+    """Return one remark on all lines left out.
+
+    `among` of them belong to the most important section, `name`. `limit` is an option of the command, if not 0.
+    """
     part = (f", of {name} ", str(among)) if among else ()
     option = (" --limit ", str(limit)) if limit else ()
     if more.startswith(_RECALL) and more.endswith(_ALL):

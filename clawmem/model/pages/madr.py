@@ -31,8 +31,9 @@ class MadrPage(NamedTuple):
 
 
 def madr_pages(decisions: Sequence[tuple[Fact, str]], facts: Mapping[str, Fact]) -> tuple[MadrPage, ...]:
-    """Return a page for each decision (with its entity), numbered from 1 in the order of time, then of ids. `facts` are
-    the facts that the decisions link to, by id. The same decisions give the same bytes."""
+    """Return a page for each decision (with its entity), numbered from 1 in the order of time, then of ids.
+
+    `facts` are the facts that the decisions link to, by id. The same decisions give the same bytes."""
     ordered = sorted(decisions, key=lambda decision: (decision[0].timestamp, decision[0].id))
     names = {fact.id: _file_name(number, fact) for number, (fact, _) in enumerate(ordered, 1)}
     return tuple(MadrPage(names[fact.id], _page(fact, entity, names, facts)) for fact, entity in ordered)

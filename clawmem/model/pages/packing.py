@@ -22,9 +22,11 @@ _MANY = 999_999_999
 
 
 class Unit(NamedTuple):
-    """Lines that are included together or not at all, and their tokens: exact if `exact`, else an upper bound. `text`
-    ends in a newline. If it is None, the text is fetched by key once the unit is included. `shelves` lists every fact
-    in the unit with the section that counts it. `when` is its place in time, where that is known."""
+    """Lines that are included together or not at all, and their tokens: exact if `exact`, else an upper bound.
+
+    `text` ends in a newline. If it is None, the text is fetched by key once the unit is included. `shelves` lists every
+    fact in the unit with the section that counts it. `when` is its place in time, where that is known.
+    """
 
     key: Key
     tokens: int
@@ -35,15 +37,17 @@ class Unit(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A title and its units, most important first. `units` returns the units for a number of tokens, given what is
-    already shown and which section counts it. `total` is the number of all facts of the section, if `units` may return
-    fewer; each fact is counted by one section with a total. `further` is the number of lines beyond the units that are
-    neither shown nor counted elsewhere. `more` is the command that shows them. The section gets up to `share` of the
-    budget, and lower turns are filled first, wherever the section is on the page. A section that `leads` gets at least
-    one line, and remarks name it if lines are missing. The first unit of an `assured` section has its room before every
-    other section is filled, except a `whole` one, which is filled first and never cut. An `extra` section only gets
-    what all others leave, and its other lines do not count as left out. A section `in_time` gives its lines by their
-    time."""
+    """A title and its units, most important first.
+
+    `units` returns the units for a number of tokens, given what is already shown and which section counts it. `total`
+    is the number of all facts of the section, if `units` may return fewer; each fact is counted by one section with a
+    total. `further` is the number of lines beyond the units that are neither shown nor counted elsewhere. `more` is the
+    command that shows them. The section gets up to `share` of the budget, and lower turns are filled first, wherever
+    the section is on the page. A section that `leads` gets at least one line, and remarks name it if lines are missing.
+    The first unit of an `assured` section has its room before every other section is filled, except a `whole` one,
+    which is filled first and never cut. An `extra` section only gets what all others leave, and its other lines do not
+    count as left out. A section `in_time` gives its lines by their time.
+    """
 
     title: str
     units: Callable[[int, Shown], Sequence[Unit]]
@@ -60,9 +64,11 @@ class Section(NamedTuple):
 
 
 class OmittedHint(NamedTuple):
-    """The commands that show everything left out of all sections: facts, and other lines. If both are the same, one
-    remark covers all sections but the one that leads, and names the command with a `--limit` for all lines, shown or
-    not."""
+    """The commands that show everything left out of all sections: facts, and other lines.
+
+    If both are the same, one remark covers all sections but the one that leads, and names the command with a `--limit`
+    for all lines, shown or not.
+    """
 
     facts: str = "clawmem list"
     others: str = "clawmem context --budget 4000"
@@ -82,8 +88,10 @@ class FilledSection(NamedTuple):
 
 
 class PackedContext(NamedTuple):
-    """The content of a context in reading order, and the tokens of all of it with its frame. `exact` is True if all
-    parts were counted exactly, False if no unit was, and None if some were."""
+    """The content of a context in reading order, and the tokens of all of it with its frame.
+
+    `exact` is True if all parts were counted exactly, False if no unit was, and None if some were.
+    """
 
     heading: FramePart
     sections: tuple[FilledSection, ...]
@@ -100,10 +108,12 @@ def pack(
     aside: FramePart | None = None,
 ) -> PackedContext:
     """Spend the budget on the sections in their turns. A unit that does not fit is left out; smaller ones may follow.
+
     Every line ends in a newline and does not start with white space, so no token crosses lines, and the total is the
     sum of the lines. If there is no room for one remark per section, one remark covers all facts, and another one
-    everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens. Raise
-    InvalidInput, with the least budget, if the frame or a `whole` section does not fit."""
+    everything else if it fits. The `aside` comes before the remarks if it takes at most half of the free tokens.
+    Raise InvalidInput, with the least budget, if the frame or a `whole` section does not fit.
+    """
     try:
         return _packed(heading, sections, budget, more, aside)
     except InvalidInput as problem:
@@ -308,8 +318,10 @@ def _assured(sections: Sequence[Section], free: int) -> dict[str, int]:
 
 
 class _BudgetFill:
-    """The state of filling: the tokens left, what is shown, and what each section offered and kept. A line that is left
-    out is counted by one section: the first one that offers it or counts all lines of its kind."""
+    """The state of filling: the tokens left, what is shown, and what each section offered and kept.
+
+    A line that is left out is counted by one section: the first one that offers it or counts all lines of its kind.
+    """
 
     def __init__(self, free: int, reserves: Mapping[str, int], assured: Mapping[str, int]) -> None:
         self._free, self._left, self._reserves = free, free, reserves

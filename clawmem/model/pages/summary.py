@@ -83,9 +83,11 @@ def split_front_matter(text: str) -> tuple[str | None, str]:
 
 
 def with_generated(text: str, generated: str) -> str:
-    """Return the page with the generated part between the markers; everything else stays unchanged, byte for byte. If
-    there are several markers, the first `begin` that is directly followed by an `end` counts. If there is no such pair,
-    a new one is appended, so that people's text never gets between broken markers."""
+    """Return the page with the generated part between the markers; everything else stays unchanged, byte for byte.
+
+    If there are several markers, the first `begin` that is directly followed by an `end` counts. If there is no such
+    pair, a new one is appended, so that people's text never gets between broken markers.
+    """
     inner = generated.replace("<!--", "&lt;!--").strip("\n")
     inner = f"{inner}\n" if inner else ""
     place = _place(text)
@@ -143,10 +145,12 @@ def _place(text: str) -> tuple[int, int] | None:
 def facts_block(
     name: str, facts: Iterable[Fact], now: datetime, maximum: int = MAX_FACTS, today: str | None = None
 ) -> str:
-    """Return the generated part of an entity's summary: what holds now by tier, then what is over. Promoted facts come
-    first, then hot and warm ones, each group in ranking order, and at most `maximum` facts in all; cold ones and the
-    rest are counted, with the command that shows them. The tiers are those of `now`; a fact is over if it is at `today`
-    (a moment, default `now`)."""
+    """Return the generated part of an entity's summary: what holds now by tier, then what is over.
+
+    Promoted facts come first, then hot and warm ones, each group in ranking order, and at most `maximum` facts in all;
+    cold ones and the rest are counted, with the command that shows them. The tiers are those of `now`; a fact is over
+    if it is at `today` (a moment, default `now`).
+    """
     active = {fact.id: fact for fact in facts if fact.status == ACTIVE and not quarantine_rule(fact)}
     features = ordered(_features(fact, now, today) for fact in active.values())
     groups: dict[str, list[Fact]] = {"promoted": [], HOT: [], WARM: [], COLD: [], _OVER: []}

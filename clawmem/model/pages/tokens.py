@@ -51,16 +51,20 @@ def label_part(label: str) -> str:
 
 
 def event_line(event: Event, words: Sequence[str] = ()) -> str:
-    """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside. Of a
-    long text, the part with most of some words in lower case is shown, or the beginning if there are none."""
+    """Return an event as a line of context: speaker, text (shortened), day, and a warning for text from outside.
+
+    Of a long text, the part with most of some words in lower case is shown, or the beginning if there are none.
+    """
     return counted_event_line(event, words)[0]
 
 
 def counted_event_line(
     event: Event, words: Sequence[str] = (), tokens: int | None = None, counts: bytes | None = None
 ) -> tuple[str, int | None]:
-    """Return an event as a line of context, and the tokens of that line, or None if they are not known. `tokens` are
-    those of the line without words, and `counts` is what `word_counts` returned for the event."""
+    """Return an event as a line of context, and the tokens of that line, or None if they are not known.
+
+    `tokens` are those of the line without words, and `counts` is what `word_counts` returned for the event.
+    """
     speaker, text, rest = _event_parts(event)
     most = _most_characters(event)
     if len(text) <= most or not words:
@@ -129,8 +133,11 @@ def lacks_day(fact: Fact) -> bool:
 
 
 def with_said_day(fact: Fact, day: str) -> Fact:
-    """Return the fact with the day on which it was said. The token count of its line stays correct, because all days
-    have equally many tokens. If the day or the recording time is not a day, the fact is not changed."""
+    """Return the fact with the day on which it was said.
+
+    The token count of its line stays correct, because all days have equally many tokens. If the day or the recording
+    time is not a day, the fact is not changed.
+    """
     if not (_DAY.fullmatch(day) and _DAY.fullmatch(day_of(fact.timestamp))):
         return fact
     return fact._replace(metadata={**(fact.metadata or {}), "said_at": day})

@@ -64,9 +64,11 @@ _PERSON = re.compile(
 
 
 def subject_hints(proposition: Proposition, kinds: Callable[[], Mapping[str, str]]) -> Iterator[EntityHint]:
-    """Yield the thing, not a person, that the subject or the object of a proposition names. `kinds` returns the kinds
-    of things that facts name, by normalised name. "The project" and "the staging port" are those of the project of the
-    conversation, which a hint with the role `HERE` names."""
+    """Yield the thing, not a person, that the subject or the object of a proposition names.
+
+    `kinds` returns the kinds of things that facts name, by normalised name. "The project" and "the staging port" are
+    those of the project of the conversation, which a hint with the role `HERE` names.
+    """
     subject = proposition.subject or ""
     of_team = _TEAM_SAYS.match(proposition.statement)
     if of_team or _UNNAMED.fullmatch(subject) or _UNOWNED.fullmatch(subject):
@@ -103,7 +105,9 @@ def project_of_event(event: Event) -> str | None:
 
 def named_thing(text: str) -> EntityHint | None:
     """Return the company or project that a text names by its words: "Corvid Labs", "Project Atlas", "the Atlas repo".
-    What follows a possessive is a part of the thing: "Corvid Labs' office" is about Corvid Labs."""
+
+    What follows a possessive is a part of the thing: "Corvid Labs' office" is about Corvid Labs.
+    """
     whole = _PART_OF.sub("", text)
     first = _PROJECT_FIRST.fullmatch(whole)
     if first:
@@ -186,8 +190,11 @@ _OF_THE_PERSON = frozenset("preference identity health relationship".split())
 
 
 def learned_fact(proposition: Proposition, event: Event, fact_id: str, now: str, workflow: str) -> Fact:
-    """Return the fact with its evidence. `now` is the recording time (ISO 8601 UTC), and `workflow` is the extractor.
-    The quote is cut from the event itself, because the extractor may have seen other white space."""
+    """Return the fact with its evidence.
+
+    `now` is the recording time (ISO 8601 UTC), and `workflow` is the extractor. The quote is cut from the event itself,
+    because the extractor may have seen other white space.
+    """
     start, end = proposition.span
     fact = Fact(
         fact_id,
@@ -222,10 +229,12 @@ def _project_of(proposition: Proposition, event: Event) -> str | None:
 
 
 class EntityHint(NamedTuple):
-    """An entity that a proposition is about. `kind` is person, company, project or resource. `role` says why it is
-    mentioned: `speaker` (the person who speaks), `relation` (someone close to the speaker), `work` (a project or
-    employer of the speaker), `asked` (the text asks to keep it) or `mention`. `entity` is the name of the entity where
-    a model named one that it was shown."""
+    """An entity that a proposition is about.
+
+    `kind` is person, company, project or resource. `role` says why it is mentioned: `speaker` (the person who
+    speaks), `relation` (someone close to the speaker), `work` (a project or employer of the speaker), `asked` (the
+    text asks to keep it) or `mention`. `entity` is the name of the entity where a model named one that it was shown.
+    """
 
     kind: str
     title: str
@@ -234,20 +243,24 @@ class EntityHint(NamedTuple):
 
 
 class FactChange(NamedTuple):
-    """What a proposition does to a known fact: `how` is replace, end, same or refine. `target` is the id of the fact,
-    or the `key` of a proposition that was found earlier in the same run."""
+    """What a proposition does to a known fact: `how` is replace, end, same or refine.
+
+    `target` is the id of the fact, or the `key` of a proposition that was found earlier in the same run.
+    """
 
     target: str
     how: str
 
 
 class Proposition(NamedTuple):
-    """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`. `ended` means that the
-    triple is no longer true. `former` is the value that the text says was replaced ("from X to Y"), and `scope` is the
-    thing in which it was replaced. `corrects` means that the text begins with "No," or the like, and `anew` that it
-    describes a change ("now"). `changes` are the known facts that it changes, as a model that was shown them said.
-    `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1. `doubt` is why the trust is
-    limited, as a clause. `asked` means that the speaker asked to keep it."""
+    """A statement proposed by an extractor; `source_text` is exactly the event's text at `span`.
+
+    `ended` means that the triple is no longer true. `former` is the value that the text says was replaced ("from X to
+    Y"), and `scope` is the thing in which it was replaced. `corrects` means that the text begins with "No," or the
+    like, and `anew` that it describes a change ("now"). `changes` are the known facts that it changes, as a model that
+    was shown them said. `valid_from` and `valid_to` are ISO days; confidence and importance are from 0 to 1.
+    `doubt` is why the trust is limited, as a clause. `asked` means that the speaker asked to keep it.
+    """
 
     statement: str
     event_id: str

@@ -53,9 +53,11 @@ class PromotionScore(NamedTuple):
 
 
 class ScoredFact(NamedTuple):
-    """A candidate: the fact, the entity to promote it in, and its score. `doubt` is a reason why only a person may
-    promote it. `proposal` is an earlier proposal to promote it, and `settled` is the outcome of that one: a candidate
-    is never proposed twice."""
+    """A candidate: the fact, the entity to promote it in, and its score.
+
+    `doubt` is a reason why only a person may promote it. `proposal` is an earlier proposal to promote it, and `settled`
+    is the outcome of that one: a candidate is never proposed twice.
+    """
 
     fact: Fact
     entity: str
@@ -66,9 +68,11 @@ class ScoredFact(NamedTuple):
 
 
 class PromotionTerms(NamedTuple):
-    """The terms for a day's candidates. `worth` is the score needed. `most` is the number of promotions allowed, and
-    `before` the number already made. `margin` is how far below the score a person is asked. `most_asked` and
-    `asked_before` are the same for questions."""
+    """The terms for a day's candidates.
+
+    `worth` is the score needed. `most` is the number of promotions allowed, and `before` the number already made.
+    `margin` is how far below the score a person is asked. `most_asked` and `asked_before` are the same for questions.
+    """
 
     worth: float
     most: int
@@ -79,8 +83,10 @@ class PromotionTerms(NamedTuple):
 
 
 class PromotionVerdict(NamedTuple):
-    """The decision on a candidate and the reason as a sentence. `waits` means that a person must decide, on the
-    proposal with the id `proposal` once it is filed."""
+    """The decision on a candidate and the reason as a sentence.
+
+    `waits` means that a person must decide, on the proposal with the id `proposal` once it is filed.
+    """
 
     candidate: ScoredFact
     promoted: bool
@@ -131,8 +137,10 @@ def score_fact(fact: Fact, entity: str, on: str) -> PromotionScore:
 
 
 def decide(candidates: Iterable[ScoredFact], terms: PromotionTerms) -> list[PromotionVerdict]:
-    """Promote the best candidates and leave the doubtful ones to a person, within the limits of the terms. Every
-    candidate gets a verdict with a reason."""
+    """Promote the best candidates and leave the doubtful ones to a person, within the limits of the terms.
+
+    Every candidate gets a verdict with a reason.
+    """
     ranked = sorted(
         candidates,
         key=lambda candidate: (-candidate.judgement.score, -importance_of(candidate.fact), candidate.fact.id),
@@ -167,8 +175,10 @@ def promotion_refusal(fact: Fact, entity: str, on: str) -> str | None:
 
 
 def mark_promoted(fact: Fact, on: str, judgement: PromotionScore, proposal: str | None = None) -> Fact:
-    """Return the promoted fact: marked, with an importance that keeps it warm, or hot from a score of 0.75. `proposal`
-    is the id of the proposal that a person approved, if any."""
+    """Return the promoted fact: marked, with an importance that keeps it warm, or hot from a score of 0.75.
+
+    `proposal` is the id of the proposal that a person approved, if any.
+    """
     before = importance_of(fact)
     lift = ALWAYS_HOT if judgement.score >= WORTH_HOT else WARM_LIFT
     mark = {"on": on, "score": judgement.score, "importance": before, "reasons": list(judgement.reasons)}
@@ -249,8 +259,10 @@ CONFIDENCE_BOUNDS = (0.3, 0.8)
 
 
 class PromotionOutcomes(NamedTuple):
-    """Counts of promoted facts: recalled since, superseded within 30 days, retracted, rejected in review, or idle. An
-    idle fact was not recalled for 30 days."""
+    """Counts of promoted facts: recalled since, superseded within 30 days, retracted, rejected in review, or idle.
+
+    An idle fact was not recalled for 30 days.
+    """
 
     recalled: int = 0
     superseded: int = 0
@@ -268,9 +280,11 @@ class Adaptation(NamedTuple):
 
 
 def adapt_limits(base: Adaptation, seen: PromotionOutcomes) -> Adaptation:
-    """Return stricter values the more went wrong, and more generous ones the more facts were recalled. The score moves
-    by at most 0.15 either way, and the gate's confidence by at most 0.3 up. The number of facts is between a quarter of
-    the base and the base. Each value stays within its bounds."""
+    """Return stricter values the more went wrong, and more generous ones the more facts were recalled.
+
+    The score moves by at most 0.15 either way, and the gate's confidence by at most 0.3 up. The number of facts is
+    between a quarter of the base and the base. Each value stays within its bounds.
+    """
     pressure = _tenths((seen.superseded + seen.retracted + seen.rejected + seen.idle / 2 - seen.recalled), seen)
     wrong = _tenths(seen.retracted + seen.rejected, seen)
     least = min(base.max_facts, max(1, base.max_facts // 4))

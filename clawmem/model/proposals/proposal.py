@@ -72,9 +72,12 @@ class PromotionWorth(NamedTuple):
 
 
 class ReviewDecision(NamedTuple):
-    """Who decided on a proposal, when, and why. `by` is a git identity (`Name <address>`) or an agent. `delegated_by`
-    is the person who delegated the decision to that agent. `signed` means that the settings required a signed commit.
-    `winner` is the id of the fact for which a conflict was decided."""
+    """Who decided on a proposal, when, and why.
+
+    `by` is a git identity (`Name <address>`) or an agent. `delegated_by` is the person who delegated the decision to
+    that agent. `signed` means that the settings required a signed commit. `winner` is the id of the fact for which a
+    conflict was decided.
+    """
 
     by: str
     at: str
@@ -85,10 +88,12 @@ class ReviewDecision(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """A change that waits. `says` is the change in a sentence, and `why` is the reason for waiting. `does` is the
-    action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate (only rejected now),
-    line (`line`), promote (with `worth`; one target, or a fact that is not stored yet), or decide (nothing but the
-    decision). If `entity` is None, it is chosen on approval. `details` is what only the kind knows."""
+    """A change that waits. `says` is the change in a sentence, and `why` is the reason for waiting.
+
+    `does` is the action: add, supersede, merge or end (a fact, with `targets`), retract (the targets), predicate (only
+    rejected now), line (`line`), promote (with `worth`; one target, or a fact that is not stored yet), or decide
+    (nothing but the decision). If `entity` is None, it is chosen on approval. `details` is what only the kind knows.
+    """
 
     id: str
     kind: Annotated[str, tuple(KINDS)]
@@ -287,8 +292,12 @@ def _fact(record: Mapping[str, Any]) -> Fact | None:
 
 
 class ProposalKind(NamedTuple):
-    """One kind of proposal. about: what waits, in a few words. delegable: whether a person may delegate its decisions
-    to an agent. on_decision: the function that adds to the commit of a decision, as `module:function`, or ''."""
+    """One kind of proposal.
+
+    about: what waits, in a few words.
+    delegable: whether a person may delegate its decisions to an agent.
+    on_decision: the function that adds to the commit of a decision, as `module:function`, or ''.
+    """
 
     name: str
     about: str

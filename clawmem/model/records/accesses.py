@@ -21,8 +21,10 @@ RECALL_GAIN = 0.05
 
 
 class Accesses(NamedTuple):
-    """The accesses of a fact since its line was written: their number, and the last one (ISO 8601 UTC). `importance` is
-    the one to which they raised the fact's, or None if they did not."""
+    """The accesses of a fact since its line was written: their number, and the last one (ISO 8601 UTC).
+
+    `importance` is the one to which they raised the fact's, or None if they did not.
+    """
 
     number: int
     last: str

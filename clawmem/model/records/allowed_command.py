@@ -63,8 +63,10 @@ def command_id(words: Sequence[str], place: str) -> str:
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Split a command into words as a shell does, without anything else that a shell does. Raise InvalidInput if it is
-    empty, too long, has a control or hidden character, or has a character outside quotes on which a shell would act."""
+    """Split a command into words as a shell does, without anything else that a shell does.
+
+    Raise InvalidInput if it is empty, too long, has a control or hidden character, or has a character outside quotes on
+    which a shell would act."""
     check_visible(text, "command")
     if any(name in text for name in "\n\r\t"):
         raise InvalidInput("The command has a line break or a tab.", "Write it on one line, with blanks.")

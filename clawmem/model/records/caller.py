@@ -58,9 +58,10 @@ class Viewer(NamedTuple):
 
 
 class Caller(NamedTuple):
-    """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes. `shell`
-    is the agent in whose shell the act runs, whoever is named as its agent; None elsewhere. `unattended` means that
-    neither a person nor an agent decides what happens: a heartbeat."""
+    """The agent for whom an act runs (None for a person), its session, the time, and a source of random bytes.
+
+    `shell` is the agent in whose shell the act runs, whoever is named as its agent; None elsewhere. `unattended`
+    means that neither a person nor an agent decides what happens: a heartbeat."""
 
     now: datetime
     entropy: Entropy

@@ -19,9 +19,11 @@ class Author(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Files to write under one commit message; None as content deletes a file. `consumes` names files below
-    `.git/clawmem/` that are removed after the commit. With `author` None, the vault's own identity is used. `signed`
-    requires a signed commit, whatever `git.sign` says."""
+    """Files to write under one commit message; None as content deletes a file.
+
+    `consumes` names files below `.git/clawmem/` that are removed after the commit. With `author` None, the vault's own
+    identity is used. `signed` requires a signed commit, whatever `git.sign` says.
+    """
 
     subject: str
     writes: Mapping[str, bytes | None]

@@ -22,7 +22,9 @@ class DayProgress(NamedTuple):
 
 class LearningCursor(NamedTuple):
     """The progress by day, the mention counts by normalised title, and how far a model or an agent has read each day.
-    `days` is how far anything has read, also the rules alone. A model may read later what only the rules have read."""
+
+    `days` is how far anything has read, also the rules alone. A model may read later what only the rules have read.
+    """
 
     days: Mapping[str, DayProgress]
     mentions: Mapping[str, int]

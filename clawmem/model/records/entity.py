@@ -118,8 +118,10 @@ def owner_of(name: str) -> str | None:
 
 
 def visible_owners(agent: str | None, entity: str | None = None) -> tuple[str, ...]:
-    """Return the owners whose entities are served; '' is the global one. An agent also sees its own entities. A person
-    sees those of an agent if they ask for one of its entities."""
+    """Return the owners whose entities are served; '' is the global one.
+
+    An agent also sees its own entities. A person sees those of an agent if they ask for one of its entities.
+    """
     owner = agent or (owner_of(entity) if entity else None)
     return ("", owner) if owner else ("",)
 

@@ -22,10 +22,12 @@ EVENT_ROLES = ("user", "assistant", "system", "tool", "note")
 
 
 class Event(NamedTuple):
-    """One event. `text` is verbatim, `timestamp` is ISO 8601 UTC, and `external_id` is the id from its source. `kind`
-    is `message` for dialogue, else tool_call, tool_result, attachment, note or app. `recalled` marks text that came out
-    of this memory and must not be learned again. `trust` limits the trust of its statements, if the source showed that
-    the text was not written by its role."""
+    """One event. `text` is verbatim, `timestamp` is ISO 8601 UTC, and `external_id` is the id from its source.
+
+    `kind` is `message` for dialogue, else tool_call, tool_result, attachment, note or app. `recalled` marks text that
+    came out of this memory and must not be learned again. `trust` limits the trust of its statements, if the source
+    showed that the text was not written by its role.
+    """
 
     id: str
     timestamp: str
@@ -89,8 +91,10 @@ def marked_by(event: Event) -> str | None:
 
 
 def trust_limit(event: Event) -> str | None:
-    """Return the highest trust that the event's statements can have, or None if only its role limits it. The limit
-    depends on role and kind, source, speaker, and what was seen at ingestion, and never on the text."""
+    """Return the highest trust that the event's statements can have, or None if only its role limits it.
+
+    The limit depends on role and kind, source, speaker, and what was seen at ingestion, and never on the text.
+    """
     of_tool = "tool" if event.role == "tool" or event.kind in _OF_TOOLS else None
     named = trust_of_source(event.speaker) if event.speaker else None
     return least_trust(of_tool, event.trust, trust_of_source(event.source or ""), named)
@@ -146,9 +150,11 @@ def people_in(events: Iterable[Event]) -> frozenset[str]:
 
 
 def is_visible_to(event: Event, owners: Collection[str], reach: Reach | None = None) -> bool:
-    """Return whether an event is shown to those who see the entities of some owners. Conversations are visible to all,
-    whichever agent ingested them. Notes on an agent's own pages are not. With `reach`, events of another workflow or
-    project are not visible."""
+    """Return whether an event is shown to those who see the entities of some owners.
+
+    Conversations are visible to all, whichever agent ingested them. Notes on an agent's own pages are not.
+    With `reach`, events of another workflow or project are not visible.
+    """
     if reach is not None and not reach.sees_event(event.metadata):
         return False
     noted = event.role == "note" and (event.source or "").startswith(f"agents/{event.agent}/")

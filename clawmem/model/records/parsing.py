@@ -167,8 +167,9 @@ _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 def keyed_records(
     read: Callable[[str, Any], _Record], what: str, data: bytes, path: str, yaml: Yaml
 ) -> dict[str, _Record]:
-    """Return the records by id, in file order. Raise Unreadable, with the line and the key. `read` makes a record of an
-    id and its entry, or raises WrongValue. `what` is the word for such a record."""
+    """Return the records by id, in file order. Raise Unreadable, with the line and the key.
+
+    `read` makes a record of an id and its entry, or raises WrongValue. `what` is the word for such a record."""
     entries = yaml_value(data, path, yaml)
     if not isinstance(entries, Mapping | None):
         raise Unreadable(path, None, f"it does not map each {what} to its keys")

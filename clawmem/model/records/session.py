@@ -56,10 +56,12 @@ class SessionCollision(NamedTuple):
 
 
 class SessionRecord(NamedTuple):
-    """One session. Times are ISO 8601 UTC. `last_seen` is the last sign of life. `served` are the ids of the facts that
-    were shown, `learned` those of the facts that its checkpoints and its end added, `proposals` what they proposed.
-    `checkpoints` and `reflection` are as they were handed in. `outcomes` says of served facts what they were worth.
-    `collisions` are the claims of others that it met."""
+    """One session. Times are ISO 8601 UTC.
+
+    `last_seen` is the last sign of life. `served` are the ids of the facts that were shown, `learned` those of the
+    facts that its checkpoints and its end added, `proposals` what they proposed. `checkpoints` and `reflection` are as
+    they were handed in. `outcomes` says of served facts what they were worth. `collisions` are the claims of others
+    that it met."""
 
     id: FilledText
     agent: str = ""
@@ -295,8 +297,9 @@ class Checked(NamedTuple):
 
 
 def check_handover(document: Any, schema: Mapping[str, Any] = SCHEMA) -> Checked:
-    """Check a document against a schema. Raise InvalidInput that names each wrong field by its path. A key that looks
-    like a misspelt one is an error; any other unknown key is ignored, with a notice."""
+    """Check a document against a schema. Raise InvalidInput that names each wrong field by its path.
+
+    A key that looks like a misspelt one is an error; any other unknown key is ignored, with a notice."""
     problems = list(_problems(document, schema, ""))
     if problems:
         more = len(problems) - _MOST_ERRORS

@@ -49,9 +49,12 @@ def beyond_limit(what: str, number: int, most: int, unit: str) -> str:
 
 
 class UnreadFile(bytes):
-    """Stands for the contents of a file beyond its limit, which were not read. `blob` is git's name for the contents,
-    `size` their length and `limit` the most that are read, both in bytes. As bytes it is text in no encoding, JSON or
-    YAML, and equal for equal contents, so that no parser accepts it and comparisons still work."""
+    """Stands for the contents of a file beyond its limit, which were not read.
+
+    `blob` is git's name for the contents, `size` their length and `limit` the most that are read, both in bytes. As
+    bytes it is text in no encoding, JSON or YAML, and equal for equal contents, so that no parser accepts it and
+    comparisons still work.
+    """
 
     blob: str
     size: int
@@ -75,9 +78,11 @@ Pairs = Callable[[list[tuple[str, Any]]], Any]
 
 
 def read_json(data: str | bytes, most: int = JSON_BYTES, pairs: Pairs | None = None, halves: bool = False) -> Any:
-    """Return the value of a JSON text. Raise ValueError with a sentence if it is invalid or beyond a limit. Lone
-    surrogates, numbers too large for a float, and deep nesting are refused. `most` limits the length. With `halves`,
-    lone surrogates are let through, for callers that repair them."""
+    """Return the value of a JSON text. Raise ValueError with a sentence if it is invalid or beyond a limit.
+
+    Lone surrogates, numbers too large for a float, and deep nesting are refused. `most` limits the length. With
+    `halves`, lone surrogates are let through, for callers that repair them.
+    """
     if len(data) > most:
         raise ValueError(beyond_limit("it", len(data), most, "bytes" if isinstance(data, bytes) else "characters"))
     text = data.decode("utf-8-sig") if isinstance(data, bytes) else data

@@ -161,11 +161,12 @@ class AcceptanceItem(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task. `priority` is 1 (first) to 5. `since` is when clawmem last changed its state, ISO 8601 UTC. `verdict`
-    (`pass` or `reject`), `decided`, `decided_by` and `reason` say how it was closed; a task whose state a person
-    changed with an editor has none of them. `origin` is `<workflow>/<adapter>:<id>` where an adapter brought it, `url`
-    its address there, and `foreign` what the foreign system said last, as JSON. `body` is the page below the front
-    matter, `extra` the keys that this version does not know, and `page` the whole file."""
+    """A task. `priority` is 1 (first) to 5. `since` is when clawmem last changed its state, ISO 8601 UTC.
+
+    `verdict` (`pass` or `reject`), `decided`, `decided_by` and `reason` say how it was closed; a task whose state a
+    person changed with an editor has none of them. `origin` is `<workflow>/<adapter>:<id>` where an adapter brought it,
+    `url` its address there, and `foreign` what the foreign system said last, as JSON. `body` is the page below the
+    front matter, `extra` the keys that this version does not know, and `page` the whole file."""
 
     slug: str
     title: str
@@ -204,7 +205,9 @@ def task_path(slug: str) -> str:
 
 def parse_task(data: bytes, path: str, yaml: Yaml) -> Task:
     """Read a task. Raise Unreadable, naming line and key, if the front matter does not end, a value is none that the
-    key takes, or a box is wrong. A page without front matter is an open task with the title of its first heading."""
+    key takes, or a box is wrong.
+
+    A page without front matter is an open task with the title of its first heading."""
     page = page_text(data, path, yaml)
     front, body = split_front_matter(page)
     if front is None and page.lstrip("\ufeff").partition("\n")[0].rstrip() == "---":
@@ -241,8 +244,9 @@ def new_page(
 
 
 def with_keys(page: str, keys: Mapping[str, Any]) -> str:
-    """Return the page with these keys of the front matter set, or removed where the value is None. Every other line
-    stays as it is, comments too. A new key goes to the end of the front matter."""
+    """Return the page with these keys of the front matter set, or removed where the value is None.
+
+    Every other line stays as it is, comments too. A new key goes to the end of the front matter."""
     for key, value in keys.items():
         page = with_lines(page, key, [] if value is None else [f"{key}: {_scalar(value)}"])
     return page

@@ -31,6 +31,7 @@ def task_keys(
     task: Task, move: str, who: Mover, reason: str | None = None, holder_is_gone: bool = False
 ) -> dict[str, Any]:
     """Return the keys of the front matter that a move sets, None for those that it removes; empty if nothing changes.
+
     `holder_is_gone` says that whoever holds the task has let its claim run out. Raise Refused if the state does not
     allow the move, NotPermitted if only a person makes it."""
     if move in (CLOSE, REJECT):
@@ -116,8 +117,9 @@ class NewTask(NamedTuple):
 
 
 def new_tasks(text: str, title: str | None, yaml: Yaml, name: str = "the text") -> tuple[NewTask, ...]:
-    """Return the tasks in a text. Raise InvalidInput, naming the line, if it has none, or a value is wrong. With a
-    `title`, the text is about one task, and its boxes are the criteria. A text with front matter or a heading
+    """Return the tasks in a text. Raise InvalidInput, naming the line, if it has none, or a value is wrong.
+
+    With a `title`, the text is about one task, and its boxes are the criteria. A text with front matter or a heading
     `Acceptance` is the page of one task. In any other text, each box that is not below another one is a task, and the
     boxes below it are its criteria. A text of one line is a title."""
     text = text.replace("\r\n", "\n").strip("\n")

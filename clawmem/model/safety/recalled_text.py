@@ -49,8 +49,10 @@ PARTS = "parts"
 
 
 def parts_of(metadata: Mapping[str, Any] | None) -> Sequence[int]:
-    """Return the lengths of the parts that a source gave a text in, or nothing if there is only one. The boundaries
-    come from the source and cannot be forged by text, so an element ends with the part it began in."""
+    """Return the lengths of the parts that a source gave a text in, or nothing if there is only one.
+
+    The boundaries come from the source and cannot be forged by text, so an element ends with the part it began in.
+    """
     items = (metadata or {}).get(PARTS)
     whole = isinstance(items, list) and all(isinstance(number, int) and number >= 0 for number in items)
     return items if isinstance(items, list) and whole else ()
@@ -144,9 +146,12 @@ def _spans(text: str) -> list[tuple[int, int]]:
 
 
 def _elements(text: str) -> tuple[list[tuple[int, int]], str | None]:
-    """Return where elements are, and the closing mark that is missing at the end. An element extends to its last
-    closing mark, because its content may contain that mark. An unclosed element extends to the end if it begins a line
-    or is our own. A closing mark without an opening one closes an element that began before the text."""
+    """Return where elements are, and the closing mark that is missing at the end.
+
+    An element extends to its last closing mark, because its content may contain that mark. An unclosed element extends
+    to the end if it begins a line or is our own. A closing mark without an opening one closes an element that began
+    before the text.
+    """
     spans, at, unclosed = _never_opened(text), 0, set()
     while found := _openings().search(text, at):
         name, at = found[1], found.end()

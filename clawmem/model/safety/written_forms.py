@@ -48,8 +48,10 @@ class Needle(NamedTuple):
 
 @lru_cache(maxsize=64)
 def compile_needles(texts: tuple[str, ...]) -> tuple[Needle, ...]:
-    """Return every form of the texts apart from escapes, the longest first. The forms are: as given, in lower case,
-    composed and decomposed, with other line breaks, and in base64."""
+    """Return every form of the texts apart from escapes, the longest first.
+
+    The forms are: as given, in lower case, composed and decomposed, with other line breaks, and in base64.
+    """
     found: dict[str, None] = {}
     group = {name for text in texts for name in (text, text.casefold())}
     for text in sorted(group, key=lambda name: (-len(name), name)):

@@ -40,8 +40,10 @@ _NAME = re.compile(r"[^\W_]+")
 
 class RankedTurn(NamedTuple):
     """What ranking needs to know of an event: its sitting, its number in it, speaker, length, and whether it asks.
-    `size` is in characters, and `asks` means that it is a short question. `role` is that of the event, and `n` its row
-    in the index."""
+
+    `size` is in characters, and `asks` means that it is a short question. `role` is that of the event, and `n` its
+    row in the index.
+    """
 
     sitting: str
     place: int
@@ -81,8 +83,10 @@ def speakers_named(question: str, speakers: Iterable[str]) -> frozenset[str]:
 
 
 def turns_named(question: str, turns: Mapping[int, RankedTurn]) -> frozenset[int]:
-    """Return the turns whose speaker the question names. "I" and "my" name the user, whatever the user is called. Where
-    nobody but users speaks, "I" tells no turn from another, and names none."""
+    """Return the turns whose speaker the question names. "I" and "my" name the user, whatever the user is called.
+
+    Where nobody but users speaks, "I" tells no turn from another, and names none.
+    """
     named = speakers_named(question, {turn.speaker for turn in turns.values() if turn.speaker})
     mine = is_first_person(question) and any(turn.role != USER for turn in turns.values())
     if not named and not mine:
@@ -102,8 +106,10 @@ def _is_named(speaker: str, lowered: Collection[str], capitals: Collection[str])
 
 
 def best_pieces(words: Sequence[Mapping[int, float]], spread: int) -> list[dict[int, float]]:
-    """Turn scores of pieces into scores of turns: only the piece of a turn with the best total counts. The pieces of a
-    turn are `spread` numbers, from its own number times `spread` on."""
+    """Turn scores of pieces into scores of turns: only the piece of a turn with the best total counts.
+
+    The pieces of a turn are `spread` numbers, from its own number times `spread` on.
+    """
     totals = _totals(words)
     best: dict[int, int] = {}
     for piece in sorted(totals):
@@ -138,8 +144,10 @@ def _totals(words: Sequence[Mapping[int, float]]) -> dict[int, float]:
 
 
 def coverage(words: Sequence[Mapping[int, float]], best: float) -> float:
-    """Return which part of a question's words the best turn covers, by score; 1 if it has every word at its best. A
-    word that no text contains counts as much as the strongest of the others."""
+    """Return which part of a question's words the best turn covers, by score; 1 if it has every word at its best.
+
+    A word that no text contains counts as much as the strongest of the others.
+    """
     most = [max(scores.values(), default=0.0) for scores in words]
     whole = sum(each or max(most) for each in most)
     return best / whole if whole else 0.0
@@ -178,8 +186,11 @@ def order_near(
     closeness: Mapping[int, float], turns: Mapping[int, RankedTurn], named: Collection[int] = ()
 ) -> dict[int, float]:
     """Return the scores of turns by how close their meaning is to the question, best first; of equal ones, the lower
-    number first. Neighbours count as they do for words, and all values are added up: several fairly close turns in a
-    row are a better sign than a single one."""
+    number first.
+
+    Neighbours count as they do for words, and all values are added up: several fairly close turns in a row are a better
+    sign than a single one.
+    """
     near = _near((n for n in closeness if n in turns), turns)
     totals: dict[int, float] = {}
     for n, items in near.items():
@@ -190,8 +201,11 @@ def order_near(
 
 
 def _around(scores: Mapping[int, float], near: Mapping[int, Sequence[tuple[int, float]]]) -> dict[int, float]:
-    """Return one word's squared score for each turn near its occurrences. The root of a sum of squares is close to its
-    largest part, so a word that occurs three times nearby does not count like three words."""
+    """Return one word's squared score for each turn near its occurrences.
+
+    The root of a sum of squares is close to its largest part, so a word that occurs three times nearby does not count
+    like three words.
+    """
     squares: defaultdict[int, float] = defaultdict(float)
     for n, score in scores.items():
         for other, worth in near.get(n, ()):

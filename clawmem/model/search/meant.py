@@ -221,8 +221,10 @@ class FactPlace(NamedTuple):
 
 
 def name_words(words: Collection[str], people: Collection[str]) -> frozenset[str]:
-    """Return those of a question's search words that only name people, given the names of people in normal form. There
-    are none if all other words are everyday words: then the names are what is asked about."""
+    """Return those of a question's search words that only name people, given the names of people in normal form.
+
+    There are none if all other words are everyday words: then the names are what is asked about.
+    """
     found = {part for name in people for part in name.split()}.intersection(words)
     return frozenset(found) if set(words) - found - COMMON_WORDS else frozenset()
 
@@ -235,9 +237,11 @@ def named_and_others(
     having: Callable[[Collection[Key], Sequence[str]], Collection[Key]],
 ) -> tuple[Collection[Key], Collection[Key]]:
     """Return which of the found facts are about what a question names, and which about others than a named person.
+
     `names` is all that can be a name in the question, and `called` has the entities with such a title or alias.
     `having` returns those of some facts that have one of some words. A name is a person's if the entity is a person, or
-    if it is written with a capital inside the question. A fact that mentions the person is not about others."""
+    if it is written with a capital inside the question. A fact that mentions the person is not about others.
+    """
     names = set(names)
     capitals = {word.lower() for word in _WORD.findall(question)[1:] if word[0].isupper()}
 

@@ -47,8 +47,10 @@ def row_of(piece: int) -> int:
 
 
 def excerpt(text: str, words: Sequence[str], most: int) -> str:
-    """Return the text on one line, or of a longer one the `most` characters with the most of these words. What was cut
-    is marked by an ellipsis. `words` are in lower case; each counts where a word of the text begins so."""
+    """Return the text on one line, or of a longer one the `most` characters with the most of these words.
+
+    What was cut is marked by an ellipsis. `words` are in lower case; each counts where a word of the text begins so.
+    """
     line = " ".join(text.split())
     if len(line) <= most:
         return line

@@ -57,8 +57,10 @@ Found = TypeVar("Found")
 
 
 class RankingFeatures(NamedTuple):
-    """What ranking needs to know of a fact. `own` means that it is from the asking agent's workspace, and `over` that
-    it had ended at the requested time."""
+    """What ranking needs to know of a fact.
+
+    `own` means that it is from the asking agent's workspace, and `over` that it had ended at the requested time.
+    """
 
     id: str
     tier: str
@@ -80,8 +82,10 @@ class RankedFact(NamedTuple):
 
 
 class AskedOf(NamedTuple):
-    """The facts about what a question names. `named` are about it. `others` are about others, where the question names
-    a person, and do not mention that person."""
+    """The facts about what a question names.
+
+    `named` are about it. `others` are about others, where the question names a person, and do not mention that person.
+    """
 
     named: Collection[str] = ()
     others: Collection[str] = ()
@@ -105,8 +109,10 @@ def _rank(fact: RankingFeatures) -> tuple[int, bool, bool, int, float]:
 
 
 def normalized(scores: Mapping[Found, float]) -> dict[Found, float]:
-    """Return one channel's scores as parts of the best one, from 0 to 1; all are 1 if none is above 0. No score depends
-    on the worst hit: the last of several good hits is a good hit."""
+    """Return one channel's scores as parts of the best one, from 0 to 1; all are 1 if none is above 0.
+
+    No score depends on the worst hit: the last of several good hits is a good hit.
+    """
     best = max(scores.values(), default=0.0)
     return {name: max(value, 0.0) / best if best > 0 else 1.0 for name, value in scores.items()}
 
@@ -118,10 +124,12 @@ def close_to_best(hits: Sequence[tuple[Found, float]], least: float) -> list[Fou
 
 
 def word_weight(texts: int, having: int, everyday: bool = False) -> float:
-    """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)). This is the
-    inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. N counts a
-    hundred further texts: a few texts do not tell how common a word is. An `everyday` word is in ten of them, any other
-    word in none."""
+    """Return how telling a word is that `having` of so many texts have: ln(1 + (N - n + 0.5) / (n + 0.5)).
+
+    This is the inverse document frequency of Robertson and Sparck Jones as Lucene has it, which is never negative. N
+    counts a hundred further texts: a few texts do not tell how common a word is. An `everyday` word is in ten of them,
+    any other word in none.
+    """
     having += _EVERYDAY if everyday else 0
     return math.log(1 + (max(BACKGROUND + texts - having, 0) + 0.5) / (having + 0.5))
 
@@ -143,9 +151,11 @@ def _part_meant(closeness: float) -> float:
 
 
 def as_parts(scores: Mapping[str, float], shares: Mapping[str, float]) -> dict[str, float]:
-    """Return one channel's scores as parts of a full match, from 0 to 1. `shares` has which part of a full match each
-    hit is. `OF_SHARE` of the result is that part; the rest is the part of the best hits, in proportion to the scores,
-    which know more of how well a text matches."""
+    """Return one channel's scores as parts of a full match, from 0 to 1.
+
+    `shares` has which part of a full match each hit is. `OF_SHARE` of the result is that part; the rest is the part of
+    the best hits, in proportion to the scores, which know more of how well a text matches.
+    """
     most = max(scores.values(), default=0.0)
     best = max((shares.get(name, 0.0) for name in nlargest(_STRONGEST, scores, key=scores.__getitem__)), default=0.0)
     return {
@@ -195,9 +205,12 @@ class FusedHits(NamedTuple):
 
 
 def fuse(channels: Mapping[str, Mapping[int, float]], weights: Mapping[str, float], strength: float = 1.0) -> FusedHits:
-    """Return what any channel found, by row. The score is the weighted sum of the channels' scores as parts of the best
-    one of each, divided by the weights of the channels with hits, so that `strength` means the best hit of all of them.
-    Equal ones stay in the order in which they were found."""
+    """Return what any channel found, by row.
+
+    The score is the weighted sum of the channels' scores as parts of the best one of each, divided by the weights of
+    the channels with hits, so that `strength` means the best hit of all of them. Equal ones stay in the order in which
+    they were found.
+    """
     total = _total(channels, weights) / strength if strength else math.inf
     parts: dict[str, dict[int, float]] = {}
     scores: dict[int, float] = {}
@@ -225,8 +238,10 @@ def with_own_meaning(hits: FusedHits, closeness: Mapping[int, float], covered: f
 
 
 def event_weights(covered: float) -> Mapping[str, float]:
-    """Return the weights for events, given which part of the question's words the best turn covers. The smaller this
-    part is, the more the vectors count."""
+    """Return the weights for events, given which part of the question's words the best turn covers.
+
+    The smaller this part is, the more the vectors count.
+    """
     return {**EVENT_WEIGHTS, "vector": EVENT_WEIGHTS["vector"] / covered} if covered > 0 else EVENT_WEIGHTS
 
 
@@ -237,10 +252,12 @@ def rank(
     shares: Mapping[str, Mapping[str, float]] | None = None,
     asked: AskedOf | None = None,
 ) -> list[RankedFact]:
-    """Return the facts found by any channel, best first: fused score, less for what is not named, and prior. Higher raw
-    scores are better. `shares` says, for channels where it is known, which part of a full match each hit is, so that a
-    weak match has a low score even if there is no better one. A fact without features is left out, and equal scores
-    keep the order of `ordered`."""
+    """Return the facts found by any channel, best first: fused score, less for what is not named, and prior.
+
+    Higher raw scores are better. `shares` says, for channels where it is known, which part of a full match each hit is,
+    so that a weak match has a low score even if there is no better one. A fact without features is left out, and
+    equal scores keep the order of `ordered`.
+    """
     over = {feature.id for feature in features.values() if feature.over}
     parts = _parts(_lowered(channels, over) if over else channels, _lowered(shares or {}, over))
     total = _total(channels, weights)
@@ -291,8 +308,10 @@ def _at_most(fact: RankedFact, most: float) -> RankedFact:
 
 
 def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFact]:
-    """Limit the scores of facts about others to a part of the best score of a fact about the named person. If that one
-    has hardly more than the name, nothing is known about what is asked, and the others keep their scores."""
+    """Limit the scores of facts about others to a part of the best score of a fact about the named person.
+
+    If that one has hardly more than the name, nothing is known about what is asked, and the others keep their scores.
+    """
     best = max((fact.score for fact in ranked if fact.id in asked.named), default=0.0)
     if best < NAME_ONLY:
         return list(ranked)
@@ -300,8 +319,10 @@ def _behind_named(ranked: Sequence[RankedFact], asked: AskedOf) -> list[RankedFa
 
 
 def _behind(ranked: Sequence[RankedFact], over: set[str], exact: Mapping[str, float]) -> list[RankedFact]:
-    """Limit the score of a fact that is over to that of the best valid fact, if both match the question exactly. Their
-    other differences only come from the wording."""
+    """Limit the score of a fact that is over to that of the best valid fact, if both match the question exactly.
+
+    Their other differences only come from the wording.
+    """
     valid = [(exact[fact.id], fact.score) for fact in ranked if fact.id in exact and fact.id not in over]
 
     def most(fact: RankedFact) -> float:

@@ -56,9 +56,11 @@ def acceptance_checksum(accepted: Acceptance) -> int:
 
 
 def stake_in(fact: Fact) -> str | None:
-    """Return which part of a fact must come from an accepted commit, or None for an ordinary fact. It is the approval
-    that lifts a quarantine or the label of an agent's lesson, or a user's statement that reads as an order to an
-    agent."""
+    """Return which part of a fact must come from an accepted commit, or None for an ordinary fact.
+
+    It is the approval that lifts a quarantine or the label of an agent's lesson, or a user's statement that reads as an
+    order to an agent.
+    """
     if fact.category == "lesson" and fact.trust == "agent":
         return APPROVAL if is_approved(fact) else None
     if is_low_trust(fact.trust):
@@ -69,8 +71,10 @@ def stake_in(fact: Fact) -> str | None:
 
 
 def as_served(fact: Fact, stake: str | None) -> Fact:
-    """Return a fact as it is served when its `stake` came from a commit that is not accepted. An approval is removed.
-    An order is labelled as coming from outside, and a forged one is quarantined."""
+    """Return a fact as it is served when its `stake` came from a commit that is not accepted.
+
+    An approval is removed. An order is labelled as coming from outside, and a forged one is quarantined.
+    """
     if stake is None or stake_in(fact) != stake:
         return fact
     if stake == APPROVAL:

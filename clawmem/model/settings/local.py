@@ -26,9 +26,12 @@ DEFAULT, VAULT, HERE, USER = "default", "vault", "local", "user"
 
 
 class LocalSettings(NamedTuple):
-    """The content of one of this machine's settings files. `origin` is HERE (in the vault's git folder) or USER (in the
-    user's configuration). `wrong` holds invalid values, and `no_effect` keys that do nothing in this file. If not
-    `accepted`, the file belongs to a vault that no person accepted on this machine, so it only suggests values."""
+    """The content of one of this machine's settings files.
+
+    `origin` is HERE (in the vault's git folder) or USER (in the user's configuration). `wrong` holds invalid values,
+    and `no_effect` keys that do nothing in this file. If not `accepted`, the file belongs to a vault that no person
+    accepted on this machine, so it only suggests values.
+    """
 
     origin: str
     name: str
@@ -39,8 +42,10 @@ class LocalSettings(NamedTuple):
 
 
 class SettingSuggestion(NamedTuple):
-    """A local key for which the vault suggests another value than the current one. `answered` means that a file of this
-    machine sets the key."""
+    """A local key for which the vault suggests another value than the current one.
+
+    `answered` means that a file of this machine sets the key.
+    """
 
     key: str
     suggested: Value
@@ -75,8 +80,10 @@ def unreadable_settings(problem: ClawmemError, origin: str, name: str, accepted:
 
 
 def in_force(stated: Settings, owns: Sequence[LocalSettings]) -> Settings:
-    """Return the settings of `clawmem.yaml`, with each local key from the first of this machine's files that has it. If
-    that value is invalid, no other value replaces it."""
+    """Return the settings of `clawmem.yaml`, with each local key from the first of this machine's files that has it.
+
+    If that value is invalid, no other value replaces it.
+    """
     values, suggested, origins = dict(stated.values), dict(stated.suggested), {}
     wrong = {key: problem for key, problem in stated.wrong.items() if key not in LOCAL}
     for own in owns:
@@ -107,8 +114,10 @@ def open_suggestions(settings: Settings) -> tuple[SettingSuggestion, ...]:
 
 
 def suggestion_message(settings: Settings, *groups: str) -> tuple[str, ...]:
-    """Return a message about suggestions of some groups that this machine has not answered. The values are left out,
-    because an agent may read the message and a stranger may have written them."""
+    """Return a message about suggestions of some groups that this machine has not answered.
+
+    The values are left out, because an agent may read the message and a stranger may have written them.
+    """
     keys = [
         suggestion.key
         for suggestion in open_suggestions(settings)
@@ -163,8 +172,10 @@ _HINT = "Repair it by hand; `clawmem config list` explains every key."
 
 
 def read_tolerantly(mapping: Mapping[Any, Any]) -> Settings:
-    """Return the settings from a parsed `clawmem.yaml`; an invalid one gets its default and is listed in `wrong`. Raise
-    Refused if the vault is newer than this clawmem."""
+    """Return the settings from a parsed `clawmem.yaml`; an invalid one gets its default and is listed in `wrong`.
+
+    Raise Refused if the vault is newer than this clawmem.
+    """
     fitting: dict[str, Any] = {}
     wrong: dict[str, ClawmemError] = {}
     for key, value in flatten(mapping):

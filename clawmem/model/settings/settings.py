@@ -332,10 +332,12 @@ _FALSE = ("false", "no", "off", "0")
 
 
 class Settings(NamedTuple):
-    """All settings, by dotted key. `unknown` holds keys of other versions, and `wrong` invalid values with the error.
-    `unread` is the error if the file cannot be parsed. A local key has its default in `values` until `in_force` applies
-    this machine's own files. The vault's values for local keys are in `suggested`, and `origins` says which file of
-    this machine set a key."""
+    """All settings, by dotted key.
+
+    `unknown` holds keys of other versions, and `wrong` invalid values with the error. `unread` is the error if the file
+    cannot be parsed. A local key has its default in `values` until `in_force` applies this machine's own files. The
+    vault's values for local keys are in `suggested`, and `origins` says which file of this machine set a key.
+    """
 
     values: Mapping[str, Value] = _DEFAULTS
     unknown: Mapping[str, Any] = {}
@@ -422,9 +424,12 @@ def _of_agent(key: str) -> Setting:
 
 
 def settings_from_mapping(mapping: Mapping[Any, Any] | None) -> Settings:
-    """Return the settings from a parsed `clawmem.yaml`. Missing keys have their defaults, and values for local keys
-    become suggestions unless they are the default. Unknown keys are kept in `unknown`. Raise InvalidInput, naming the
-    key, if a value is invalid, and Refused if the vault is newer than this clawmem."""
+    """Return the settings from a parsed `clawmem.yaml`.
+
+    Missing keys have their defaults, and values for local keys become suggestions unless they are the default.
+    Unknown keys are kept in `unknown`. Raise InvalidInput, naming the key, if a value is invalid, and Refused if the
+    vault is newer than this clawmem.
+    """
     if mapping is not None and not isinstance(mapping, Mapping):
         raise InvalidInput(f"{FILE} must contain keys and values.", _HINT)
     record = dict(flatten(mapping or {}))

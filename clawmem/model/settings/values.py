@@ -10,8 +10,10 @@ PLACES = ("own", "life", "records", "settings", "all")
 
 class Setting(NamedTuple):
     """One key: its kind (int, float, bool, text, optional, address, variable, words, names, entity, places, routes,
-    delegations or choice), default and meaning. `offline` holds the values of a local key with which nothing is sent
-    anywhere."""
+    delegations or choice), default and meaning.
+
+    `offline` holds the values of a local key with which nothing is sent anywhere.
+    """
 
     key: str
     kind: str

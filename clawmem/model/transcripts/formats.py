@@ -70,8 +70,10 @@ def parsed(number: int, line: bytes) -> JsonRecord | SkippedLine:
 
 
 def documents(blocks: Iterable[bytes]) -> Iterator[JsonRecord | SkippedLine]:
-    """The objects in a row of JSON documents, or in one array of them; no more than one of them is held at a time. What
-    stands after JSON that is broken cannot be read any more."""
+    """The objects in a row of JSON documents, or in one array of them; no more than one of them is held at a time.
+
+    What stands after JSON that is broken cannot be read any more.
+    """
     supply = _TextBuffer(blocks)
     try:
         while supply.to_next():
@@ -221,8 +223,10 @@ def check_format(name: str) -> str:
 
 
 def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> FileFormat:
-    """Detect a file's format from its first 256 kB and its name; `wanted` is a format chosen by a person. Raise
-    InvalidInput if no format is recognized."""
+    """Detect a file's format from its first 256 kB and its name; `wanted` is a format chosen by a person.
+
+    Raise InvalidInput if no format is recognized.
+    """
     text = head.decode("utf-8-sig", errors="ignore")
     if wanted in TEXTS:
         return FileFormat(wanted)
@@ -244,8 +248,11 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
 
 
 def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "note") -> Iterator[Message | SkippedLine]:
-    """Yield a file's messages and skipped lines, in order. `pieces` are its lines, or blocks of any size if it is not
-    read by line. Raise InvalidInput at the end if nothing was recognized."""
+    """Yield a file's messages and skipped lines, in order.
+
+    `pieces` are its lines, or blocks of any size if it is not read by line. Raise InvalidInput at the end if nothing
+    was recognized.
+    """
     if shape.format in RECORDS:
         found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
     elif shape.format == "dialogue":

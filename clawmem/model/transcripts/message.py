@@ -36,10 +36,12 @@ _EARLIEST_YEAR = 1000
 
 
 class Message(NamedTuple):
-    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None if the transcript has no time. `kind` is
-    message, tool_call, tool_result, attachment, note or app. `recalled` means that a program added the text and nobody
-    said it. `trust` limits the trust of its statements, if it may not be from its role. `source` is the origin that the
-    line itself names."""
+    """One message of a transcript. `timestamp` is ISO 8601 UTC, or None if the transcript has no time.
+
+    `kind` is message, tool_call, tool_result, attachment, note or app. `recalled` means that a program added the text
+    and nobody said it. `trust` limits the trust of its statements, if it may not be from its role. `source` is the
+    origin that the line itself names.
+    """
 
     line: int
     role: str
@@ -212,8 +214,10 @@ _FILES = frozenset("file input_file document attachment resource embedded_resour
 
 
 def said(base: Message, content: Any, thread: TranscriptState) -> Iterator[Message]:
-    """Yield the events of a message's content, in order; `base` has everything except text and kind. Thinking, images
-    and other parts without text are not stored."""
+    """Yield the events of a message's content, in order; `base` has everything except text and kind.
+
+    Thinking, images and other parts without text are not stored.
+    """
     texts: list[str] = []
     items = [content] if isinstance(content, str | dict) else content if isinstance(content, list) else []
     base = _unsure(base, items)

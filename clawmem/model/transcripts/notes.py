@@ -80,8 +80,11 @@ def read_plain(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Me
 
 
 def read_markdown(lines: Iterable[NumberedLine], role: str = "note", name: str = "") -> Iterator[Message]:
-    """Yield the paragraphs and bullets of Markdown, each with its headings. A bullet includes the indented lines below
-    it. The day comes from the nearest heading above with a date, the front matter, or the file name."""
+    """Yield the paragraphs and bullets of Markdown, each with its headings.
+
+    A bullet includes the indented lines below it. The day comes from the nearest heading above with a date, the front
+    matter, or the file name.
+    """
     page = _Page(role, name)
     for line in lines:
         yield from page.add(line)

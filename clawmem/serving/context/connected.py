@@ -111,9 +111,11 @@ def answering_chain(
 def connected_facts(
     vault: Vault, on: TierCounts, wish: ContextRequest, best: Sequence[FactCandidate], known: Collection[int]
 ) -> list[ConnectedFact]:
-    """Return facts about the things that the best found facts name, each thing's best fact first. They are ranked by
-    the question's words and meaning, importance, and how rare their words are: what is said of few things tells more
-    about one of them than what is said of all. Facts in the rows `known` are left out."""
+    """Return facts about the things that the best found facts name, each thing's best fact first.
+
+    They are ranked by the question's words and meaning, importance, and how rare their words are: what is said of few
+    things tells more about one of them than what is said of all. Facts in the rows `known` are left out.
+    """
     index, asked = on.source, _question(on.source, wish.question or "")
     first = [candidate.n for candidate in best[:_BEST]]
     found = _connected(on, wish, asked, _starts(index, asked, first), {*known, *first}, ())

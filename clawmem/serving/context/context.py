@@ -82,13 +82,16 @@ def context(
     since: str | None = None,
     until: str | None = None,
 ) -> ContextResult:
-    """Return context within a budget of tokens. Its sections are the agent's own pages, the most important facts, and
-    people's notes. With a question, the others are the facts and events that answer it and the days in it, and the text
-    ends where nothing more bears on it. Without one, they are the facts by tier. Superseded, retracted and quarantined
-    facts are left out; with `as_of`, all facts that were true then are in. `reach` is the scope of the query; None sees
-    every scope. `since` and `until` are the first and the last day (`YYYY-MM-DD`) on which something was said or
-    recorded: without a question, what is of these days stands in place of the tiers. Only facts that answer the
-    question count as accessed. Raise InvalidInput if the budget is too small for the frame."""
+    """Return context within a budget of tokens.
+
+    Its sections are the agent's own pages, the most important facts, and people's notes. With a question, the others
+    are the facts and events that answer it and the days in it, and the text ends where nothing more bears on it.
+    Without one, they are the facts by tier. Superseded, retracted and quarantined facts are left out; with `as_of`, all
+    facts that were true then are in. `reach` is the scope of the query; None sees every scope. `since` and `until`
+    are the first and the last day (`YYYY-MM-DD`) on which something was said or recorded: without a question, what is
+    of these days stands in place of the tiers. Only facts that answer the question count as accessed.
+    Raise InvalidInput if the budget is too small for the frame.
+    """
     owners = visible_owners(caller.agent, entity)[::-1]
     check_question(question or "")
     domain = domain_of(vault, caller.agent)
@@ -222,8 +225,10 @@ def _has_words(wish: ContextRequest) -> bool:
 
 
 def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
-    """Return the sections for a question; nothing is in them only because it is fresh. Where the question asks for
-    days, these come before the other answers."""
+    """Return the sections for a question; nothing is in them only because it is fresh.
+
+    Where the question asks for days, these come before the other answers.
+    """
     return [
         *_always_told(on, way, wish, asked.technical, {fact.n for fact in asked.facts}),
         *_timeline(on, way, wish, asked.heard),
@@ -258,8 +263,9 @@ def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> lis
 def _always_told(
     on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool, found: Collection[int] = ()
 ) -> list[Section]:
-    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it. What
-    the question found comes first."""
+    """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it.
+
+    What the question found comes first."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
     items = sorted(
         (candidate for candidate in important if candidate.weight >= ALWAYS_TOLD),

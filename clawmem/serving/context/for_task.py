@@ -277,8 +277,10 @@ def reported_outcomes(fact: Fact) -> dict[str, int]:
 
 
 def priority_factors(fact: Fact, days: float, match: float, tokens: int, at_pass: int) -> PriorityFactors:
-    """Return the factors of a fact. `days` is its age since it was recorded or last accessed, `match` the part of the
-    task's words that it has (0 to 1), `tokens` the size of its line, and `at_pass` the pass that found it, from 1."""
+    """Return the factors of a fact.
+
+    `days` is its age since it was recorded or last accessed, `match` the part of the task's words that it has (0 to 1),
+    `tokens` the size of its line, and `at_pass` the pass that found it, from 1."""
     worth = 1.0 + sum(_WORTH[key] * number for key, number in reported_outcomes(fact).items())
     worth = min(_HIGHEST, max(_LOWEST, worth))
     return PriorityFactors(

@@ -90,11 +90,13 @@ class ContextRequest(NamedTuple):
 
 
 class QuestionHits(NamedTuple):
-    """The results for a question: facts and events, best first, and the events that may be shown, as units. `technical`
-    means that the task is about software. `chain` are the facts of further passes that answer the question together
-    with the first one. `further` gets all facts of further passes that are offered, by row. `answered` means that one
-    fact has all words of the question. `former` is what held before, where it is asked for. `written` are the lines of
-    people's pages that answer, each with path and text."""
+    """The results for a question: facts and events, best first, and the events that may be shown, as units.
+
+    `technical` means that the task is about software. `chain` are the facts of further passes that answer the question
+    together with the first one. `further` gets all facts of further passes that are offered, by row.
+    `answered` means that one fact has all words of the question. `former` is what held before, where it is asked for.
+    `written` are the lines of people's pages that answer, each with path and text.
+    """
 
     facts: Sequence[FactCandidate]
     heard: Sequence[Event]

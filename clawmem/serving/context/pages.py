@@ -63,8 +63,11 @@ def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple
 def event_units(
     index: Index, span: DaySpan, owners: Collection[str], most: int, moment: str, reach: Reach | None = None
 ) -> tuple[list[tuple[str, Unit]], int]:
-    """Return the first `most` events of the days, each with its time, and the number of further ones. Events that read
-    as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are left out."""
+    """Return the first `most` events of the days, each with its time, and the number of further ones.
+
+    Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
+    left out.
+    """
     found = [event_from_record(json.loads(line)) for line in events_between(index, span.first, span.last, most)]
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}
@@ -81,8 +84,10 @@ def noted_units(index: Index, span: DaySpan, owners: Collection[str]) -> list[tu
 
 
 def said_units(index: Index, events: Sequence[Event], moment: str, words: Sequence[str] = ()) -> list[Unit]:
-    """Return some events as units, without those that read as orders, of long ones the part with the words. What taught
-    something that no longer holds at a moment says what holds instead."""
+    """Return some events as units, without those that read as orders, of long ones the part with the words.
+
+    What taught something that no longer holds at a moment says what holds instead.
+    """
     ids = [event.id for event in events]
     kept, outdated = event_records(index, ids), outdated_remarks(index, ids, moment)
     known = [(event, kept.get(event.id, _UNKNOWN)) for event in events]
@@ -127,7 +132,9 @@ _LONGEST_ASKED = 80
 
 class FollowUpCommands(NamedTuple):
     """The commands that list a filter's facts, that answer a question, and that show weak hits, events and notes, too.
-    Without a question, the last two are the command that lists."""
+
+    Without a question, the last two are the command that lists.
+    """
 
     list: str
     recall: str

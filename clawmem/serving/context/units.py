@@ -59,8 +59,10 @@ TITLES: Mapping[str, str] = {ALWAYS: ALWAYS_TITLE, HOT: HOT_FACTS, WARM: WARM_FA
 
 
 class TierCounts(NamedTuple):
-    """How many facts each tier has, and the facts whose tier or position differs from the index, in order. These are
-    few: the facts in the access journal. With `whole`, they are all facts of another time."""
+    """How many facts each tier has, and the facts whose tier or position differs from the index, in order.
+
+    These are few: the facts in the access journal. With `whole`, they are all facts of another time.
+    """
 
     source: Index
     reader: ReaderScope
@@ -121,8 +123,10 @@ def without_facts(on: TierCounts, ids: Sequence[str]) -> TierCounts:
 
 
 def first_of_tier(on: TierCounts, shelf: str, tokens: int) -> Sequence[FactCandidate]:
-    """Return the first facts of a tier: the agent's own, then most accessed, most important, newest. The number of
-    facts is enough for `tokens`, plus a reserve."""
+    """Return the first facts of a tier: the agent's own, then most accessed, most important, newest.
+
+    The number of facts is enough for `tokens`, plus a reserve.
+    """
     here = _within([candidate for candidate in on.moved.values() if candidate.shelf == shelf], tokens)
     if on.whole:
         return here
@@ -268,8 +272,9 @@ _COUNTED_BY = {True: "exact", None: "mixed", False: "upper bound"}
 
 
 class ItemReason(NamedTuple):
-    """Why a fact is in a context: its section and scope, its score with the factors, and the pass that found it. `via`
-    is the fact that names what this one is about, if a further pass of a question found it."""
+    """Why a fact is in a context: its section and scope, its score with the factors, and the pass that found it.
+
+    `via` is the fact that names what this one is about, if a further pass of a question found it."""
 
     id: str
     section: str
@@ -281,9 +286,12 @@ class ItemReason(NamedTuple):
 
 
 class ContextResult(NamedTuple):
-    """The text and its size. `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids
-    in the text, and `left_out` is the number of omitted lines for each section. `explained` says why the facts of the
-    query's scope are in it, and those that a further pass found."""
+    """The text and its size.
+
+    `counted_by` says how tokens were counted (exact, mixed, upper bound). `facts` are the ids in the text, and
+    `left_out` is the number of omitted lines for each section. `explained` says why the facts of the query's scope are
+    in it, and those that a further pass found.
+    """
 
     text: str
     tokens: int

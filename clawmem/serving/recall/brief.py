@@ -21,9 +21,11 @@ class Brief(NamedTuple):
 
 
 def brief(result: RecallResult, budget: int) -> Brief | None:
-    """Return the facts, best first, one per line, or None if the results need more than that. They do if they contain
-    events, notes, inactive facts, facts of low trust, or facts that need the day of their event, if facts were replaced
-    later, or if the budget is too small."""
+    """Return the facts, best first, one per line, or None if the results need more than that.
+
+    They do if they contain events, notes, inactive facts, facts of low trust, or facts that need the day of their
+    event, if facts were replaced later, or if the budget is too small.
+    """
     tokens = _MARKS + sum(hit.tokens for hit in result.found)
     facts = [hit.fact for hit in result.found]
     plain = all(fact.status == ACTIVE and not is_low_trust(fact.trust) and not lacks_day(fact) for fact in facts)

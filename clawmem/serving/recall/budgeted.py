@@ -50,8 +50,10 @@ def recalled_context(
     hot: bool = False,
 ) -> ContextResult:
     """Return the results of `recall`, best first, in a context frame and within the budget; with `hot`, after the facts
-    of `always_told`. Superseded and retracted facts are left out. Raise InvalidInput if the budget is too small for the
-    frame."""
+    of `always_told`.
+
+    Superseded and retracted facts are left out. Raise InvalidInput if the budget is too small for the frame.
+    """
 
     def packed(index: Index) -> ContextResult:
         return _packed(vault, index, caller, question, wanted, result, budget, evidence, hot)

@@ -107,8 +107,11 @@ class _Held(NamedTuple):
 
 
 def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords) -> EventResults:
-    """Return the events, notes and summaries that answer a question best. A note that is also an event in the ledger
-    appears once, if both are searched. Filters of entity, category and tag are for facts and do not apply here."""
+    """Return the events, notes and summaries that answer a question best.
+
+    A note that is also an event in the ledger appears once, if both are searched. Filters of entity, category and tag
+    are for facts and do not apply here.
+    """
     question, owners, limit, where = asked.words, asked.wanted.owners, asked.limit, asked.where
     pieces = tuple(words.said.values())
     span = time_asked(question, asked.caller.now)

@@ -36,10 +36,12 @@ _HANGING = frozenset("a an and because but for of or than that the to where whic
 def in_one_order(
     result: RecallResult, agent: str | None, sources: Collection[EventHit] = (), why: bool = False
 ) -> list[RecallHit]:
-    """Return all hits, best first; an agent's own facts come first among those that match about as well. A fact takes
-    the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the fact before
-    the event before the line of a page. `sources` are events of facts that the question did not find. With `why`, the
-    question asks for a reason."""
+    """Return all hits, best first; an agent's own facts come first among those that match about as well.
+
+    A fact takes the place of the event that it comes from, with the higher of both scores. Equal texts appear once: the
+    fact before the event before the line of a page. `sources` are events of facts that the question did not find. With
+    `why`, the question asks for a reason.
+    """
     hits = _behind_facts(_without_equal(_every(result, sources, why)))
     by_score = sorted(hits, key=lambda hit: (hit.hit.only_named, -hit.hit.score))
     every = _newest_of_near_ties(by_score)
@@ -154,8 +156,10 @@ def _at_least(fact: FactHit, hit: EventHit) -> FactHit:
 
 
 def _without_equal(hits: Iterator[RecallHit]) -> list[RecallHit]:
-    """Return the hits without those that say what an earlier one says, which gets the higher score of both. Equal facts
-    of two entities are about two things, and the same words of two people are two things said."""
+    """Return the hits without those that say what an earlier one says, which gets the higher score of both.
+
+    Equal facts of two entities are about two things, and the same words of two people are two things said.
+    """
     found: dict[tuple[str, ...], RecallHit] = {}
     first: dict[str, tuple[str, ...]] = {}
     quoted: dict[str, tuple[str, ...]] = {}

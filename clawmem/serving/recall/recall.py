@@ -107,11 +107,13 @@ FACT_PART = NAME_ONLY / LEAST_SCORE
 
 
 class RecallQuery(NamedTuple):
-    """A question with its caller, the facts to use, the number of hits in all, and where to look. Each pass after the
-    first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not searched. Hits with a
-    score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with less than the part
-    `near` of the best score. `policy` is that of `tiers.policy`. With `mends`, words that no text has are read as known
-    ones that differ in a letter, once."""
+    """A question with its caller, the facts to use, the number of hits in all, and where to look.
+
+    Each pass after the first one adds facts that are linked to the best ones. Without `by_meaning`, vectors are not
+    searched. Hits with a score below `least` are left out, and facts with one below `FACT_PART` of it; so are hits with
+    less than the part `near` of the best score. `policy` is that of `tiers.policy`.
+    With `mends`, words that no text has are read as known ones that differ in a letter, once.
+    """
 
     words: str
     caller: Caller
@@ -132,11 +134,13 @@ WORDS_ONLY = ChannelHits({}, False, "only words are searched")
 class QuestionWords(NamedTuple):
     """The words of a question: each with how telling it is, those that only name somebody or something, the entities
     that are named, each with that name, the BM25 scores of the pieces of events and notes with each word, and the names
-    of whom or what it asks about. `of_owner` means that it asks for something of somebody known ("Jane's blood group"):
-    a text that has only the name is close to it in meaning just by the person. `named` are the names of a question that
-    names somebody or something known and has another subject, and `unheard` is the part of the words for that subject
-    that no text has, from 0 to 1; None for any other question. `by_meaning` means that vectors are searched, and `kind`
-    is the pattern of what an answer has."""
+    of whom or what it asks about.
+
+    `of_owner` means that it asks for something of somebody known ("Jane's blood group"): a text that has only the name
+    is close to it in meaning just by the person. `named` are the names of a question that names somebody or something
+    known and has another subject, and `unheard` is the part of the words for that subject that no text has, from 0 to
+    1; None for any other question. `by_meaning` means that vectors are searched, and `kind` is the pattern of what an
+    answer has."""
 
     asked: AskedWords
     names: frozenset[str]
@@ -248,9 +252,11 @@ def recall(
     least: float = 0.0,
     near: float = 0.0,
 ) -> RecallResult:
-    """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all. Hits with a
-    score below `least`, or below the part `near` of the best score, are left out. The shown facts are recorded in the
-    access journal, except with `as_of`."""
+    """Return the facts, events, notes and summaries that answer a question best, at most `limit` in all.
+
+    Hits with a score below `least`, or below the part `near` of the best score, are left out. The shown facts are
+    recorded in the access journal, except with `as_of`.
+    """
     check_question(question)
     asked = RecallQuery(question, caller, wanted, limit, where, passes, least=least, near=near)
 
@@ -482,8 +488,10 @@ def successors_of(index: Index, facts: Sequence[Fact]) -> dict[str, str]:
 
 
 def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords) -> list[RecallHit]:
-    """Return the hits that are no weak ones; none if no hit answers the question. A hit that has as many of the
-    question's words as the best one is not weak, however the two compare otherwise."""
+    """Return the hits that are no weak ones; none if no hit answers the question.
+
+    A hit that has as many of the question's words as the best one is not weak, however the two compare otherwise.
+    """
     telling = [recall_hit for recall_hit in every if recall_hit.hit.tells or not asked.least]
     best = max(telling, key=lambda hit: hit.hit.score, default=None)
     if best is None or (
@@ -551,7 +559,10 @@ def best_rows(
     vault: Vault, index: Index, asked: RecallQuery, words: QuestionWords, counted: Mapping[str, AccessCount]
 ) -> tuple[list[tuple[int, float]], bool, str | None]:
     """Return the rows and scores of the facts that `recall` finds, best first, without weak ones, whether one of them
-    answers the question, and `RecallResult.earlier`. `counted` are the accesses that are not committed yet."""
+    answers the question, and `RecallResult.earlier`.
+
+    `counted` are the accesses that are not committed yet.
+    """
     answers = _facts(vault, index, asked, words, counted)
     strong = [(n, fact) for n, _, fact in answers.best if fact.score >= LEAST_SCORE * FACT_PART]
     if words.whose:
@@ -666,9 +677,11 @@ def features_of(
     policy: str = RECENCY_POLICY,
     base: float | None = None,
 ) -> RankingFeatures:
-    """Return what ranking needs to know of a fact. With `as_of`, its tier is the one of that time. `asked_of` is the
-    moment at which the fact may be over; the default is `as_of`, else now. `policy` and `base` are those of
-    `tier_of`."""
+    """Return what ranking needs to know of a fact.
+
+    With `as_of`, its tier is the one of that time. `asked_of` is the moment at which the fact may be over; the default
+    is `as_of`, else now. `policy` and `base` are those of `tier_of`.
+    """
     return RankingFeatures(
         fact.id,
         tier_of(fact, now, as_of, policy, base),
@@ -690,8 +703,10 @@ def _best(
     about: AskedOf,
     only_named: Callable[[int, RankedFact], bool],
 ) -> list[tuple[int, str, RankedFact]]:
-    """Return the row, tier and rank of the best hits, best first. `asked_of` is the moment at which facts must be
-    valid: `as_of`, else the first day in the question, else now."""
+    """Return the row, tier and rank of the best hits, best first.
+
+    `asked_of` is the moment at which facts must be valid: `as_of`, else the first day in the question, else now.
+    """
     caller, moment = asked.caller, asked.wanted.as_of or stamp(asked.caller.now)
     id_of = {n: placed.fact.id for n, placed in shown.items()}
     row_of = {fact_id: n for n, fact_id in id_of.items()}

@@ -17,11 +17,14 @@ RECALL_KINDS = (FACTS, EVENTS, NOTES, SUMMARIES)
 
 
 class FactHit(NamedTuple):
-    """A recalled fact with its current access counts, score and tier. `channels` and `prior` are what each channel and
-    the fact's prior add to the score. `tokens` is the size of its line in a context: an exact count if `exact`, else an
-    upper bound. `share` is the part of the question's words that the fact has itself, and `only_named` says that it has
-    nothing of the question but a name, or says it of somebody else. `tells` is false if it is no answer: that, or only
-    names where something of somebody is asked. So it is of all hits."""
+    """A recalled fact with its current access counts, score and tier.
+
+    `channels` and `prior` are what each channel and the fact's prior add to the score. `tokens` is the size of its
+    line in a context: an exact count if `exact`, else an upper bound. `share` is the part of the question's words that
+    the fact has itself, and `only_named` says that it has nothing of the question but a name, or says it of somebody
+    else. `tells` is false if it is no answer: that, or only names where something of somebody is asked. So it is of all
+    hits.
+    """
 
     fact: Fact
     entity: str
@@ -37,9 +40,11 @@ class FactHit(NamedTuple):
 
 
 class EventHit(NamedTuple):
-    """A found event, its score, what each channel adds to it, and whether the event reads as an order. `outdated` says
-    what holds in place of what the event taught, if that no longer holds. `place` is its place in the ledger: of events
-    of one moment, the last one is the newest."""
+    """A found event, its score, what each channel adds to it, and whether the event reads as an order.
+
+    `outdated` says what holds in place of what the event taught, if that no longer holds. `place` is its place in the
+    ledger: of events of one moment, the last one is the newest.
+    """
 
     event: Event
     score: float
@@ -68,7 +73,9 @@ class NoteHit(NamedTuple):
 
 class RecallHit(NamedTuple):
     """A hit of the one ranking: its kind (facts, events, notes, summaries), the hit, and for a fact what it quotes.
-    `event` is the event of the quote, which has no hit of its own. `speaker` is who said what a fact comes from."""
+
+    `event` is the event of the quote, which has no hit of its own. `speaker` is who said what a fact comes from.
+    """
 
     kind: str
     hit: FactHit | EventHit | NoteHit
@@ -83,8 +90,10 @@ class RecallHit(NamedTuple):
 
 
 class ChannelReport(NamedTuple):
-    """What one channel did: whether it ran, its number of hits, and why it did not run. `unable` means that it could
-    not run, and not just that the question gave it nothing to do."""
+    """What one channel did: whether it ran, its number of hits, and why it did not run.
+
+    `unable` means that it could not run, and not just that the question gave it nothing to do.
+    """
 
     ran: bool
     hits: int
@@ -93,12 +102,16 @@ class ChannelReport(NamedTuple):
 
 
 class RecallResult(NamedTuple):
-    """The facts, events and notes (with summaries), each best first, and a report on each channel. `conflicts` are the
-    ids of the facts that some of them are in conflict with, by id. `ranking` has them all in one order, and `weak` is
-    the number of hits that were left out because of their low score. `successors` say what holds in place of the
-    replaced facts, by id. `gone` are replaced and withdrawn facts that have the words of the question where no other
-    hit has one. `nearest` are the best hits where none answers the question. `earlier` is a moment in the days of the
-    question at which a fact answered it that was replaced later. Such a fact is left out."""
+    """The facts, events and notes (with summaries), each best first, and a report on each channel.
+
+    `conflicts` are the ids of the facts that some of them are in conflict with, by id.
+    `ranking` has them all in one order, and `weak` is the number of hits that were left out because of their low score.
+    `successors` say what holds in place of the replaced facts, by id. `gone` are replaced and withdrawn facts that
+    have the words of the question where no other hit has one.
+    `nearest` are the best hits where none answers the question.
+    `earlier` is a moment in the days of the question at which a fact answered it that was replaced later. Such a fact
+    is left out.
+    """
 
     found: tuple[FactHit, ...]
     channels: Mapping[str, ChannelReport]
@@ -131,6 +144,7 @@ def page_kind(path: str) -> str:
 
 def facts_asked_of(index: Index, question: str, called: Mapping[str, str], found: Mapping[int, PlacedFact]) -> AskedOf:
     """Return which of the found facts are about what the question names, and which about others than a named person.
+
     `called` are the entities that the question names, each with that name."""
     names = names_in(question)
     places = {n: FactPlace(placed.fact.subject, placed.entity) for n, placed in found.items()}

@@ -60,9 +60,11 @@ def not_judged(rubric: str, output: str) -> Grade:
 
 
 def grade_test(test: SuiteTest, output: str, graders: Mapping[str, Grader]) -> GradedTest:
-    """Return the outcome of a test. Without a threshold every assertion of a weight above 0 must hold; with one, the
-    weighted mean of the scores must reach it, as promptfoo does it. A test with an assertion that was not judged is not
-    judged, unless it fails anyway."""
+    """Return the outcome of a test.
+
+    Without a threshold every assertion of a weight above 0 must hold; with one, the weighted mean of the scores must
+    reach it, as promptfoo does it. A test with an assertion that was not judged is not judged, unless it fails anyway.
+    """
     grades = [(assertion, grade(assertion, test.variables, output, graders)) for assertion in test.assertions]
     weight = sum(assertion.weight for assertion, _ in grades)
     score = sum(assertion.weight * each.score for assertion, each in grades) / weight if weight else 1.0
@@ -229,6 +231,7 @@ def _results(output: str) -> Sequence[str]:
 
 def command_grader(own: Callable[[], Vault], folder: Path) -> Grader:
     """Return the grader `command`: an allowed command, run in a folder with the output on stdin, ends with exit code 0.
+
     Where nobody allowed it on this machine, nothing is judged, which is not passed."""
 
     def grader(value: GraderInput) -> Grade:

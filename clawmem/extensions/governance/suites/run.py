@@ -63,9 +63,10 @@ class SuiteRunner(NamedTuple):
 
 
 def run_suite(vault: Vault, caller: Caller, suite: Suite, runner: SuiteRunner, arms: Sequence[str] = ()) -> EvalRun:
-    """Run the tests of a suite in its arms, or in these, and return the scores. Nothing is written to the vault. The
-    arm of plain files and the one without a memory answer questions only; they leave out tests with a command. Raise
-    InvalidInput where a step of the fixtures fails."""
+    """Run the tests of a suite in its arms, or in these, and return the scores. Nothing is written to the vault.
+
+    The arm of plain files and the one without a memory answer questions only; they leave out tests with a command.
+    Raise InvalidInput where a step of the fixtures fails."""
     steps = steps_of(suite)
     scores = [
         score for arm in arms or suite.arms for score in _run_arm(vault, suite, steps, runner, arm)
@@ -350,8 +351,9 @@ class SuiteVault:
         self._run = run
 
     def answer(self, variables: Mapping[str, object], number: int) -> str:
-        """Return what the memory answers: the context for a question, or the output of a command. A command that may
-        write runs in a copy, so that no test changes what another one sees."""
+        """Return what the memory answers: the context for a question, or the output of a command.
+
+        A command that may write runs in a copy, so that no test changes what another one sees."""
         words = self._words(variables)
         wanted = InnerCommand(words, self._root, self._suite.now, f"{self._suite.seed}-test-{number}")
         if words[0] in _READING:
@@ -375,7 +377,9 @@ def suite_vault(
     suite: Suite, steps: Sequence[Step], own: Callable[[], Vault], environment: Mapping[str, str], run: RunInner
 ) -> Iterator[SuiteVault]:
     """Make the vault of a run in a temporary folder and run the steps of its fixtures in it. `own` opens the vault of
-    which a suite may have a copy. Raise InvalidInput, naming the step, where one fails."""
+    which a suite may have a copy.
+
+    Raise InvalidInput, naming the step, where one fails."""
     with TemporaryDirectory(prefix="clawmem-eval-") as folder:
         root = Path(folder) / "vault"
         if suite.vault == COPY:

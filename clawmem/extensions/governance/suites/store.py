@@ -300,8 +300,10 @@ class AddedTest(NamedTuple):
 
 def add_test(vault: Vault, caller: Caller, suite: str, reference: str, wish: WishedTest) -> AddedTest:
     """Add a test made from a failure or a rejected proposal to a regression suite, which is created if it is missing.
+
     The suite runs on a copy of the vault, with the clock at the time of this call. Raise NotFound, Refused for a
-    proposal that was not rejected, or InvalidInput where the record does not say enough for a test."""
+    proposal that was not rejected, or InvalidInput where the record does not say enough for a test.
+    """
     test = _from_failure(vault, reference, wish) if reference.startswith(_FAILURE) else _of(vault, reference, wish)
     path = suite_path(suite)
     with writing(vault, caller, "eval add") as work:

@@ -75,6 +75,7 @@ class Assertion(NamedTuple):
 
 class SuiteTest(NamedTuple):
     """A test: its variables, of which one is `question` or `command`, its assertions, and labels such as a category.
+
     With a `threshold`, the weighted mean of the scores decides; without one, every assertion must hold."""
 
     description: str

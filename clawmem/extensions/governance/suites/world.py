@@ -43,6 +43,7 @@ class Statement(NamedTuple):
 
 class World:
     """A world in the making: its steps, its tests, and what was said of each thing, in the order in which it was said.
+
     The truth about a thing is the last value that a trusted voice gave and nobody withdrew."""
 
     def __init__(self, seed: int, size: int) -> None:

@@ -57,8 +57,10 @@ class HubAddress(NamedTuple):
 
 
 def hub_address(url: str, from_environment: bool = False) -> HubAddress:
-    """Return the address of a hub from a URL (`postgresql://HOST/DATABASE`), a connection string, or `-`. Raise
-    InvalidInput if it cannot be read, or if it has a password and is not from the environment."""
+    """Return the address of a hub from a URL (`postgresql://HOST/DATABASE`), a connection string, or `-`.
+
+    Raise InvalidInput if it cannot be read, or if it has a password and is not from the environment.
+    """
     if url == FROM_ENVIRONMENT:
         return HubAddress()
     if not from_environment and (has_password(url) or "password" in _parsed(url)):
@@ -105,9 +107,11 @@ def ask(address: HubAddress, seconds: float, work: Callable[[HubConnection], Ans
 
 
 def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statement: float = 0) -> HubConnection:
-    """Open a connection. `to_connect` and `statement` are limits in seconds; 0 is none. `with` on it commits at the
-    end, or rolls back after an exception, and closes it. Errors of psycopg that come later are not translated: see
-    `HubErrors`."""
+    """Open a connection. `to_connect` and `statement` are limits in seconds; 0 is none.
+
+    `with` on it commits at the end, or rolls back after an exception, and closes it. Errors of psycopg that come later
+    are not translated: see `HubErrors`.
+    """
     try:
         import psycopg
     except ImportError:

@@ -89,7 +89,9 @@ def server_time(connection: HubConnection) -> datetime:
 
 def next_vault(connection: HubConnection, before: datetime, org: str | None = None) -> VaultRow | None:
     """Return the vault that was not looked at for longest, and mark it as looked at now; None if each was since a time.
-    Vaults that another worker has locked are left to it."""
+
+    Vaults that another worker has locked are left to it.
+    """
     with connection.transaction():
         found = connection.execute(
             f"UPDATE clawmem.vault SET checked_at = clock_timestamp() WHERE (org, vault) IN (SELECT org, vault"
@@ -118,7 +120,9 @@ def facts_at(connection: HubConnection, row: VaultRow, path: str) -> set[str]:
 
 def take_in(connection: HubConnection, row: VaultRow, batch: Batch) -> Written | None:
     """Write a batch that continues `row.head`, in one transaction. Return None if another worker was first or is at it.
-    Nothing is written then."""
+
+    Nothing is written then.
+    """
     with connection.transaction():
         if not _locked_at(connection, row):
             return None
@@ -128,9 +132,11 @@ def take_in(connection: HubConnection, row: VaultRow, batch: Batch) -> Written |
 
 
 def take_in_again(connection: HubConnection, row: VaultRow, head: str, batches: Iterable[Sequence[LogRow]]) -> Written | None:  # fmt: skip # noqa: E501
-    """Replace everything of a vault by its rewritten history, in one transaction. Return None like `take_in`. What the
-    new history does not have is emptied in the log. Facts that were promoted stay so if they still say the same; the
-    promotions of others end."""
+    """Replace everything of a vault by its rewritten history, in one transaction. Return None like `take_in`.
+
+    What the new history does not have is emptied in the log. Facts that were promoted stay so if they still say the
+    same; the promotions of others end.
+    """
     with connection.transaction():
         if not _locked_at(connection, row):
             return None

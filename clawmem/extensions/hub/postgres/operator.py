@@ -71,8 +71,9 @@ class HubState(NamedTuple):
 
 def close_public(connection: HubConnection, revoke: bool) -> tuple[str, ...]:
     """Make sure that no user of the hub may create objects in the schema `public`, where other programs of the database
-    would take them for their own. With `revoke`, take that right away. Return from whom, PUBLIC for everybody. Raise
-    Refused if somebody has it and it was not revoked."""
+    would take them for their own. With `revoke`, take that right away. Return from whom, PUBLIC for everybody.
+
+    Raise Refused if somebody has it and it was not revoked."""
     from psycopg import sql
 
     found = _who_may_create(connection)
@@ -107,9 +108,11 @@ def _who_may_create(connection: HubConnection) -> tuple[str, ...]:
 
 
 def add_organisation(connection: HubConnection, org: str, name: str | None, review: bool | None) -> bool:
-    """Make an organisation with its partitions and its scope `organisation`. Return False if it was there already. Then
-    its name and whether promotions wait for a person are updated, each only if it is given. In a new organisation
-    promotions do not wait unless `review` says so."""
+    """Make an organisation with its partitions and its scope `organisation`. Return False if it was there already.
+
+    Then its name and whether promotions wait for a person are updated, each only if it is given. In a new organisation
+    promotions do not wait unless `review` says so.
+    """
     _check(org, _ORG, "an organisation", "Use lower-case letters, digits and -, at most 40.")
     found = connection.execute(
         "SELECT clawmem.add_organisation(%s, %s, %s)", (org, name or org, bool(review))
@@ -169,8 +172,10 @@ def remove_unused_scopes(connection: HubConnection, org: str, scopes: Sequence[s
 
 
 def add_vault(connection: HubConnection, org: str, address: str, scope: str) -> tuple[str, bool]:
-    """Add a vault by its address, with the scope whose members read it. Return its id, and False if it was there. Raise
-    Refused if it is there with another scope."""
+    """Add a vault by its address, with the scope whose members read it. Return its id, and False if it was there.
+
+    Raise Refused if it is there with another scope.
+    """
     vault = vault_id(org, address)
     found = connection.execute("SELECT scope FROM clawmem.vault WHERE org = %s AND vault = %s", (org, vault)).fetchone()
     if found is None:
@@ -202,8 +207,10 @@ def find_vault(connection: HubConnection, org: str, named: str) -> tuple[str, st
 
 
 def remove_vault(connection: HubConnection, org: str, vault: str, purge: bool) -> int:
-    """Remove a vault and its rows. The log keeps what it had, or with `purge` only that it was there. Return the number
-    of bodies that were emptied. Its promotions are withdrawn."""
+    """Remove a vault and its rows. The log keeps what it had, or with `purge` only that it was there.
+
+    Return the number of bodies that were emptied. Its promotions are withdrawn.
+    """
     connection.execute("SELECT FROM clawmem.vault WHERE org = %s AND vault = %s FOR UPDATE", (org, vault))
     clear_tables(connection, org, vault)
     connection.execute("UPDATE clawmem.vault SET epoch = epoch + 1 WHERE org = %s AND vault = %s", (org, vault))
@@ -231,8 +238,11 @@ def add_user(
     connection: HubConnection, org: str, role: str, scope: str, may: Sequence[str], password: str | None
 ) -> bool:
     """Let a login role read a scope, and what else it may there: this replaces its rights in the scope. Return whether
-    the role was made now. Raise NotPermitted unless the caller owns the hub, Refused if the role is of another
-    organisation or stands above row-level security, and NotFound for no scope."""
+    the role was made now.
+
+    Raise NotPermitted unless the caller owns the hub, Refused if the role is of another organisation or stands above
+    row-level security, and NotFound for no scope.
+    """
     from psycopg import sql  # an extra
 
     _check_role(role)
@@ -257,7 +267,9 @@ def add_user(
 
 def add_worker(connection: HubConnection, role: str, password: str | None) -> bool:
     """Let a login role take vaults in. It reads and writes everything that workers do. Return whether it was made now.
-    Raise NotPermitted unless the caller owns the hub, and Refused if the role is that of a user."""
+
+    Raise NotPermitted unless the caller owns the hub, and Refused if the role is that of a user.
+    """
     from psycopg import sql
 
     _check_role(role)
@@ -284,8 +296,10 @@ def organisation_of(connection: HubConnection, role: str) -> str | None:
 
 
 def revoke_user(connection: HubConnection, org: str, role: str, scope: str | None) -> tuple[str, ...]:
-    """Take the scope from a role, or all scopes and its membership. Return the scopes that it had and lost. It holds at
-    once, for open connections, too. Raise NotFound if the role had none of them."""
+    """Take the scope from a role, or all scopes and its membership. Return the scopes that it had and lost.
+
+    It holds at once, for open connections, too. Raise NotFound if the role had none of them.
+    """
     from psycopg import sql
 
     lost = connection.execute(

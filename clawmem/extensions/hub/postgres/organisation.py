@@ -98,9 +98,10 @@ def own_vaults(connection: HubConnection, marks: VaultMarks) -> list[OwnVault]:
 def ask_promotion(
     connection: HubConnection, vault: str, fact: str, scope: str, claim: str, gates: Mapping[str, Any]
 ) -> tuple[int, str, bool]:
-    """Ask to share a fact with a scope. Return the number of the promotion, its status, and whether it is new. Raise
-    NotFound if there is no such scope, NotPermitted without the right to it, and Refused if the hub has the fact in
-    another state."""
+    """Ask to share a fact with a scope. Return the number of the promotion, its status, and whether it is new.
+
+    Raise NotFound if there is no such scope, NotPermitted without the right to it, and Refused if the hub has the fact
+    in another state."""
     from psycopg.types.json import Jsonb
 
     if connection.execute("SELECT FROM scope WHERE scope = %s", (scope,)).fetchone() is None:
@@ -155,8 +156,9 @@ def promoted_facts(connection: HubConnection, vault: str) -> dict[str, list[tupl
 def shared_facts(
     connection: HubConnection, without: Collection[str], promoted: bool, after: tuple[str, str], limit: int
 ) -> list[HubFact]:
-    """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them. With
-    `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
+    """Return active facts of other vaults that the role reads, by vault and id, beginning after one of them.
+
+    With `promoted`, only those that were promoted out of their vault's scope. `without` are vaults to leave out."""
     rows = connection.execute(
         f"SELECT {HUB_FACT_COLUMNS} FROM fact WHERE status = 'active' AND NOT vault = ANY(%s) AND (promoted OR NOT %s)"
         " AND (vault, id) > (%s, %s) ORDER BY vault, id LIMIT %s",

@@ -219,8 +219,10 @@ def known_migrations() -> tuple[Migration, ...]:
 
 
 def migrate(connection: HubConnection, last: int | None = None) -> tuple[Migration, ...]:
-    """Apply the migrations that a database lacks, each in one transaction, up to number `last`. Return these. Raise
-    HubVersion if the database has one that this program does not know, or one with another text."""
+    """Apply the migrations that a database lacks, each in one transaction, up to number `last`. Return these.
+
+    Raise HubVersion if the database has one that this program does not know, or one with another text.
+    """
     _prepare(connection)
     items = []
     for migration in known_migrations():

@@ -28,7 +28,9 @@ HUB_FACT_COLUMNS = "vault, id, entity, scopes, author, source, commit, path, lin
 
 class HubFact(NamedTuple):
     """A fact of the hub: who sees it, and the vault, the commit, the path and the line (from 1) that it is from.
-    `author` is `Name <address>`, of the commit that recorded this state. `fact` is the fact as its vault has it."""
+
+    `author` is `Name <address>`, of the commit that recorded this state. `fact` is the fact as its vault has it.
+    """
 
     vault: str
     entity: str
@@ -55,9 +57,11 @@ class HubHit(NamedTuple):
 
 
 class HubQuestion(NamedTuple):
-    """A question: its words, the time at which it is asked, and the number of facts wanted. `catalog` has the relations
-    that questions ask for, and `user` is the name of the person who says "I". `vector` is the meaning of the question
-    by the local model, if known."""
+    """A question: its words, the time at which it is asked, and the number of facts wanted.
+
+    `catalog` has the relations that questions ask for, and `user` is the name of the person who says "I". `vector` is
+    the meaning of the question by the local model, if known.
+    """
 
     text: str
     now: datetime
@@ -189,9 +193,11 @@ def enable_vectors(connection: HubConnection) -> bool:
 
 
 def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[float]], seconds: float) -> int:
-    """Embed current facts that have no vector yet, until none is left or the time is over; return how many. `embed`
-    gives the vector of a text, with 384 numbers. Each batch is locked and committed alone, so several workers can do
-    this at once, and one that is killed loses a batch at most."""
+    """Embed current facts that have no vector yet, until none is left or the time is over; return how many.
+
+    `embed` gives the vector of a text, with 384 numbers. Each batch is locked and committed alone, so several workers
+    can do this at once, and one that is killed loses a batch at most.
+    """
     if (kind := vector_type(connection)) is None:
         return 0
     until = time.monotonic() + seconds

@@ -46,9 +46,11 @@ _NO_WORD = re.compile(r"[\W_]+")
 
 
 class WikiFinding(NamedTuple):
-    """Something that needs a person. `about` names what it is about: ids of facts, names of entities, paths of pages.
-    `state` differs where the same thing comes up anew after a person approved an earlier proposal. `says` is what an
-    approval does, `why` the reason."""
+    """Something that needs a person.
+
+    `about` names what it is about: ids of facts, names of entities, paths of pages. `state` differs where the same
+    thing comes up anew after a person approved an earlier proposal. `says` is what an approval does, `why` the reason.
+    """
 
     rule: str
     about: tuple[str, ...]
@@ -151,8 +153,9 @@ def _duplicate_claim(entity: str, how: str, same: Sequence[Fact]) -> WikiFinding
 
 
 def duplicate_entities(entities: Iterable[Entity], facts: Mapping[str, int]) -> list[WikiFinding]:
-    """Return the entities of one kind that have a name in common, whatever its case, accents and punctuation. `facts`
-    are the numbers of their facts; the entity with more of them stays."""
+    """Return the entities of one kind that have a name in common, whatever its case, accents and punctuation.
+
+    `facts` are the numbers of their facts; the entity with more of them stays."""
     known: dict[tuple[str, str], list[Entity]] = {}
     for entity in sorted(entities):
         names = {plain_name(word): word for word in (entity.title, *entity.aliases) if "/" not in word}
@@ -183,7 +186,9 @@ def plain_name(name: str) -> str:
 
 
 def page_findings(pages: Sequence[WrittenPage], titles: Mapping[str, str]) -> list[WikiFinding]:
-    """Return the pages that say what another one says. `titles` are those of the compiled pages, by path."""
+    """Return the pages that say what another one says.
+
+    `titles` are those of the compiled pages, by path."""
     compiled = {plain_name(title): path for path, title in sorted(titles.items(), reverse=True)}
     found = []
     texts: dict[str, str] = {}
@@ -217,9 +222,10 @@ def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
 
 
 def long_page(page: WrittenPage, most: int, entity: str | None, least_used: Sequence[Fact]) -> WikiFinding | None:
-    """Return a finding for a page with more words than it may have, or None. The least used claims are archived. Where
-    people wrote the larger part, a part of that moves to a page of its own. `least_used` are the claims of the page,
-    the least used first."""
+    """Return a finding for a page with more words than it may have, or None.
+
+    The least used claims are archived. Where people wrote the larger part, a part of that moves to a page of its own.
+    `least_used` are the claims of the page, the least used first."""
     if page.words <= most:
         return None
     why = f"It has {page.words:,} words; at most {most:,} are allowed"

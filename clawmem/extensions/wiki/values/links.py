@@ -54,8 +54,10 @@ PageNames = Mapping[str, Sequence[str]]
 
 
 def check_links(pages: Mapping[str, str], others: Collection[str] = ()) -> LinkReport:
-    """Return the dead links and the orphans among the pages of a folder, by path with their texts. `others` are files
-    that links may lead to beside the pages, by path: pictures, and other pages of the vault."""
+    """Return the dead links and the orphans among the pages of a folder, by path with their texts.
+
+    `others` are files that links may lead to beside the pages, by path: pictures, and other pages of the vault.
+    """
     names, more = page_names(pages), page_names(others)
     dead: list[DeadLink] = []
     linked: set[str] = set()
@@ -78,8 +80,11 @@ def page_names(paths: Iterable[str]) -> PageNames:
 
 
 def resolved(page: str, link: WrittenLink, names: PageNames) -> str | None:
-    """Return the page to which a link on a page leads, or None. A `[[link]]` names a page by its file name, or by the
-    end of its path, without `.md` and in any case, as Obsidian resolves it (https://help.obsidian.md/links)."""
+    """Return the page to which a link on a page leads, or None.
+
+    A `[[link]]` names a page by its file name, or by the end of its path, without `.md` and in any case, as Obsidian
+    resolves it (https://help.obsidian.md/links).
+    """
     if not link.wiki:
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page), link.target))
         found = names.get(_bare(posixpath.basename(path)), ())
@@ -107,8 +112,9 @@ def outside_markers(text: str) -> str:
 
 
 def with_targets(text: str, targets: Mapping[WrittenLink, str | None]) -> str:
-    """Return a text in which some links have another target, or are only their words where it is None. A `[[link]]`
-    keeps the words that it showed, and every link its heading."""
+    """Return a text in which some links have another target, or are only their words where it is None.
+
+    A `[[link]]` keeps the words that it showed, and every link its heading."""
 
     def replaced(found: re.Match[str]) -> str:
         link = _link(found)
@@ -216,8 +222,9 @@ def _candidates(page: str, link: WrittenLink, targets: LinkTargets) -> tuple[str
 def mended(
     text: str, dead: Iterable[DeadTarget], names: PageNames, unlink: bool = False
 ) -> tuple[str, list[MendedLink]]:
-    """Return a text in which each dead link with one candidate leads to it, and the links that changed. With `unlink`,
-    of the other dead links only the words stay."""
+    """Return a text in which each dead link with one candidate leads to it, and the links that changed.
+
+    With `unlink`, of the other dead links only the words stay."""
     chosen = {target: target.candidates[0] if len(target.candidates) == 1 else None for target in dead}
     chosen = {target: to for target, to in chosen.items() if to is not None or unlink}
     written = {

@@ -31,8 +31,10 @@ class Premise(NamedTuple):
 
 
 class WikiClaim(NamedTuple):
-    """A fact that passed the gates. `replaced` are the facts that it replaced, newest first. `mentions` are the pages
-    of the entities that it names, by title."""
+    """A fact that passed the gates.
+
+    `replaced` are the facts that it replaced, newest first. `mentions` are the pages of the entities that it names, by
+    title."""
 
     fact: Fact
     replaced: tuple[Fact, ...] = ()
@@ -100,9 +102,10 @@ class HandLinks(NamedTuple):
 
 
 class PageEntry(NamedTuple):
-    """What other pages and the next build need to know about an entity's page. `links` and `topics` count its claims by
-    linked page and by topic. `newest` is the day of its newest claim. `due` is the first day on which time alone may
-    change the page, or None."""
+    """What other pages and the next build need to know about an entity's page.
+
+    `links` and `topics` count its claims by linked page and by topic. `newest` is the day of its newest claim. `due` is
+    the first day on which time alone may change the page, or None."""
 
     path: str
     title: str
@@ -140,9 +143,11 @@ def topic_page(topic: str) -> str:
 
 
 def file_name(text: str) -> str:
-    """Return a file name without an extension. Plain text (a-z, 0-9, single hyphens) names itself. Any other text gets
-    a hash of itself after what is left of it, so texts that differ only by case, accents or punctuation have different
-    names, whatever other pages exist."""
+    """Return a file name without an extension.
+
+    Plain text (a-z, 0-9, single hyphens) names itself. Any other text gets a hash of itself after what is left of it,
+    so texts that differ only by case, accents or punctuation have different names, whatever other pages exist.
+    """
     if _PLAIN.fullmatch(text) and len(text) <= _LONGEST and text not in _TAKEN:
         return text
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()

@@ -47,9 +47,12 @@ def _since(fact: Fact) -> str:
 
 def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
     """Return a place for each entity, given the number of nodes around it: the entities are on one spiral, those with
-    most nodes in the middle. This is the arrangement of a sunflower's seeds (H. Vogel, 1979): the n-th point has the
-    angle n times the golden angle and a distance from the middle whose square grows with the area of the points before
-    it. The nodes of an entity are arranged around it in the same way, when they are drawn."""
+    most nodes in the middle.
+
+    This is the arrangement of a sunflower's seeds (H. Vogel, 1979): the n-th point has the angle n times the golden
+    angle and a distance from the middle whose square grows with the area of the points before it. The nodes of an
+    entity are arranged around it in the same way, when they are drawn.
+    """
     places: dict[str, tuple[float, float]] = {}
     area = 0.0
     for number, (name, size) in enumerate(sorted(sizes.items(), key=lambda item: (-item[1], item[0]))):
@@ -153,10 +156,11 @@ def data_path(key: str) -> str:
 
 
 def entity_data(page: SitePage, known: Mapping[str, str]) -> dict[str, Any]:
-    """Return the data of an entity's page: what search finds, and the facts and edges of the graph around it. A fact of
-    another page has the path of that page as its home. A fact that this page shows has a category and a day, and a
-    state in words if it is no current claim. An edge is a kind with two ends: the number of a fact in the list, or the
-    path of a page."""
+    """Return the data of an entity's page: what search finds, and the facts and edges of the graph around it.
+
+    A fact of another page has the path of that page as its home. A fact that this page shows has a category and a day,
+    and a state in words if it is no current claim. An edge is a kind with two ends: the number of a fact
+    in the list, or the path of a page."""
     value, shown = page.page, _shown_facts(page.page)
     facts: dict[str, list[Any]] = {}
     edges: dict[tuple[str, str, str], None] = {}

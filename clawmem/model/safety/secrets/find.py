@@ -38,9 +38,12 @@ _SHORTEST_TAIL = 16
 
 
 class SecretSearch(NamedTuple):
-    """What to look for in a text. `rules` are rules of shape. `named` are positions after a name, `places` are rules of
-    place. The flags ask for random words near a noun for credentials, for those that nothing announces, for rows of
-    words that could be a recovery phrase, and for forms that hide something."""
+    """What to look for in a text.
+
+    `rules` are rules of shape. `named` are positions after a name, `places` are rules of place. The flags ask for
+    random words near a noun for credentials, for those that nothing announces, for rows of words that could be a
+    recovery phrase, and for forms that hide something.
+    """
 
     rules: tuple[str, ...]
     named: tuple[tuple[str, int, bool], ...] = ()
@@ -76,8 +79,10 @@ def find_known_secret(text: str) -> SecretMatch | None:
 
 
 def find_secrets(text: str, unnamed: bool = True) -> tuple[SecretMatch, ...]:
-    """Return every credential in the text, in order and without overlaps. Takes time linear in the text. With
-    `unnamed`, a long word that looks random counts even if no name announces it."""
+    """Return every credential in the text, in order and without overlaps. Takes time linear in the text.
+
+    With `unnamed`, a long word that looks random counts even if no name announces it.
+    """
     text = text if text.isascii() else text.replace("\u2019", "'")
     lower = _lowered(text)
     asked = SecretSearch(

@@ -99,8 +99,10 @@ def is_stand_in(value: str) -> bool:
 
 
 def is_sample(value: str) -> bool:
-    """Return whether a value in code is sample text: `secure_password123`, `my-secret-key-1`, `test123`. It must
-    consist of such words and counting digits only, and contain one word for a secret."""
+    """Return whether a value in code is sample text: `secure_password123`, `my-secret-key-1`, `test123`.
+
+    It must consist of such words and counting digits only, and contain one word for a secret.
+    """
     found = _sample().fullmatch(value.lower())
     return found is not None and len(value) <= LONGEST_KEY and any(word in value.lower() for word in _OF_SAMPLES)
 
@@ -142,8 +144,9 @@ def could_be_password(value: str) -> bool:
 
 def could_be_chosen(value: str) -> bool:
     """Return whether a word looks like a password that a person chose: letters with a symbol or at least two digits.
-    Used where the text around it says less, so mail addresses, dates, versions, file names and products do not
-    count."""
+
+    Used where the text around it says less, so mail addresses, dates, versions, file names and products do not count.
+    """
     value = value.rstrip(".,;:)").strip("*_`")
     digits = sum(letter.isdigit() for letter in value)
     symbols = sum(letter in _SYMBOLS for letter in value)
@@ -221,8 +224,9 @@ def has_mixed_case(value: str) -> bool:
 
 def looks_random(run: str, before: str) -> bool:
     """Return whether a bare run of 32 to 200 characters looks like a key: mixed, with three kinds of characters.
-    `before` is the text before it. Hashes, UUIDs, file data, public keys, addresses, paths and long names do not
-    count."""
+
+    `before` is the text before it. Hashes, UUIDs, file data, public keys, addresses, paths and long names do not count.
+    """
     core = run.rstrip("=").strip("-_/")
     if not 32 <= len(core) <= LONGEST_KEY or run.lstrip("-_=").startswith(_HARMLESS_STARTS) or is_placeholder(core):
         return False

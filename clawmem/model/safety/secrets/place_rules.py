@@ -10,9 +10,11 @@ from clawmem.model.named_tuple import NamedTuple
 
 
 class PlaceRule(NamedTuple):
-    """A pattern, and the words in small letters of which a text must have one, separated by bars. Many words are
-    common: `needs` is what else a text must have before the pattern is worth compiling, one of some signs, or a word of
-    so many characters with letters and a digit."""
+    """A pattern, and the words in small letters of which a text must have one, separated by bars.
+
+    Many words are common: `needs` is what else a text must have before the pattern is worth compiling, one of some
+    signs, or a word of so many characters with letters and a digit.
+    """
 
     words: str
     pattern: str

@@ -413,8 +413,10 @@ def plain_forms(text: str) -> Iterator[TextForm]:
 
 
 def joined_forms(text: str) -> Iterator[tuple[TextForm, tuple[str, ...]]]:
-    """Yield the text with joined lines, and the text without percent-encoding, each with the rules to look for. Only
-    these rules apply, because joined lines form words that nobody wrote."""
+    """Yield the text with joined lines, and the text without percent-encoding, each with the rules to look for.
+
+    Only these rules apply, because joined lines form words that nobody wrote.
+    """
     for pattern, change in ((_BREAK, _nothing), (_PERCENT, _decoded)):
         if pattern.search(text):
             asked = candidate_rules(_changed(text, pattern, change))

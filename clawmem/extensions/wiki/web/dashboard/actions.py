@@ -113,9 +113,10 @@ _OUTCOMES = ("useful", "useless", "harmful")
 
 
 def metrics_data(runtime: Runtime, known: KnownWeeks | None = None) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Return the numbers, and a notice for each thing that could not be counted. Nothing is written. `use.served`
-    counts the facts that sessions were shown, and the outcomes are what they reported of them. A process that asks more
-    than once passes the same `known`."""
+    """Return the numbers, and a notice for each thing that could not be counted. Nothing is written.
+
+    `use.served` counts the facts that sessions were shown, and the outcomes are what they reported of them. A process
+    that asks more than once passes the same `known`."""
     vault, caller = runtime.vault(), runtime.caller()
     state = status(vault, stamp(caller.now)[:10])
     counted = memory_metrics(vault, caller, WEEKS, known)

@@ -140,8 +140,10 @@ class Login(NamedTuple):
 
 
 class Access:
-    """The logins of one server. `area` is the unguessable first part of every path behind the login. Browsers send
-    cookies to all ports of a host, but only for their path; so a server on another port does not get ours."""
+    """The logins of one server.
+
+    `area` is the unguessable first part of every path behind the login. Browsers send cookies to all ports of a host,
+    but only for their path; so a server on another port does not get ours."""
 
     def __init__(self, port: int) -> None:
         self.port = port

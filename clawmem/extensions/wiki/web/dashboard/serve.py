@@ -169,8 +169,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def serve(runtime: Runtime, port: int | None, opens: bool, idle_minutes: float, started: Callable[[str], None]) -> None:
-    """Serve until Ctrl-C, SIGTERM, SIGHUP, the Stop button, or so many minutes without a request (0: never). Give the
-    address to `started`, and with `opens` to a browser. Raise Refused if the port is taken."""
+    """Serve until Ctrl-C, SIGTERM, SIGHUP, the Stop button, or so many minutes without a request (0: never).
+
+    Give the address to `started`, and with `opens` to a browser. Raise Refused if the port is taken.
+    """
     gc.enable()  # a short command needs no collection, but this process lives for long
     # What reads the history changes the environment of the process for a moment: requests use a copy.
     environment = {key: value for key, value in runtime.environment.items() if key != "CLAWMEM_SESSION"}
