@@ -256,7 +256,7 @@ class Runtime:
             text, rule = self.environment.get("CLAWMEM_WORKFLOW") or None, "CLAWMEM_WORKFLOW"
         if text is None:
             return None
-        from clawmem.model.records.workflow import check_workflow  # few calls name one
+        from clawmem.model.records.task import check_workflow  # few calls name one
 
         return check_workflow(_not_empty(text, rule, "the workflow's id"))
 

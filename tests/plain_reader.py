@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clawmem.learning.attribution.sentences import said_by_user
-from clawmem.learning.by_model.extraction import Extraction
+from clawmem.learning.by_model.telemetry import Extraction
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor
 from clawmem.learning.reconciling.entities import people_of, session_of

@@ -106,7 +106,7 @@ def test_add_a_verb(copy: Copy, vault_root: Path) -> None:
 
 def test_an_ingest_format_is_in_completion_help_and_manual_by_its_row_alone(copy: Copy, vault_root: Path) -> None:
     table = copy.folder / "clawmem/model/transcripts/formats.py"
-    row = '    "parrot": TranscriptFormat("a chat of Parrot", chat.fits_chat, chat.read_chat),\n'
+    row = '    "parrot": TranscriptFormat("a chat of Parrot", exports.fits_chat, exports.read_chat),\n'
     table.write_text(table.read_text().replace("RECORDS = {\n", "RECORDS = {\n" + row))
     assert "parrot" in copy.clawmem("ingest", "--help", cwd=vault_root).out
     line = "clawmem ingest x --format p"

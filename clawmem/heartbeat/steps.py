@@ -14,7 +14,7 @@ from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narrati
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
 from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
 from clawmem.learning.adapt import AdaptResult, adapt
-from clawmem.learning.by_model.extraction import BY_RULES
+from clawmem.learning.by_model.telemetry import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
 from clawmem.learning.pending import propose_unread

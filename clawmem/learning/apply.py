@@ -22,7 +22,6 @@ from clawmem.learning.by_model.answers import (
     parse_answer,
     usable_line,
 )
-from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.grounding import find_quote
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
@@ -37,7 +36,7 @@ from clawmem.learning.by_model.task import (
     is_readable,
     piece_label,
 )
-from clawmem.learning.by_model.telemetry import reading_event
+from clawmem.learning.by_model.telemetry import Extraction, reading_event
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import after_cursor, pieces_to_read, waiting_count
 from clawmem.learning.reconciling.round_state import REFUSED, LearningCandidate
@@ -270,8 +269,7 @@ def _marks(answer: Mapping[str, Any], task: ReadingTask, caller: Caller) -> Iter
 
 
 def _grants(answer: Mapping[str, Any], task: ReadingTask) -> tuple[list[Grant], list[str]]:
-    """Return the grants that messages make, and for those that their speakers may not make, or that are unclear, what
-    a person can do."""
+    """Return the grants of messages, and what a person can do about those not permitted or unclear."""
     policy, found, notices = task.policy, [], []
     records = answer.get("grants", {}) if policy is not None else {}
     pairs = ((piece.event, record) for piece in task.shown for record in records.get(piece_label(piece), ()))

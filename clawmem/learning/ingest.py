@@ -307,8 +307,7 @@ def _change(work: WriteScope, events: Sequence[Event], source: str) -> Change:
 def _clean(
     messages: Iterable[Message | SkippedLine], vault: Vault, skipped: list[SkippedLine], redacted: list[int]
 ) -> Iterator[Message]:
-    """Yield the messages without credentials. Add the others to `skipped`, and the lines of those that were changed to
-    `redacted`."""
+    """Yield the messages without credentials. Note the others in `skipped`, changed ones in `redacted`."""
     for message in messages:
         safe = message if isinstance(message, SkippedLine) else _without_secret(message, vault)
         if isinstance(safe, SkippedLine):
@@ -335,8 +334,7 @@ def _has_only_codes(message: Message) -> bool:
 
 
 def _secret_in(message: Message) -> tuple[str, str] | None:
-    """Return the rule that finds a credential in a message, and where. Ids and metadata may look random without being
-    secret."""
+    """Return the rule that finds a credential in a message, and where. Ids and metadata may look random."""
     match = find_secret(message.text)
     if match:
         return match.rule, "it"

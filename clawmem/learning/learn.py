@@ -10,8 +10,7 @@ from typing import NamedTuple
 from clawmem.errors import Unreadable
 from clawmem.learning.adapt import current_adaptation
 from clawmem.learning.attribution.sentences import said_by_user
-from clawmem.learning.by_model.extraction import BY_RULES, Extraction, ledger_paths
-from clawmem.learning.by_model.telemetry import add_event, with_lines
+from clawmem.learning.by_model.telemetry import BY_RULES, Extraction, add_event, ledger_paths, with_lines
 from clawmem.learning.reconciling.entities import people_of, session_of
 from clawmem.learning.reconciling.gate import DEFAULT_LIMITS
 from clawmem.learning.reconciling.round import Extractor, LearningRound, RoundLimits
@@ -176,8 +175,7 @@ def learn_from(
 
 
 def _mark(work: WriteScope, marks: Sequence[Event], grants: Sequence[Grant]) -> None:
-    """Commit the marks of messages that are not for everybody, and what messages grant; what is there already is not
-    written again."""
+    """Commit the marks of messages that are not for everybody, and the grants of messages, each once."""
     log = work.read(GRANTS_PATH) or b""
     fresh = list({grant.id: grant for grant in grants if grant.id.encode() not in log}.values())
     words = [counted(len(marks), "message") + " marked"] if marks else []

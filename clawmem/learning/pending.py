@@ -12,7 +12,6 @@ from clawmem.errors import InvalidInput
 from clawmem.index.search.lookup import facts_about, facts_from_event
 from clawmem.index.tables.background import exact_counter
 from clawmem.learning.attribution.sentences import said_by_user
-from clawmem.learning.by_model.extraction import ledger_paths
 from clawmem.learning.by_model.known import Surroundings
 from clawmem.learning.by_model.task import (
     EventPiece,
@@ -24,6 +23,7 @@ from clawmem.learning.by_model.task import (
     split_events,
     task_text,
 )
+from clawmem.learning.by_model.telemetry import ledger_paths
 from clawmem.learning.reconciling.entities import conversation_of, people_of, session_of
 from clawmem.learning.reconciling.gate import judge
 from clawmem.learning.rules.rules import candidate_in
@@ -252,8 +252,7 @@ class CandidatesResult(NamedTuple):
 
 
 def propose_unread(vault: Vault, caller: Caller, dry_run: bool = False) -> CandidatesResult:
-    """File the strongest sentence of each of the newest messages that nobody has read for twelve hours, at most
-    `heartbeat.candidates` a day."""
+    """File the strongest sentence of messages unread for 12 hours, at most `heartbeat.candidates` a day."""
     most = vault.settings.whole("heartbeat.candidates")
     if not most:
         return CandidatesResult()

@@ -25,7 +25,7 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.learning.adapt import current_adaptation
-from clawmem.learning.by_model.extraction import RULES
+from clawmem.learning.by_model.telemetry import RULES
 from clawmem.learning.reconciling.entities import (
     RELATION_PREDICATES,
     EntityTitles,
@@ -141,8 +141,7 @@ def promotion_tasks(
 def apply_promotion(
     vault: Vault, caller: Caller, key: str, answer: Mapping[str, Any], days: Sequence[str] = (), judge: str = ""
 ) -> PromoteResult | None:
-    """Promote and place facts by an answer of `judge`, or of the calling agent, to a task of `promotion_tasks`. Return
-    None if no such task waits."""
+    """Promote and place facts by an answer of `judge`, or of the agent. Return None if no such task waits."""
     from clawmem.learning.by_model.judge import judged_facts  # only where a reader is asked
 
     asked = promotion_tasks(vault, caller, days).get(key)

@@ -85,10 +85,7 @@ class EntityNames:
         self._names["user"] |= self._names[normal(user)]
 
     def whose(self, text: str, entity: str) -> SubjectPhrase | None:
-        """Return the subject of a text if it is the entity that holds it.
-
-        In the default entity the subject may be any known entity or the user.
-        """
+        """Return the subject of a text if it is its entity; in the default one, any known entity or the user."""
         for head, rest, owned in _heads(text):
             name = normal(head)
             bare = name.removeprefix("the ")
@@ -319,10 +316,7 @@ def _parsed(data: bytes | None, path: str) -> Sequence[Fact]:
 
 
 def _needs_triple(index: Index, fact: Fact) -> bool:
-    """Return whether a fact still needs a triple.
-
-    A fact that replaces another one inherits its relation, which may not match the new words.
-    """
+    """Return whether a fact needs a triple. One that replaces another inherits a relation, which may not fit."""
     if not fact.is_current or fact.object or _is_learned(fact):
         return False
     if not (fact.subject or fact.predicate or fact.relation_phrase):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.learning.by_model.extraction import RULES
+from clawmem.learning.by_model.telemetry import RULES
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.promote import PromoteResult
 from clawmem.learning.reconciling.round_state import (
@@ -146,8 +146,7 @@ def candidate_line(candidate: LearningCandidate) -> str:
 
 
 def promotion_data(result: PromoteResult, explain: bool, run: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the promotion of one day as JSON, with the record of a model's run. With `explain`, include every
-    candidate."""
+    """Return the promotion of a day as JSON, with the model's run; with `explain`, every candidate."""
     shown = result.verdicts if explain else [*result.kept, *result.waiting]
     return {
         "date": result.on,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import PlacedFact, all_facts, by_ids, event_day, facts_containing, facts_of_days
 from clawmem.index.tables.store import Index
-from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.attribution.quoted import may_be_shown
 from clawmem.learning.by_model.telemetry import model_run
 from clawmem.llm.loop import answer_schema, data_lines, grounded
 from clawmem.llm.presets import ModelTask, checked_answer
@@ -33,7 +33,6 @@ from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
 from clawmem.model.records.event import Event, ledger_path, parse_events
 from clawmem.model.records.strict_json import checksum
-from clawmem.model.safety.secrets.find import find_secret
 from clawmem.vault.vault import Vault
 
 # For at most this many days the index is queried by day.
@@ -240,7 +239,7 @@ def narrative_of_answer(
 ) -> tuple[DayNarrative, tuple[str, ...]]:
     """Return the narrative of a day from an answer, and notices of what was left out."""
     found = grounded(answer, PARTS, _records(stated, withdrawn))
-    lines = tuple(narrative_line(sentence.part, sentence.text, sentence.cites) for sentence in found.sentences)
+    lines = tuple(f"- {part.capitalize()}: {text} ({', '.join(cites)})" for part, text, cites in found.sentences)
     return DayNarrative(lines, facts_checksum(stated, withdrawn)), found.notices
 
 
@@ -249,7 +248,7 @@ def _records(stated: Sequence[DayFact], withdrawn: Sequence[DayFact]) -> dict[st
     gone = {day_fact.fact.id for day_fact in withdrawn}
     rows = [*withdrawn, *(day_fact for day_fact in stated if day_fact.fact.id not in gone)][:MOST_FACTS]
     return {
-        row.fact.id: _record(row, "withdrawn" if row.fact.id in gone else "") for row in rows if _may_be_shown(row.fact)
+        row.fact.id: _record(row, "withdrawn" if row.fact.id in gone else "") for row in rows if may_be_shown(row.fact)
     }
 
 
@@ -265,10 +264,6 @@ def _record(other_fact: DayFact, status: str) -> Mapping[str, Any]:
         "true_from": fact.valid_from,
         "true_until": fact.valid_to,
     }
-
-
-def _may_be_shown(fact: Fact) -> bool:
-    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
 MENTIONS = "Mentioned, and kept as notes only:"
@@ -358,11 +353,6 @@ def still_grounded(narrative: DayNarrative, known: Iterable[str]) -> DayNarrativ
     """Return the narrative without the lines that cite a fact that is not among these ids."""
     ids = frozenset(known)
     return narrative._replace(lines=tuple(line for line in narrative.lines if ids.issuperset(_CITED.findall(line))))
-
-
-def narrative_line(part: str, text: str, cites: Iterable[str]) -> str:
-    """Return a sentence of a narrative as a line of the page, with the ids that it cites."""
-    return f"- {part.capitalize()}: {text} ({', '.join(cites)})"
 
 
 def mentions_of(page: str) -> tuple[str, ...]:

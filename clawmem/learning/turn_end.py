@@ -1,4 +1,8 @@
-"""The question at the end of an agent's turn, where no model reads later: what was worth keeping, and is not stored."""
+"""The question at the end of an agent's turn, where no model reads later: what was worth keeping, and is not stored.
+
+How much a sentence looks like something to keep is a weighted sum of signs in its words. The weights are those of a
+logistic regression; docs/decisions/agents.md has the figures. Each list has English, German, Spanish and French words.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ import math
 import re
 from collections.abc import Iterator
 
-from clawmem.learning.signs import keeping_score
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.recalled_text import wrap_context
 from clawmem.vault.vault import Vault
@@ -58,3 +61,105 @@ def _own_sentences(text: str) -> Iterator[str]:
     for line in _FOREIGN.sub(" … ", text).split("\n"):
         if not _OUTPUT.match(line):
             yield from (sentence for sentence in _ENDS.split(line) if sentence.strip(" …-*\t"))
+
+
+# What may stand before the word that tells what a sentence does.
+_LEADS = frozenset(
+    "ok okay k kk yes yep no nope nah fine and but so now then also just hey hm hmm oh ah wait please pls plz first"
+    " next well anyway great cool und aber dann jetzt bitte mal gut na ja nein y e oye entonces ahora por favor"
+    " porfa bueno dale sí et alors bon oui non maintenant puis stp".split()
+)
+_ASKING = frozenset(
+    "what whats what's why how who where when which whose can could would will should shall is are was were do does"
+    " did has have isn't aren't doesn't didn't any wie warum wieso wer wo wann welche welcher welches kannst"
+    " könntest kann würde soll sollte ist sind hast habt gibt qué cómo quién dónde cuándo cuánto cuál puedes podrías"
+    " hay est-ce quoi quel quelle quels quelles comment pourquoi qui où quand combien".split()
+)
+_TASKS = tuple(
+    "lets let's answer add argue build bump cancel cd center change check clean commit compar compil compos comput"
+    " continu convert copy count creat crop cut debug delet deploy describ divid do draft draw drop explain export"
+    " extract fill find fix flash format generat get giv go grab grep help implement import improv insert install"
+    " invent keep leav list look mak merg mock mov open past play plot print proofread pull push put read rebas"
+    " refactor remov renam replac reply rerun restart restor revert review rewrit roast run search send set shorten"
+    " show solv sort split squash start stop suggest summari switch tak tell test translat trim try turn undo updat"
+    " upgrad us write i'd mach zeig schreib prüf schau füg lösch benenn änder erklär erzähl gib fass such lass lauf"
+    " nimm nenn setz bau bring übersetz ergänz korrigier verschieb räum rechne versuch warte pon haz cambia corre"
+    " ejecuta borra añade agrega crea escribe revisa busca explica explíca muestra dame dime divide genera quita"
+    " arregla traduce resume prueba recuérdame sube mueve necesito mets fais ajoute attends écris corrige rédige"
+    " renomme supprime montre explique invente trouve lance relance prends crée vérifie regarde donne dis traduis"
+    " résume essaie enlève".split()
+)
+_LONGEST_ENDING = 3
+_SUPPOSED = (
+    "if we ever|if i ever|if we had|if you had|if we did|if we were|if i were|if we decided|if we moved|"
+    "what if|suppose|imagine|hypothetical|hypothetically|might|maybe|someday|some day|one day|joke|"
+    "joking|kidding|haha|lol|riddle|thinking out loud|who knows|wonder|supongamos|si algún|algún día|"
+    "jajaja|angenommen|würde|wäre|hätte|vielleicht|si un jour|plaisantais|peut-être"
+).split("|")
+_PASSING = (
+    "brb|right now|just now|at the moment|for now|for today|one sec|a minute|meanwhile|in the meantime|"
+    "this one|this function|this screen|this diff|this morning|this afternoon|here|tired|coffee|lunch|"
+    "cooking|tea|train|wifi|laptop|meeting until|see you|thanks|thank you|thx|sorry|weather|headache|"
+    "bored|one-off|today|heute|grad|gerade|eben|kurz|puh|moin|danke|im zug|hoy|espera|aeropuerto|"
+    "metro|calor|gracias|ahora mismo|ce soir|tram|merci|désolé|aujourd'hui|à demain"
+).split("|")
+# What is seen in the work at hand: of how it is now, and of one of several.
+_SEEN = (
+    "still|again|look|looks|sounds|feels|reads|too|a bit|kind of|kinda|better|wrong|broken|forgot|"
+    "you wrote|you deleted|you made|you pasted|first one|second one|third one|last one|other one|"
+    "next one|the first|the second|the third|option a|option b|jumps|overlaps|cut off|blank|empty|"
+    "crash|crashes|stuck|slow|typo|diff|scroll|hover|button|tooltip|screenshot|the console|i like|"
+    "i think|i guess|i don't get|i can't see|i saw|i tried|i pulled|i touched|error|fails|fail|failed|"
+    "ugly|noisy|immer noch|nochmal|zu|etwas|besser|falsch|kaputt|vergessen|sieht|klingt|find ich|"
+    "glaub|leer|langsam|springt|zweite|erste|todavía|otra vez|muy|demasiado|mejor|falta|vacía|vacío|"
+    "sale|parece|suena|opino|segunda|segundo|tapa|toujours pas|encore|trop|mieux|vide|déborde|"
+    "un peu|moche|deuxième|l'autre|cache"
+).split("|")
+_LASTING = (
+    "always|never|ever|every|every time|everyone|everything|from now on|from here on|anymore|any more|"
+    "no longer|by default|instead|because|remember|forget|rule|rules|policy|since|until|for good|"
+    "don't|no new|only|nobody|gets|ask me|we|our|my|i'm|is called|named|owns|left|moved|switched|"
+    "changed|gone|dead|decided|prefer|prefers|like|likes|hate|hates|allergic|immer|nie|niemals|"
+    "ab jetzt|ab sofort|künftig|statt|nicht mehr|kein|keine|keinen|seit|weil|nur|wir|unser|unsere|"
+    "mein|meine|bis|gehört|macht jetzt|lieber|siempre|nunca|ya no|a partir|desde|hasta|porque|"
+    "nada de|nos|nuestro|nuestra|mi|no me|solo|ahora la|ahora el|ahora es|toujours|jamais|désormais|"
+    "dorénavant|plus|jusqu'à|parce|on|nous|notre|mon|ma|pas de|c'est"
+).split("|")
+_WORD = re.compile(r"\w+(?:['-]\w+)*")
+_NAME = re.compile(r"(?<=[\w,;)] )[A-ZÀ-Þ][\w-]*[a-z]")
+_WEIGHTS = {
+    "always": -2.84, "says": 2.05, "lasting": 0.39, "name": 0.79, "digit": 0.85, "comma": 0.82, "colon": 0.38,
+    "over 8 words": 0.26, "under 3 words": -0.87, "question": -0.99, "asks": -0.96, "task": -0.13, "supposed": -0.58,
+    "passing": -2.14, "seen": -0.94, "task, lasting": 0.26, "task, comma": 0.23, "says, lasting": 0.81,
+    "says, seen": -1.24, "says, name": 0.52,
+}  # fmt: skip
+
+
+def keeping_score(sentence: str) -> float:
+    """Return how much a sentence looks like something to keep: with 0 it is as likely as not in a turn of an agent."""
+    return _WEIGHTS["always"] + sum(_WEIGHTS[name] * number for name, number in features(sentence).items())
+
+
+def features(sentence: str) -> dict[str, int]:
+    """Return what a sentence has of each kind of sign, by the names in the table of weights."""
+    words = _WORD.findall(sentence.lower().replace("’", "'"))
+    plain = f" {' '.join(words)} "
+    first = next((word for word in words if word not in _LEADS), "")
+    question = sentence.rstrip(' )"…').endswith("?") or "¿" in sentence
+    asks = question or first in _ASKING or first.startswith("qu'")
+    task = any(first.startswith(stem) and len(first) - len(stem) <= _LONGEST_ENDING for stem in _TASKS)
+    has = {
+        name: sum(f" {cue} " in plain for cue in table)
+        for name, table in (("supposed", _SUPPOSED), ("passing", _PASSING), ("seen", _SEEN), ("lasting", _LASTING))
+    }
+    seen, lasting, name = has["seen"] > 0, has["lasting"] > 0, _NAME.search(sentence) is not None
+    says, comma = not (asks or task or has["supposed"]), ", " in sentence
+    return {
+        "question": question, "asks": asks, "task": task, "supposed": has["supposed"] > 0,
+        "passing": has["passing"] > 0, "seen": seen, "lasting": min(2, has["lasting"]), "name": name,
+        "digit": re.search(r"\d", sentence) is not None,
+        "under 3 words": len(words) < 3, "over 8 words": len(words) > 8, "comma": comma,
+        "colon": re.search(r"[:=]\s", sentence) is not None, "says": says, "task, lasting": task and lasting,
+        "task, comma": task and comma, "says, lasting": says and lasting, "says, seen": says and seen,
+        "says, name": says and name,
+    }  # fmt: skip

@@ -14,7 +14,7 @@ from clawmem.errors import ModelFailed
 from clawmem.llm.budget import FREE, Prices
 from clawmem.llm.choice import LOCAL_PROVIDERS, PACKAGE, Model, is_local
 from clawmem.llm.presets import PROMPT_PLACE, ModelCommand, program_path
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import one_line, shorten
 from clawmem.model.safety.secrets.find import redact
 from clawmem.programs import install_command, run_within_limits
 
@@ -93,8 +93,7 @@ def prices_of(model: Model) -> Prices | None:
 
 
 def check_model(model: Model) -> None:
-    """Raise ModelFailed if no call can work: the program or litellm is missing, the provider is unknown, or the key is
-    not set."""
+    """Raise ModelFailed if no call can work: no program or litellm, an unknown provider, or no key."""
     if model.command and program_path(model.command) is None:
         raise ModelFailed(
             f"The program {model.command.words[0]}, which calls the model, was not found.",
@@ -169,8 +168,7 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:
-    """Return the answer to a request and how long it took, in milliseconds. Raise ModelTimeout, or what `_failure`
-    makes of an error."""
+    """Return the answer to a request and its milliseconds. Raise ModelTimeout, or what `_failure` makes of an error."""
     started = time.monotonic()
     outcome = _within(lambda: function(**request), request["timeout"] + 0.5)
     took = round((time.monotonic() - started) * 1000)
@@ -245,8 +243,7 @@ def _reason(problem: Exception, model: Model) -> str:
 def _shortened_reason(message: str, model: Model) -> str:
     if model.api_key:
         message = message.replace(model.api_key, "[key]")
-    text = _CLASSES.sub("", one_line(redact(message)).replace("litellm.", ""))
-    text = text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON].rstrip() + "…"
+    text = shorten(_CLASSES.sub("", one_line(redact(message)).replace("litellm.", "")), _LONGEST_REASON)
     return text if text.endswith((".", "!", "?", "…")) else text + "."
 
 

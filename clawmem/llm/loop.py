@@ -17,7 +17,7 @@ from clawmem.llm.budget import Account, Spent
 from clawmem.llm.choice import Meter, Model, Purse
 from clawmem.llm.client import Message, ModelTimeout, ModelUnreachable, Reply, RequestRejected, call
 from clawmem.llm.prompts import prompt
-from clawmem.model.language.text import counted, one_line
+from clawmem.model.language.text import counted, one_line, shorten
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.safety.secrets.find import find_secret
 
@@ -74,8 +74,7 @@ def ask(
 
 
 def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
-    """Return the reply as plain data, or what is wrong with it. Reasoning before the JSON, a code fence and prose
-    around it are left out."""
+    """Return the reply as plain data, or what is wrong. Reasoning, a code fence and prose around it are left out."""
     import jsonschema  # only needed for answers
 
     text = without_reasoning(reply.text)
@@ -94,7 +93,7 @@ def check_reply(reply: Reply, schema: Mapping[str, Any]) -> CheckedAnswer:
     problem = next(iter(validator.iter_errors(found[0])))
     place = "/".join(str(part) for part in problem.absolute_path) or "the whole answer"
     return CheckedAnswer(
-        None, f"The answer has the wrong form at {place}: {_clipped(problem.message, _LONGEST_PROBLEM)}."
+        None, f"The answer has the wrong form at {place}: {shorten(one_line(problem.message), _LONGEST_PROBLEM)}."
     )
 
 
@@ -173,14 +172,9 @@ def _late(model: Model, account: Account, seconds: float) -> BudgetSpent | Model
 
 def _correction(reply: Reply, problem: str) -> list[Message]:
     return [
-        {"role": "assistant", "content": _clipped(reply.text, _LONGEST_ECHO) or "(nothing)"},
+        {"role": "assistant", "content": shorten(one_line(reply.text), _LONGEST_ECHO) or "(nothing)"},
         {"role": "user", "content": prompt("again").format(problem=problem)},
     ]
-
-
-def _clipped(text: str, most: int) -> str:
-    line = one_line(text)
-    return line if len(line) <= most else line[:most].rstrip() + "…"
 
 
 _TAGS = "think|thinking|thought|reasoning|reflection|seed:think"

@@ -14,14 +14,7 @@ from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import GUARDRAIL, Fact
 from clawmem.model.facts.pulled import PULLED, origin_of
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import (
-    Author,
-    Change,
-    agent_author,
-    is_about_premises,
-    subject_line,
-    trailers,
-)
+from clawmem.model.records.change import Author, Change, agent_author, is_about_premises, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, items_path, name_of_path
 from clawmem.model.settings.permission import UPKEEP
 from clawmem.vault.commit.transaction import Transaction

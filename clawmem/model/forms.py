@@ -84,9 +84,7 @@ def no_other_keys(kind: _Class) -> _Class:
 
 
 def read_record(kind: Callable[..., _Record], value: Any, **known: Any) -> _Record:
-    """Return the record of a class in a JSON or YAML value. Raise WrongValue, which names the key.
-
-    `known` are fields that are not keys of the value."""
+    """Return the record of a class in a value. Raise WrongValue with the key. `known` are fields that are no keys."""
     if not isinstance(value, Mapping):
         raise WrongValue(f"must be an object, but is {shown(value)}")
     fields = fields_of(kind)
@@ -140,9 +138,9 @@ def to_record(value: Any, left_out: Collection[Any] = (None, ())) -> dict[str, A
     return found | dict(getattr(value, _EXTRA, {}))
 
 
-def render_lines(records: Iterable[Any], left_out: Collection[Any] = (None, ())) -> bytes:
+def render_lines(records: Iterable[Any]) -> bytes:
     """Return records of classes as a log, one a line."""
-    lines = (json.dumps(to_record(record, left_out), ensure_ascii=False) for record in records)
+    lines = (json.dumps(to_record(record, (None, ())), ensure_ascii=False) for record in records)
     return "".join(f"{line}\n" for line in lines).encode()
 
 

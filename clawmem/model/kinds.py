@@ -34,40 +34,20 @@ OWN, LIFE, RECORDS, CONFIGURATION, ALL, EVERYONE = "own", "life", "records", "se
 # raises and is enough for most kinds.
 FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG = "facts", "events", "summary", "proposal", "settings", "catalog"
 REDACTIONS, PARSE, NONE, TASK = "redactions", "parse", "none", "task"
-CHECKS = (FACTS, EVENTS, SUMMARY, PROPOSAL, SETTINGS, CATALOG, REDACTIONS, TASK, PARSE, NONE)
 
 # How the index takes the file in: a table in `index/tables/intake.py` has a function for each but NONE.
 PAGE, ACCESSES = "page", "accesses"
-INDEXES = (FACTS, EVENTS, SUMMARY, PROPOSAL, PAGE, ACCESSES, NONE)
 
 # How two versions merge: a table in `model/merging/files.py` has a function for each.
 RECORD, CURSOR, ADAPTATION, NOTE = "record", "cursor", "adaptation", "note"
 YAML, NAMES, TEXT, SESSION, DIGESTION = "yaml", "names", "text", "session", "digestion"
-MERGES = (
-    FACTS,
-    EVENTS,
-    RECORD,
-    PROPOSAL,
-    CURSOR,
-    ADAPTATION,
-    REDACTIONS,
-    ACCESSES,
-    PAGE,
-    NOTE,
-    YAML,
-    NAMES,
-    TEXT,
-    *(SESSION, DIGESTION, TASK),
-)
 
 # What undo does: fact by fact, event by event, with the entity (SUMMARY), line by line (NOTE), a whole page but for its
 # generated part (PAGE), the whole file, never (NEVER), or whole unless a redaction would be forgotten (REDACTIONS).
 FILE, NEVER = "file", "never"
-UNDOS = (FACTS, EVENTS, SUMMARY, NOTE, PAGE, FILE, REDACTIONS, NEVER)
 
 # Credentials: every text is searched, or each message was searched when it was ingested.
 SEARCHED, AT_INGEST = "searched", "at ingest"
-SECRETS = (SEARCHED, AT_INGEST)
 
 # The value of `render` where clawmem keeps the bytes that a person wrote.
 AS_WRITTEN = "as written"
@@ -258,7 +238,7 @@ KINDS: tuple[FileKind, ...] = (
         RECORD, (OWN,),
     )._replace(undo=NEVER),
     _page("scratchpad", "agents/*/scratchpads/*.md", places=(OWN,), owner=MIXED),
-    yaml_kind("workflow", "workflows/*.yaml", "clawmem.model.records.workflow:parse_workflow", PARSE),
+    yaml_kind("workflow", "workflows/*.yaml", "clawmem.model.records.task:parse_workflow", PARSE),
     _page("wiki page", "wiki/**/*.md", places=(RECORDS,), owner=MIXED, index=PAGE),
     yaml_kind("failure modes", "governance/failures.yaml", "clawmem.model.records.failure:parse_modes", PARSE),
     json_kind(

@@ -15,7 +15,7 @@ from clawmem.model.facts.catalog import ASK, CONFIDENCE, NEWEST, Catalog
 from clawmem.model.facts.gates import confident_winner
 from clawmem.model.proposals.proposal import APPROVED, BY_EVALUATION, BY_KIND, BY_STRATEGY, OPEN, SUPERSEDE, Proposal
 from clawmem.model.proposals.routes import Delegation, RoutedItem, last_match, read_delegations
-from clawmem.model.records.workflow import FOLDER, parse_workflow
+from clawmem.model.records.task import WORKFLOWS, parse_workflow
 from clawmem.review.reviewers import DELEGATIONS, item_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -83,8 +83,8 @@ def agreement(vault: Vault) -> AgreementReport:
 def _workflow_strategies(vault: Vault) -> dict[str, str]:
     """Return the strategies that readable workflows set, by workflow."""
     found = {}
-    for path in sorted((vault.root / FOLDER).glob("*.yaml")):
-        name = f"{FOLDER}/{path.name}"
+    for path in sorted((vault.root / WORKFLOWS).glob("*.yaml")):
+        name = f"{WORKFLOWS}/{path.name}"
         try:
             workflow = parse_workflow(vault.read(name) or b"", name, parse_yaml)
         except ClawmemError:

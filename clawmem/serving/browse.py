@@ -9,10 +9,9 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import is_all_in_reach
 from clawmem.index.search.channels import FactFilter, facts_in_rows, passing_with_more, sketches, sketches_of_ids
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project
+from clawmem.index.search.listing import ListOrder, facts_in_use, listed_rows, names_project, realms_of_work
 from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadable_notices
 from clawmem.index.search.lookup import find_fact as find_fact
-from clawmem.index.search.scoped import realms_of_work
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances, served_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.permission import check_may_read, may_read
@@ -20,8 +19,7 @@ from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.reach import PROJECT
 from clawmem.model.facts.validity import last_true, untrue_reason
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.lifecycle.tiers import SCORE_POLICY
+from clawmem.model.lifecycle.tiers import SCORE_POLICY, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import Entity, visible_owners
@@ -124,8 +122,7 @@ def list_facts(
     status: str | None = None,
     newest: bool = False,
 ) -> FactList:
-    """Return the facts that pass a filter, hot before warm before cold, or as people read them (`ListOrder`). Listing
-    does not count as an access."""
+    """Return the facts that pass a filter, in the order of `ListOrder`. Listing does not count as an access."""
     counted = count_accesses(unfolded_accesses(vault))
     order = ListOrder(caller.now, caller.agent, vault.settings.words("tiers.policy"), tier, status, newest)
 

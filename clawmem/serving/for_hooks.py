@@ -12,9 +12,9 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import counted, normal, shorten
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.pages.tokens import servable, shorten, token_bound
+from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners
@@ -78,7 +78,7 @@ def start_text(
     newest first. `turns_on` is the command by which a person lets a program read; a sub-agent gets none, and is not
     told what is unread."""
     # A prompt needs none of these.
-    from clawmem.index.search.scoped import namesakes
+    from clawmem.index.search.listing import namesakes
     from clawmem.memory.health.status import unread_messages
     from clawmem.serving.context.context import context
 
@@ -230,8 +230,7 @@ def _telling(text: str) -> list[str]:
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the stems of the words for what a prompt is about, and of those that are no common words of English, such
-    as names."""
+    """Return the stems of the words for what a prompt is about, and of the rare ones, such as names."""
     from clawmem.model.language.common_words import COMMON_WORDS as FREQUENT
 
     person = normal(vault.settings.words("user.name")).split()

@@ -65,10 +65,7 @@ def neighbors(vault: Vault, reference: str, caller: Caller, wanted: FactFilter, 
 
 
 def shortest_path(vault: Vault, first: str, last: str, caller: Caller, wanted: FactFilter, longest: int) -> GraphWalk:
-    """Return the shortest path between two nodes.
-
-    Raise NotFound if no path has at most `longest` edges, and Refused if the search met too many nodes.
-    """
+    """Return the shortest path of two nodes. Raise NotFound above `longest` edges, Refused for too many nodes."""
     return run_query(vault, lambda index: _path(index, first, last, caller, wanted, longest))
 
 

@@ -28,13 +28,14 @@ from clawmem.model.records.task import (
     LAST,
     PASS,
     REJECT,
+    STATES,
     USUAL,
     Task,
+    Workflow,
     new_page,
     parse_task,
     task_path,
 )
-from clawmem.model.records.workflow import STATES, Workflow
 from clawmem.programs import Program, read_program, run_allowed
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import NotFound
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact, find_fact
-from clawmem.index.search.scoped import all_guardrails
 from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.remember import FactPlanner, without_secrets

@@ -15,9 +15,22 @@ from clawmem.model.language.text import as_one_file, check_statement, check_visi
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import slug
-from clawmem.model.records.task import CLOSED, DONE, REVIEW, Task, new_page, parse_task, task_path
+from clawmem.model.records.task import (
+    CLOSED,
+    DONE,
+    REVIEW,
+    WORKFLOWS,
+    Task,
+    Workflow,
+    check_workflow,
+    missing_in,
+    new_page,
+    parse_task,
+    parse_workflow,
+    task_path,
+    workflow_path,
+)
 from clawmem.model.records.task_moves import NewTask
-from clawmem.model.records.workflow import FOLDER, Workflow, check_workflow, missing_in, parse_workflow, workflow_path
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
@@ -160,4 +173,4 @@ def _unknown_modes(vault: Vault, workflow: Workflow) -> list[str]:
 
 
 def _ids(vault: Vault) -> list[str]:
-    return sorted(path.stem for path in (vault.root / FOLDER).glob("*.yaml"))
+    return sorted(path.stem for path in (vault.root / WORKFLOWS).glob("*.yaml"))

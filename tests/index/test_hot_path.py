@@ -30,7 +30,7 @@ def test_a_search_imports_nothing_heavy(clawmem: Command, vault_root: Path, envi
         [sys.executable, "-c", code], cwd=vault_root, env=environment, capture_output=True, text=True, check=True
     )
     loaded = set(json.loads(process.stdout.splitlines()[-1]))
-    assert "clawmem.index.tables.fts_engine" in loaded
+    assert "clawmem.index.tables.keyword" in loaded
     assert loaded.isdisjoint(HEAVY), sorted(loaded & set(HEAVY))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from clawmem.errors import Unreadable
 from clawmem.learning.adapt import PATH, adapt, current_adaptation
-from clawmem.learning.by_model.extraction import Extraction
+from clawmem.learning.by_model.telemetry import Extraction
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import learn_from
 from clawmem.learning.pending import after_cursor

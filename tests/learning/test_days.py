@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError
 from clawmem.heartbeat.loop import run_heartbeat
-from clawmem.learning.by_model.extraction import BY_RULES
+from clawmem.learning.by_model.telemetry import BY_RULES
 from clawmem.learning.ingest import ingest
 from clawmem.learning.learn import days_to_read, unread_events
 from clawmem.memory.history.undo import undo

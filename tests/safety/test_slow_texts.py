@@ -32,7 +32,7 @@ from clawmem.learning.rules.rules import statements as extract
 from clawmem.memory import checked_start
 from clawmem.memory.facts import redact as leftovers
 from clawmem.model.facts.catalog import Catalog
-from clawmem.model.language import foreign_dates, languages, question
+from clawmem.model.language import date_words, languages, question
 from clawmem.model.language.date_words import find_dates
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.event import Event
@@ -152,7 +152,7 @@ def _strings(module: str) -> list[str]:
 # Where a pattern is made of what is only known when it runs: the patterns themselves, or one for a sample word.
 MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.extensions.digest.phases", "join(words)"): lambda: [r"Jane\s+lives\s+in"],
-    ("clawmem.extensions.wiki.web.html", "*titles"): lambda: [r"`[^`]+`|(?<!\w)Jane(?!\w)"],
+    ("clawmem.extensions.wiki.web.notes", "*titles"): lambda: [r"`[^`]+`|(?<!\w)Jane(?!\w)"],
     ("clawmem.extensions.hub.contract", "shape['pattern']"): lambda: _of_the_contract(),
     ("clawmem.model.pages.daily", "re.escape(why)"): lambda: [r"^<!-- hidden by prop_1: (.*) -->$"],
     ("clawmem.memory.checked_start", "names"): lambda: [row[1] for row in checked_start._FAMILIES],
@@ -187,11 +187,11 @@ MADE_LATER: dict[tuple[str, str], Callable[[], list[Any]]] = {
     ("clawmem.model.language.languages", "words_of"): lambda: [
         pattern for code in ("ja", "zh") for pattern in (languages._stop_parts(code).pattern, "は|が|から")
     ],
-    ("clawmem.model.language.foreign_dates", "pattern"): lambda: [
-        pattern.pattern for code in languages.EVERY for _, pattern in foreign_dates._patterns(code)
+    ("clawmem.model.language.date_words", "pattern"): lambda: [
+        pattern.pattern for code in languages.EVERY for _, pattern in date_words._patterns(code)
     ],
-    ("clawmem.model.language.foreign_dates", "name"): lambda: [
-        day.pattern for code in languages.EVERY for _, day in foreign_dates._days(code)
+    ("clawmem.model.language.date_words", "name"): lambda: [
+        day.pattern for code in languages.EVERY for _, day in date_words._days(code)
     ],
     ("clawmem.model.facts.claims", "{{{size}}}"): lambda: [
         rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$" for size in range(1, 6)

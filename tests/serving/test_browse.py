@@ -14,7 +14,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
-from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.lifecycle.tiers import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, ledger_path, render_events
 from clawmem.serving.browse import analytics, list_stale, sources_of

@@ -8,7 +8,7 @@ from clawmem.errors import NotPermitted, Refused
 from clawmem.memory.facts.remember import remember
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import add_record
 from clawmem.work.session_end_records import WorkScope, lesson_record

@@ -13,7 +13,7 @@ from clawmem.memory.facts.revise import supersede
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.gates import goes_against, outcomes_of
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.vault import Vault
 from clawmem.work.decisions import add_record, record_outcome
 from clawmem.work.session_end_records import WorkScope, decision_record, lesson_record

@@ -197,8 +197,7 @@ def is_definition(text: str) -> bool:
 
 
 def plain(text: str) -> str:
-    """Return a passage as a plain statement: without bullet, quote marks, footnote marks, link targets and bold
-    marks."""
+    """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets."""
     unquoted = _QUOTED.sub("", text.strip())
     bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
     bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))

@@ -214,8 +214,7 @@ def _read(work: WriteScope, path: str) -> bytes:
 
 
 def report_alignment(vault: Vault, caller: Caller) -> AlignmentResult:
-    """Return the report. Decisions that were made with an editor, or came with a sync, are recorded first, in one
-    commit."""
+    """Return the report. Decisions made with an editor, or that came with a sync, are recorded first, in one commit."""
     with writing(vault, caller, "evaluate") as work:
         commit = _commit_decisions(work)
         entries = read_alignment(work)
@@ -268,8 +267,7 @@ def why_not_close(entries: Iterable[AlignmentEntry]) -> str | None:
 
 
 def new_decisions(work: WriteScope) -> NewDecisions:
-    """Return the decisions on evaluated tasks that the log does not have yet. Open escalations of these tasks get the
-    same decision."""
+    """Return the decisions on evaluated tasks that the log lacks; open escalations of these tasks get the same."""
     items = read_alignment(work)
     known = {entry.id for entry in items}
     last: dict[str, Evaluation] = {

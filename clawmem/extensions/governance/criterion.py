@@ -1,19 +1,38 @@
 """Criteria: what one item of an acceptance list asks for, how it is checked, and what a check found.
 
 A criterion is `command: ...` or `rule: ...`, as the whole item or as code in it. Every other item needs a judgement.
+Rules are about the files of the work, or about what the memory holds.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+import shutil
+import tarfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
 
-from clawmem.errors import InvalidInput
+import regex
+
+from clawmem.errors import ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import facts_of
+from clawmem.index.tables.store import Index
+from clawmem.memory.allowed_commands import top_of_checkout
+from clawmem.memory.entities.places import find_entity
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.language.text import one_line
 from clawmem.model.proposals.proposal import BY_EVALUATION
+from clawmem.model.records.caller import Caller
 from clawmem.model.records.parsing import Yaml, read_log
+from clawmem.vault.git.git import resolve_commit, write_snapshot
+from clawmem.vault.git.refs import git_dir_of, read_head
+from clawmem.vault.vault import Vault
 
 COMMAND, RULE, JUDGED = KINDS = ("command", "rule", "judged")
 MET, REFUTED, UNDECIDED = RESULTS = ("met", "refuted", "undecided")
@@ -146,3 +165,231 @@ class Evaluation(NamedTuple):
 def parse_evaluations(data: bytes, path: str, yaml: Yaml) -> tuple[Evaluation, ...]:
     """Read the evaluations, oldest first. Raise Unreadable, naming the line and the key."""
     return read_log(Evaluation, data, path, yaml)
+
+
+# A pattern of a stranger may take for ever. Seconds for one file.
+_SECONDS = 1.0
+_AGENT = "agent"
+
+
+class RuleAnswer(NamedTuple):
+    """What a rule found: `met`, `refuted` or `undecided`, the evidence, and a confidence from 0 to 1."""
+
+    result: str
+    evidence: str
+    confidence: float = 1.0
+
+
+def check_rule(vault: Vault, caller: Caller, work: Work, rule: Rule) -> RuleAnswer:
+    """Check a parsed rule. Raise NotFound or Refused if it asks for work or an entity that is not there."""
+    checks: dict[str, Callable[..., RuleAnswer]] = {
+        "exists": _exists,
+        "missing": _missing,
+        "contains": _contains,
+        "lacks": _lacks,
+    }
+    if rule.name in checks:
+        try:
+            return checks[rule.name](work, *rule.arguments)
+        except TimeoutError:
+            return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
+    return run_query(vault, lambda index: _fact(index, caller, *rule.arguments))
+
+
+def _exists(work: Work, pattern: str) -> RuleAnswer:
+    found = files_matching(work, pattern)
+    return RuleAnswer(MET, _named(work, found)) if found else RuleAnswer(REFUTED, f"No file matches {pattern}.")
+
+
+def _missing(work: Work, pattern: str) -> RuleAnswer:
+    there = _exists(work, pattern)
+    return there._replace(result=REFUTED if there.result == MET else MET)
+
+
+def _contains(work: Work, pattern: str, words: str) -> RuleAnswer:
+    found = files_matching(work, pattern)
+    if not found:
+        return RuleAnswer(REFUTED, f"No file matches {pattern}.")
+    hit, unread = _first_hit(work, found, words)
+    if hit is not None:
+        return RuleAnswer(MET, hit)
+    return _unread(unread) or RuleAnswer(REFUTED, f"{_named(work, found)}: nothing matches.")
+
+
+def _lacks(work: Work, pattern: str, words: str) -> RuleAnswer:
+    found = files_matching(work, pattern)
+    if not found:
+        return RuleAnswer(UNDECIDED, f"No file matches {pattern}.", 0.0)
+    hit, unread = _first_hit(work, found, words)
+    if hit is not None:
+        return RuleAnswer(REFUTED, hit)
+    return _unread(unread) or RuleAnswer(MET, f"{_named(work, found)}: nothing matches.")
+
+
+def _first_hit(work: Work, found: list[Path], words: str) -> tuple[str | None, list[str]]:
+    """Return the first line that matches, as `file:line: text`, and the files that are not text."""
+    pattern = _compiled(words)
+    unread = []
+    for path in found:
+        name, text = _name(work, path), text_of_file(path)
+        if text is None:
+            unread.append(name)
+            continue
+        hit = pattern.search(text, timeout=_SECONDS)
+        if hit:
+            line = text.count("\n", 0, hit.start()) + 1
+            return f"{name}:{line}: {text.splitlines()[line - 1].strip() if text else ''}", unread
+    return None, unread
+
+
+def _compiled(words: str) -> Any:
+    try:
+        return regex.compile(words, regex.MULTILINE)
+    except regex.error as problem:
+        raise InvalidInput(f"'{words}' is not a regular expression: {problem}.", "Write it as Python does.") from None
+
+
+def _unread(names: list[str]) -> RuleAnswer | None:
+    if not names:
+        return None
+    return RuleAnswer(UNDECIDED, f"{', '.join(names[:3])}: not text, or larger than 2 MB.", 0.0)
+
+
+def _fact(index: Index, caller: Caller, named: str, words: str) -> RuleAnswer:
+    """Facts that agents stated decide nothing, because the worker can be the agent."""
+    entity = find_entity(index, named, caller)
+    current = [placed for placed in facts_of(index, entity) if placed.fact.status in (ACTIVE, ARCHIVED)]
+    pattern = _compiled(words)
+    try:
+        hits = [placed.fact for placed in current if pattern.search(placed.fact.fact, timeout=_SECONDS)]
+    except TimeoutError:
+        return RuleAnswer(UNDECIDED, "The pattern took too long.", 0.0)
+    if not hits:
+        return RuleAnswer(REFUTED, f"No current fact of {entity} matches.")
+    sure = [hit for hit in hits if hit.trust not in (_AGENT, "external")]
+    best = max(sure or hits, key=_confidence)
+    if not sure:
+        return RuleAnswer(UNDECIDED, f"{best.id}: {best.fact} (stated by {best.trust} only)", 0.0)
+    return RuleAnswer(MET, f"{best.id}: {best.fact}", _confidence(best))
+
+
+def _confidence(fact: Fact) -> float:
+    return 1.0 if fact.confidence is None else fact.confidence
+
+
+def _name(work: Work, path: Path) -> str:
+    return path.relative_to(work.folder).as_posix() if work.folder and path.is_relative_to(work.folder) else path.name
+
+
+def _named(work: Work, found: list[Path]) -> str:
+    names = [_name(work, path) for path in found]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+NO_WORK = "none"
+_SKIPPED = frozenset(("node_modules", "__pycache__", "venv", "target", "dist", "build"))
+_MOST_FILES = 20_000
+_LARGEST = 2_000_000
+
+
+class Work(NamedTuple):
+    """The work: its name in records, the folder with its files (None: no work), and the checkout for which its commands
+    are allowed (None: commands cannot run on it)."""
+
+    name: str
+    folder: Path | None = None
+    place: Path | None = None
+
+
+@contextmanager
+def opened_work(vault: Vault, named: str | None, working_folder: Path) -> Iterator[Work]:
+    """Yield the work that `named` means: a folder, a file, or a commit, which are looked for in this order. Without a
+    name it is the checkout of the working folder, unless that is in the vault. Raise NotFound, and Refused for a folder
+    of the vault."""
+    root = vault.root.resolve()
+    path = (working_folder / Path(named).expanduser()).resolve() if named else top_of_checkout(working_folder)
+    if path.is_dir():
+        if path.is_relative_to(root):
+            if named is None:
+                yield Work(NO_WORK)
+                return
+            raise Refused(f"The work is the folder of the vault: {path}.", "Name a checkout outside of it with --work.")
+        yield Work(_name_of(path), path, path)
+        return
+    with TemporaryDirectory(prefix="clawmem-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary).resolve()
+        if path.is_file():
+            shutil.copyfile(path, folder / path.name)
+            yield Work(path.name, folder)
+            return
+        repository, commit = _export(vault, named or "", working_folder, folder)
+        yield Work(f"{repository.name}@{commit[:12]}", folder, repository)
+
+
+def _name_of(folder: Path) -> str:
+    """Return the name of a checkout with the commit that it is at, where it has one."""
+    for root in (folder, *folder.parents):
+        git_dir = git_dir_of(root)
+        if git_dir is not None:
+            try:
+                commit = read_head(git_dir).commit
+            except (ClawmemError, OSError):
+                commit = None
+            return f"{folder.name}@{commit[:12]}" if commit else folder.name
+    return folder.name
+
+
+def _export(vault: Vault, named: str, working_folder: Path, target: Path) -> tuple[Path, str]:
+    """Write the files of a commit to a folder. Return the repository's work tree and the commit's hash."""
+    here = working_folder.resolve()
+    root = next((parent for parent in (here, *here.parents) if git_dir_of(parent) is not None), None)
+    if root is None or root.is_relative_to(vault.root.resolve()):
+        raise NotFound(f"There is no file or folder '{named}'.", _HINT)
+    commit = resolve_commit(root, vault.environment, named)
+    if commit is None:
+        raise NotFound(f"There is no file, folder or commit '{named}' in {root}.", _HINT)
+    try:
+        write_snapshot(root, vault.environment, commit, target)
+    except tarfile.TarError as problem:
+        raise Refused(f"The files of {named} cannot be written: {problem}.", "Check the commit out yourself.") from None
+    return root, commit
+
+
+def files_matching(work: Work, pattern: str) -> list[Path]:
+    """Return the plain files of the work that a pattern such as `docs/*.md` names, sorted. Links out of it are left
+    out. Raise NotFound if there is no work."""
+    if work.folder is None:
+        raise NotFound("No work was named.", _HINT)
+    root = work.folder.resolve()
+    if pattern.startswith("/") or ".." in Path(pattern).parts:
+        raise Refused(f"The path '{pattern}' leads out of the work.", "Name a path inside the work.")
+    exact = root / pattern
+    found = [exact] if exact.exists() or not pattern else list(root.glob(pattern))
+    return sorted(path for path in found if path.is_file() and path.resolve().is_relative_to(root))
+
+
+def text_of_file(path: Path) -> str | None:
+    """Return the text of a file; None if it is larger than 2 MB or not UTF-8."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            return None
+        return path.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def all_files(work: Work) -> Iterator[Path]:
+    """Yield the files of the work, without hidden folders and those that programs make."""
+    count = 0
+    for place, folders, names in os.walk(work.folder) if work.folder else ():
+        folders[:] = sorted(folder for folder in folders if not folder.startswith(".") and folder not in _SKIPPED)
+        for name in sorted(names):
+            path = Path(place, name)
+            if not path.is_symlink() and path.is_file():
+                yield path
+                count += 1
+            if count >= _MOST_FILES:
+                return
+
+
+_HINT = "--work takes the folder of a checkout, a file, or a commit of the repository you are in."

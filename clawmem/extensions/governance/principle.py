@@ -195,8 +195,7 @@ def _translated(glob: str) -> str:
 
 
 def _name(part: str) -> str:
-    """Return a pattern for a name. Behind each `*` but the last, the first fit is enough, so that nothing is tried
-    twice."""
+    """Return a pattern for a name. Behind each `*` but the last, the first fit is enough: nothing is tried twice."""
     pieces = ["".join("[^/]" if letter == "?" else re.escape(letter) for letter in word) for word in part.split("*")]
     if len(pieces) == 1:
         return pieces[0]
@@ -223,8 +222,7 @@ class Finding(NamedTuple):
 def sarif_log(
     findings: Sequence[Finding], principles: Sequence[Principle], version: str, not_run: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return the log of one run, with a rule for each principle and a result for each finding. `not_run` says of each
-    check that did not run why."""
+    """Return the log of one run: a rule for each principle, a result for each finding, and why checks did not run."""
     places = {principle.id: at for at, principle in enumerate(principles)}
     rules = [
         {

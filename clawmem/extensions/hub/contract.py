@@ -257,15 +257,14 @@ def status_of(fact: Fact) -> str:
 
 
 def line_of(fact: Fact, entity: str, author: str, replaced_by: str | None = None) -> dict[str, Any]:
-    """Return the line of a fact. `author` counts for a fact that did not come as a line.
-
-    `replaced_by` is the id in the contract of the fact that superseded it, where that is known."""
-    status = status_of(fact)
+    """Return the line of a fact. `author` counts for a fact that did not come as a line. `replaced_by` is the id in the
+    contract of the fact that superseded it, where that is known."""
+    status, assumed = status_of(fact), _ASSUMED.get(fact.trust or "user", _ASSUMED["external"])
     values: dict[str, Any] = {
         "entity": entity,
         "claim": fact.fact,
         "source": fact.source,
-        "confidence": fact.confidence if fact.confidence is not None else assumed_confidence(fact),
+        "confidence": fact.confidence if fact.confidence is not None else assumed,
         "timestamp": fact.timestamp,
         "author": author,
     }
@@ -290,11 +289,6 @@ def _shared_values(fact: Fact) -> dict[str, Any]:
     if found.get("category") == DEFAULT_CATEGORY:
         del found["category"]
     return {key: list(value) if isinstance(value, tuple) else value for key, value in found.items()}
-
-
-def assumed_confidence(fact: Fact) -> float:
-    """Return the confidence of a fact that has none, by its trust."""
-    return _ASSUMED.get(fact.trust or "user", _ASSUMED["external"])
 
 
 def texts_of(values: Any) -> list[str]:

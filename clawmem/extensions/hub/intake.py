@@ -96,7 +96,7 @@ class Reading:
                 put |= {other_put.fact.id: _fact_row(commit, file.path, other_put, origins) for other_put in change.put}
                 ids = self._now_at(file.path) if change.whole else change.gone
                 gone += [(identifier, file.path) for identifier in sorted(ids)]
-            elif is_summary(file.path):
+            elif is_taken_in(file.path, SUMMARY):
                 others.append(self._entity_row(commit, file))
         self._rows += put.values()
         self._rows += [LogRow(FACT_GONE, text, commit, {"path": path}) for text, path in gone if text not in put]
@@ -249,11 +249,6 @@ def is_items(path: str) -> bool:
     return is_taken_in(path, FACTS)
 
 
-def is_summary(path: str) -> bool:
-    """Return whether a file describes an entity that the hub takes in."""
-    return is_taken_in(path, SUMMARY)
-
-
 def items_change(old: bytes | None, new: bytes | None, path: str) -> ItemsChange:
     """Return the difference of two versions of a file of facts (None: there is none).
 
@@ -299,7 +294,7 @@ def _is_plain(data: bytes) -> bool:
 
 def _changed_lines(old: bytes, new: bytes) -> ItemsChange:
     """Compare two files with one fact a line. Raise ValueError or ClawmemError if a changed line is no fact."""
-    start = _common_start(old, new)
+    start = new.rfind(b"\n", 0, common_start(old, new)) + 1
     most = min(len(old), len(new)) - start
     end = _common_end(old, new, most)
     old_lines, new_lines = _lines(old[start : len(old) - end]), _lines(new[start : len(new) - end])
@@ -326,11 +321,6 @@ def _lines(data: bytes) -> list[bytes]:
     """Return the lines of a part of a file, without commas at their ends; brackets of the list are empty lines."""
     stripped = (line.strip().removesuffix(b",") for line in data.split(b"\n"))
     return [b"" if line in (b"[", b"]", b"[]") else line for line in stripped]
-
-
-def _common_start(old: bytes, new: bytes) -> int:
-    """Return how many bytes the files share at their start, in whole lines."""
-    return new.rfind(b"\n", 0, common_start(old, new)) + 1
 
 
 def _common_end(old: bytes, new: bytes, most: int) -> int:

@@ -87,7 +87,7 @@ def pull(vault: Vault, caller: Caller, every: bool = False, may_redact: bool = F
     offered = _read(vault, here, every)
     to_redact = _to_redact(here, offered)
     with writing(vault, caller, PURPOSE) as work:
-        here = _copies_of(work, offered.org)
+        here = {name: placed for name, placed in _copies(work.index).items() if _org(placed.fact) == offered.org}
         plan = plan_pull(offered.org, offered.facts, here, _taken(work, offered), stamp(caller.now), to_redact)
         added = tuple(placed.fact.id for placed in plan.kept if placed.fact.id not in here)
         changed = tuple(placed.fact.id for placed in plan.kept if placed.fact.id in here)
@@ -200,10 +200,6 @@ def _retracted(fact: Fact, reason: str, moment: str) -> Fact:
 
 def _copies(index: Index) -> dict[str, PlacedFact]:
     return {placed.fact.id: placed for placed in all_facts(index) if origin_of(placed.fact) is not None}
-
-
-def _copies_of(work: WriteScope, org: str) -> dict[str, PlacedFact]:
-    return {name: placed for name, placed in _copies(work.index).items() if _org(placed.fact) == org}
 
 
 def _org(fact: Fact) -> str | None:

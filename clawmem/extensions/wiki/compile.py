@@ -150,8 +150,7 @@ def today(work: WriteScope) -> str:
 
 
 def _usable_state(work: WriteScope) -> WikiState | None:
-    """Return the state of the last build, unless something changed on which every page depends, or the clock went
-    back."""
+    """Return the state of the last build, unless what every page depends on changed, or the clock went back."""
     state = read_wiki_state(work.vault)
     usable = state is not None and state.basis == _basis(work) and state.day <= today(work)
     return state if usable else None
@@ -410,8 +409,7 @@ def page_writes(
 
 
 def replaced_notices(work: WriteScope, plan: BuildPlan, writes: Mapping[str, bytes | None]) -> list[str]:
-    """Return a notice for each page of which a build replaces what people wrote between the markers since the last
-    build on this machine."""
+    """Return a notice for each page of which a build replaces what people wrote between the markers."""
     last, head = read_wiki_state(work.vault), work.vault.head().commit
     if last is None or head is None or not (plan.full or plan.edited & writes.keys()):
         return []

@@ -6,11 +6,11 @@ Everything is one commit. A finding is filed once, and never again after a perso
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from clawmem.errors import InvalidInput, NotFound
+from clawmem.errors import InvalidInput, NotFound, NotPermitted, Refused
 from clawmem.extensions.wiki.compile import GONE, BuildPlan, page_writes, plan_build, remember_build, replaced_notices
 from clawmem.extensions.wiki.gather import Titles, gather_page, is_on_wiki, titles_of
 from clawmem.extensions.wiki.values.curation import (
@@ -51,23 +51,33 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.extensions.wiki.values.report import ReportedWeek, is_complete, render_report, report_path
 from clawmem.index.search.events import events_by_id
-from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, entities
+from clawmem.index.search.lookup import PlacedFact, all_facts, broken_files, by_ids, entities, entity_exists
 from clawmem.index.tables.fact_marks import counted_facts
+from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.history.compare import compare
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope
+from clawmem.memory.scope import WriteScope, items_write, with_fact
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
-from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, GUARDRAIL, Fact, importance_of
 from clawmem.model.facts.gates import FRESH
 from clawmem.model.history.comparison import FactDifference, told_changes
 from clawmem.model.language.dates import IsoWeek, day_of, iso_week, last_full_week, stamp, week_named
 from clawmem.model.language.text import counted
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.lifecycle.tiers import fact_score
+from clawmem.model.lifecycle.premises import confirmed
+from clawmem.model.lifecycle.tiers import fact_score, stale_reason
 from clawmem.model.pages.summary import generated_part, own_text, with_generated
-from clawmem.model.proposals.proposal import APPROVED, OPEN, REJECTED, Proposal
+from clawmem.model.proposals.proposal import (
+    APPROVED,
+    ARCHIVE,
+    CONFIRM,
+    JOIN_ENTITIES,
+    OPEN,
+    REJECTED,
+    Proposal,
+)
+from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import is_entity_name
@@ -178,9 +188,7 @@ def _build(work: WriteScope, texts: Mapping[str, str]) -> _Built:
 
 
 def _mended(work: WriteScope, built: _Built) -> _Built:
-    """Return the build after the dead links that people wrote and that have one possible target lead to it.
-
-    A page that cannot be read stays as it is."""
+    """Return the build with dead links of people mended that have one possible target. Unreadable pages stay."""
     names = page_names(built.texts)
     items: list[MendedLink] = []
     changed: dict[str, str] = {}
@@ -419,3 +427,70 @@ def other_files(vault: Vault) -> list[str]:
         in_wiki = f"{prefix}/".startswith(f"{FOLDER}/")
         found += [prefix + name for name in names if not (in_wiki and name.endswith(".md"))]
     return found
+
+
+Writes = dict[str, bytes | None]
+
+
+def on_wiki_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> Writes:
+    """Return the writes of an approved finding. Raise Refused if it is outdated, NotPermitted for an agent."""
+    details = proposal.details or {}
+    action = details.get("action")
+    if proposal.status != APPROVED or action is None:
+        return {}
+    act = _ACTIONS.get(str(action))
+    if act is None:
+        raise Refused(f"This clawmem has no action '{action}'.", "Edit the page by hand, and reject the proposal.")
+    return act(work, proposal, details)
+
+
+def _gone(what: str, proposal: Proposal) -> Refused:
+    return Refused(f"{what} any more.", f"`clawmem review reject {proposal.id}` closes the proposal.")
+
+
+def _confirm(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
+    """A fact that is confirmed counts as used today, so that it is not stale for want of use."""
+    if work.caller.agent is not None:
+        raise NotPermitted(
+            f"Only a person may confirm a claim, and {work.caller.agent} is an agent.",
+            "Leave the proposal to a person.",
+        )
+    placed = _placed(work, proposal)
+    now = stamp(work.caller.now)
+    new = confirmed(placed.fact, now[:10])._replace(access_count=placed.fact.access_count + 1, last_accessed=now)
+    if new.trust == "agent" and not is_approved(new) and orders_in(new) is None:
+        new = with_approval(new, proposal.decided.by if proposal.decided else "a person", now)
+    return items_write(placed.entity, with_fact(work.facts(placed.entity), new))
+
+
+def _placed(work: WriteScope, proposal: Proposal) -> PlacedFact:
+    target = proposal.targets[0]
+    found = by_ids(work.index, [target.id]).get(target.id)
+    if found is None or found.fact.status != ACTIVE or found.fact.fact != target.fact:
+        raise _gone(f"{target.id} does not say '{target.fact}'", proposal)
+    return found
+
+
+def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
+    old, new = str(details.get("from")), str(details.get("into"))
+    for name in (old, new):
+        if not entity_exists(work.index, name):
+            raise _gone(f"There is no entity {name}", proposal)
+    return merge_writes(work, old, new)
+
+
+def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
+    entity, ids = str(details.get("entity")), details.get("facts")
+    named = set(ids) if isinstance(ids, list) else set()
+    facts = work.facts(entity)
+    chosen = {fact.id for fact in facts if fact.id in named and fact.status == ACTIVE}
+    if not chosen:
+        raise _gone(f"None of these claims of {entity} is active", proposal)
+    return items_write(entity, [fact._replace(status=ARCHIVED) if fact.id in chosen else fact for fact in facts])
+
+
+_ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {
+    CONFIRM: _confirm,
+    JOIN_ENTITIES: _join_entities,
+    ARCHIVE: _archive,
+}

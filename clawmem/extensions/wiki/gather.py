@@ -27,7 +27,7 @@ from clawmem.model.facts.gates import ATOMIC, CONFIDENT, CURRENT, FRESH, GateRes
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import normal
 from clawmem.model.lifecycle.premises import PREMISES, REVIEW_BY
-from clawmem.model.lifecycle.staleness import STALE_DAYS
+from clawmem.model.lifecycle.tiers import STALE_DAYS
 from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.vault.vault import Vault

@@ -1,4 +1,4 @@
-"""Build a site of the memory: gather its pages, and write it.
+"""Build a site of the memory: gather its pages, and write to a folder what is new or differs, and no file of others.
 
 Pages are gathered one after another and kept in a temporary file until all links are known, so the memory that a build
 needs does not grow with the text of the pages.
@@ -6,12 +6,14 @@ needs does not grow with the text of the pages.
 
 from __future__ import annotations
 
+import json
 import pickle
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
 
+from clawmem.errors import InvalidInput, StorageFailed
 from clawmem.extensions.wiki.compile import (
     backlinks_of,
     hand_links,
@@ -41,7 +43,6 @@ from clawmem.extensions.wiki.values.page import (
     source_events,
     topic_page,
 )
-from clawmem.extensions.wiki.write_site import SiteBuild, write_site
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import entities, entity_names, unreadable_notices
@@ -51,7 +52,7 @@ from clawmem.memory.permission import check_may_read
 from clawmem.model.kinds import DAILY_NOTE, file_kind
 from clawmem.model.pages.daily import note_lines
 from clawmem.model.pages.summary import generated_part, own_text, split_front_matter
-from clawmem.model.progress import OnProgress, counting
+from clawmem.model.progress import OnProgress, Progress, counting
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import summary_path
 from clawmem.model.records.event import MARK, PARTICIPANTS, is_speech, marked_by, parse_events
@@ -268,3 +269,89 @@ def _may_be_own(path: str, messages: bool) -> bool:
         return not path.startswith(f"{REPORTS}/")
     kind = file_kind(path)
     return kind is not None and (kind.name in _OWN_KINDS or (messages and kind == DAILY_NOTE))
+
+
+RECORD = "clawmem-site.json"
+"""The file in a site's folder that lists the site's files. Only a folder with it, or an empty one, is written to."""
+
+
+class SiteBuild(NamedTuple):
+    """The number of files of a site and their size in bytes, and how many files were written and removed."""
+
+    files: int
+    size: int
+    written: int
+    removed: int
+
+
+def check_site_folder(vault: Vault, folder: Path) -> None:
+    """Raise InvalidInput for a folder in the vault, a file, or a folder that contains anything but a site."""
+    if folder.is_relative_to(vault.root.resolve()):
+        raise InvalidInput(f"{folder} is inside the vault.", "Name a folder outside it, such as ~/memory-site.")
+    try:
+        foreign = folder.exists() and not (folder / RECORD).is_file() and (not folder.is_dir() or any(folder.iterdir()))
+    except OSError as error:
+        raise StorageFailed(f"{folder} cannot be read: {error.strerror}.", "Name another folder.") from None
+    if foreign:
+        raise InvalidInput(f"{folder} exists and is not a site of clawmem.", "Name a new or an empty folder.")
+
+
+_Files = Iterable[tuple[str, bytes]]
+
+
+def write_site(folder: Path, files: _Files, report: OnProgress | None = None, expected: int = 0) -> SiteBuild:
+    """Write the files that differ from those in the folder, and remove what an earlier site left there. The folder must
+    have passed `check_site_folder`.
+
+    `report` gets the number of files made, of about `expected`. Raise StorageFailed if a file cannot be written."""
+    try:
+        return _write(folder, _counted(files, report, expected))
+    except OSError as error:
+        place = error.filename or folder
+        raise StorageFailed(f"{place} cannot be written: {error.strerror}.", "The site is incomplete.") from None
+
+
+def _counted(files: _Files, report: OnProgress | None, expected: int) -> Iterator[tuple[str, bytes]]:
+    for number, made in enumerate(files):
+        if report is not None:
+            report(Progress("site: writing", number, max(expected, number), "files"))
+        yield made
+
+
+def _write(folder: Path, files: _Files) -> SiteBuild:
+    folder.mkdir(parents=True, exist_ok=True)
+    before = _files(folder)
+    now: dict[str, int] = {}
+    # Until the build is done, the folder is known as a site.
+    _record(folder, before)
+    written = 0
+    for path, content in files:
+        now[path] = len(content)
+        written += _written(folder / path, content)
+    stale = [path for path in sorted(before - now.keys()) if (folder / path).resolve().is_relative_to(folder)]
+    for path in stale:
+        (folder / path).unlink(missing_ok=True)
+    _record(folder, now)
+    return SiteBuild(len(now), sum(now.values()), written, len(stale))
+
+
+def _written(path: Path, content: bytes) -> bool:
+    """Write a file unless it has this content; return whether it was written."""
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return True
+
+
+def _files(folder: Path) -> set[str]:
+    """Return the files of the last build. Earlier versions recorded them with their sizes."""
+    try:
+        files = json.loads((folder / RECORD).read_text("utf-8"))["files"]
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        return set()
+    return {path for path in files if isinstance(path, str)} if isinstance(files, list | dict) else set()
+
+
+def _record(folder: Path, files: Iterable[str]) -> None:
+    (folder / RECORD).write_text(json.dumps({"files": sorted(files)}) + "\n", "utf-8")

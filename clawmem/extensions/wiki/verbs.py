@@ -10,9 +10,8 @@ from clawmem.extensions.wiki.compile import build_wiki
 from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, check_pages
 from clawmem.extensions.wiki.curator import curate as curate_act
 from clawmem.extensions.wiki.gather import kept_out_by
-from clawmem.extensions.wiki.site import build_site
+from clawmem.extensions.wiki.site import build_site, check_site_folder
 from clawmem.extensions.wiki.values.curation import RULES, sentence
-from clawmem.extensions.wiki.write_site import check_site_folder
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.entities.places import find_readable_entity

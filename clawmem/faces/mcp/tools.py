@@ -17,7 +17,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table, check_pers
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
 from clawmem.model.language.text import visible
-from clawmem.model.records.handover import SCHEMA
+from clawmem.model.records.session import SCHEMA
 from clawmem.model.safety.recalled_text import OPENING, OPENING_OF_TASK, wrap_context
 from clawmem.runtime import Runtime
 

@@ -24,8 +24,7 @@ from clawmem.faces.parts.words import outcome_lines, plain_value
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
-from clawmem.model.records.task import VERDICTS, Task
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import STATES, VERDICTS, Task
 from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall

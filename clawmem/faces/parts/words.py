@@ -11,8 +11,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.dates import minute
-from clawmem.model.language.text import one_line
-from clawmem.model.pages.tokens import shorten
+from clawmem.model.language.text import one_line, shorten
 from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_event
 from clawmem.model.records.event import PLACE, trust_limit
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import MODEL, Parameter
-from clawmem.learning.by_model.trial import TrialResult, try_model
+from clawmem.learning.by_model.read import TrialResult, try_model
 from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.settings import EXTRACT, TASKS

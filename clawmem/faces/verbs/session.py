@@ -18,8 +18,7 @@ from clawmem.model.lifecycle.tiers import ADVICE, ZONES, zone
 from clawmem.model.pages.tokens import servable
 from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
-from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
-from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
+from clawmem.model.records.session import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA, STATES, SessionRecord, session_to_mapping
 from clawmem.model.records.strict_json import json_problem, read_json
 from clawmem.model.safety.recalled_text import CLOSING, wrap_context
 from clawmem.serving.for_hooks import earlier_part

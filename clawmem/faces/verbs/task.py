@@ -13,10 +13,9 @@ from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_line
 from clawmem.memory.permission import check_reads
 from clawmem.memory.tasks import ChangedTask, find_task, list_tasks, move_task
 from clawmem.model.language.text import counted
-from clawmem.model.pages.scratchpad import scratchpad_path
-from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
+from clawmem.model.records.session import scratchpad_path
+from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, Task
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
-from clawmem.model.records.workflow import STATES
 
 _DID = {
     TAKE: "{title} is yours", RELEASE: "{title} is open", SUBMIT: "{title} waits for a decision",

@@ -9,7 +9,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.forms import to_record
 from clawmem.model.language.text import counted
-from clawmem.model.records.workflow import STATES, Workflow
+from clawmem.model.records.task import STATES, Workflow
 from clawmem.work.tasks import check_workflows, find_workflow, list_workflows
 
 if TYPE_CHECKING:

@@ -43,10 +43,7 @@ def _batches(sizes: Mapping[str, tuple[str, int]]) -> Iterator[list[str]]:
 
 
 def find_difference(index: Index, other: Index) -> str | None:
-    """Return the first difference of two indexes in words, or None.
-
-    The table `meta` is not compared, and words only if both indexes use FTS5.
-    """
+    """Return the first difference of two indexes in words, or None. Words need FTS5; `meta` is left out."""
     mine, yours = _tables(index), _tables(other)
     for table in sorted({*mine, *yours}):
         if mine.get(table) != yours.get(table) or _digest(index, table) != _digest(other, table):

@@ -1,11 +1,17 @@
-"""Updating the index to HEAD: from the changes between two commits, or from everything."""
+"""Updating the index to HEAD: from the changes between two commits, or from everything.
 
+Facts with something at stake that came with a commit which is not accepted on this machine are found then, and stored
+beside the index, where a rebuilt index finds them: see `model/settings/acceptance.py`.
+"""
+
+import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from clawmem.errors import ClawmemError, Locked
+from clawmem.index.tables.fact_marks import stakes
 from clawmem.index.tables.store import (
     UNREADABLE,
     Index,
@@ -17,8 +23,12 @@ from clawmem.index.tables.store import (
     open_store,
     put_back,
 )
+from clawmem.model.facts.codec import fact_from_record
+from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import indexed_roots
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.strict_json import checksum
+from clawmem.model.settings.acceptance import acceptance_checksum, stake_in
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -103,10 +113,7 @@ def apply_change(vault: Vault, index: Index, change: HeadChange) -> None:
 
 
 def follow_head(vault: Vault, steps: Iterable[HeadChange]) -> bool:
-    """Update the index to HEAD, with the given steps where they apply and with git otherwise.
-
-    Return whether there are duplicate ids.
-    """
+    """Update the index to HEAD, by the given steps or by git. Return whether there are duplicate ids."""
     index = open_store(vault)
     if index is not None:
         try:
@@ -156,8 +163,7 @@ def is_index_damage(index: Index, problem: Exception) -> bool:
 
 
 def _catch_up(vault: Vault, index: Index) -> bool:
-    """Update the index to HEAD with git's list of changes. Return False if git does not have the commit of the
-    index."""
+    """Update the index to HEAD with git's list of changes. Return False if git lacks the commit of the index."""
     with index.writing():
         # Read HEAD under the lock: an earlier value could be older than the index of another process.
         old, head = index.head(), vault.head().commit
@@ -186,7 +192,7 @@ def refresh_outside_facts(vault: Vault) -> None:
 
 def look_outside(vault: Vault, index: Index, head: str | None) -> None:
     """Bring the facts of an index of `head` to how they are served, as far as they came from outside."""
-    from clawmem.index.refresh.outside import update_stakes
+    from clawmem.index.refresh.refresh import update_stakes
 
     changed = update_stakes(vault, index, head)
     if changed:
@@ -316,3 +322,85 @@ def _take_in(index: Index, contents: Mapping[str, bytes | None]) -> None:
     from clawmem.index.tables.intake import take_in  # not needed if the index is up to date
 
     take_in(index, contents)
+
+
+_KEPT = "outside.json"
+
+
+def update_stakes(vault: Vault, index: Index, head: str | None) -> set[str]:
+    """Check the commits that are new in `head`, the commit that the index describes, and store the result in the index,
+    within its open transaction. The index of a past commit gets what is known at the present one.
+
+    Return the ids of the facts whose rows must change.
+    """
+    here = vault.present or vault
+    head = here.head().commit if vault.present else head
+    known = _known(here, head)
+    at, found = known if known else (None, {})
+    if head is not None and at != head:
+        found = {**found, **_found(here, at, head)}
+        _keep(here, head, found)
+    before = stakes(index)
+    if before == found:
+        return set()
+    index.database.execute("DELETE FROM outside")
+    rows = ((fact_id, stake, checksum(fact_id, stake)) for fact_id, stake in found.items())
+    index.database.executemany("INSERT INTO outside VALUES (?, ?, ?)", rows)
+    return {text for text in (*before, *found) if before.get(text) != found.get(text)}
+
+
+def _found(vault: Vault, old: str | None, new: str) -> dict[str, str]:
+    from clawmem.vault.state.own_commits import unaccepted_commits  # not needed by a search
+
+    found = {}
+    for commit in unaccepted_commits(vault, old, new):
+        before = {(fact.id, stake, fact.fact) for fact, stake in _staked(commit.removed)}
+        for fact, stake in _staked(commit.added):
+            if (fact.id, stake, fact.fact) not in before:
+                found[fact.id] = stake
+    return found
+
+
+def _staked(lines: tuple[str, ...]) -> Iterator[tuple[Fact, str]]:
+    for line in lines:
+        if not line.startswith("{"):
+            continue
+        try:
+            fact = fact_from_record(json.loads(line.rstrip().removesuffix(",")))
+        except (ValueError, TypeError, AttributeError, RecursionError, ClawmemError):
+            continue  # readers of the file report the error
+        stake = stake_in(fact)
+        if stake:
+            yield fact, stake
+
+
+def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
+    """Return the last checked commit and the facts found so far, or None to start again."""
+    data = vault.disk.read(vault.state / _KEPT)
+    try:
+        kept = json.loads(data) if data is not None else {}
+        at, by, found = kept["at"], kept["by"], kept["found"]
+        whole = kept["seal"] == checksum(at, by, json.dumps(found, sort_keys=True))
+    except (ValueError, KeyError, TypeError):
+        return None
+    if not whole or by != _acceptance_seal(vault) or vault.is_foreign:
+        return None
+    if at != head and vault.git.try_run("merge-base", "--is-ancestor", at, head or "HEAD") is None:
+        return None
+    return at, found
+
+
+def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
+    by = _acceptance_seal(vault)
+    record = {"at": at, "by": by, "found": found, "seal": checksum(at, by, json.dumps(found, sort_keys=True))}
+    try:
+        vault.prepare_state()
+        vault.disk.replace(vault.state / _KEPT, json.dumps(record).encode(), vault.state)
+    except OSError:
+        return  # a read-only disk: the commits are checked again next time
+
+
+def _acceptance_seal(vault: Vault) -> int:
+    from clawmem.vault.state.own_commits import read_acceptance
+
+    return acceptance_checksum(read_acceptance(vault))

@@ -60,8 +60,7 @@ class ReaderScope(NamedTuple):
 
 
 def within_reach(reach: Reach | None) -> tuple[str, tuple[str, ...]]:
-    """Return the scope of a query as an SQL condition on the columns of `fact`, and its values; empty if it sees
-    all."""
+    """Return the scope of a query as an SQL condition on `fact`, and its values; empty if it sees all."""
     if reach is None:
         return "", ()
     ranges = reach.ranges()
@@ -251,8 +250,7 @@ def candidates_with_ids(index: Index, reader: ReaderScope, ids: Collection[str])
 
 
 def candidates_in_rows(index: Index, reader: ReaderScope, numbers: Collection[int]) -> list[FactCandidate]:
-    """Return the valid facts among some rows that the reader may see. Facts of other entities than the given one are on
-    no shelf."""
+    """Return the valid facts among some rows that the reader may see, without those of other entities."""
     found = _chosen(index, reader, "n", sorted(numbers)) if numbers else []
     if reader.entity is None:
         return found

@@ -144,10 +144,7 @@ def words_had(index: Index, words: AskedWords, found: Collection[int]) -> dict[i
 def predicate_channel(
     index: Index, question: str, catalog: Catalog, wanted: FactFilter, user: str = "user"
 ) -> ChannelHits:
-    """Return facts with a predicate that the question asks for and a subject that it names.
-
-    `user` is the name of the person who says "I".
-    """
+    """Return facts with a predicate and a subject that the question asks for. `user` is who says "I"."""
     asked = predicates_asked(catalog, question)
     if not asked:
         return ChannelHits({}, False, "the question asks for no predicate of the catalog")
@@ -242,23 +239,23 @@ def passing_ids(index: Index, wanted: FactFilter) -> dict[str, int]:
     return dict(index.database.execute(f"SELECT id, n FROM fact WHERE {condition}", values))
 
 
-def all_passing(index: Index, wanted: FactFilter, limit: int | None = None) -> list[PlacedFact]:
+def all_passing(index: Index, wanted: FactFilter) -> list[PlacedFact]:
     """Return every fact that passes the filter, in the order of the index."""
-    return _passing(index, wanted, "1", limit)
+    return _passing(index, wanted, "1")
 
 
 def passing_with_more(index: Index, wanted: FactFilter) -> list[PlacedFact]:
     """Return the facts that pass the filter, without those that have nothing but a statement of a person for everybody:
     no source event, no scope, no details and no metadata."""
     more = "event IS NOT NULL OR realm <> '' OR COALESCE(trust, 'user') <> 'user'"
-    return _passing(index, wanted, f"({more} OR instr(line, '\"metadata\"') OR instr(line, '\"details\"'))", None)
+    return _passing(index, wanted, f"({more} OR instr(line, '\"metadata\"') OR instr(line, '\"details\"'))")
 
 
-def _passing(index: Index, wanted: FactFilter, also: str, limit: int | None) -> list[PlacedFact]:
+def _passing(index: Index, wanted: FactFilter, also: str) -> list[PlacedFact]:
     condition, values = condition_of(wanted)
     check_total(index)
-    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} AND {also} ORDER BY n LIMIT ?"
-    every = [fact_from_row(row) for row in index.database.execute(query, (*values, -1 if limit is None else limit))]
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} AND {also} ORDER BY n"
+    every = [fact_from_row(row) for row in index.database.execute(query, values)]
     return list(_as_served(index, dict(enumerate(every))).values())
 
 

@@ -1,7 +1,10 @@
-"""Pairs of active facts that stand against each other: by their values, by their words, or linked as contrary."""
+"""Pairs of active facts that stand against each other: by their values, by their words, or linked as contrary; and the
+words of a question with the forms in which texts may have them.
+"""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from clawmem.index.search.channels import facts_in_rows
@@ -22,7 +25,10 @@ from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
 from clawmem.model.facts.claim_check import may_claim
 from clawmem.model.language.dates import covers, end_of
-from clawmem.model.language.text import normal
+from clawmem.model.language.languages import has_characters, irregular_forms, languages_of, root, rows, words_of
+from clawmem.model.language.question import COMMON_WORDS, search_words
+from clawmem.model.language.text import forms_of, normal, plain
+from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import title_of
 
 if TYPE_CHECKING:
@@ -130,7 +136,7 @@ def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:
     A fact without an object is compared by its statement.
     """
     if other_value.object and other.object:
-        from clawmem.model.facts.values import are_exclusive
+        from clawmem.model.facts.stated_value import are_exclusive
 
         return normal(other_value.object) != normal(other.object) and are_exclusive(
             kind, other_value.object, other.object
@@ -183,8 +189,7 @@ def written_forms(index: Index, term: str) -> list[str]:
 
 
 def _is_slip(word: str, term: str) -> bool:
-    """Return whether a word is a term of the index with one letter more, fewer, swapped or other; its ending may be
-    missing in the term."""
+    """Return whether a word is a term with one letter more, fewer, swapped or other, perhaps without its ending."""
     if _one_off(word, term):
         return True
     ends = range(len(word) - _ENDING, len(word)) if len(term) >= _MORE_OR_FEWER else ()
@@ -202,3 +207,76 @@ def _one_off(word: str, term: str) -> bool:
         return False
     swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
     return (swapped and len(short) >= _SWAPPED) or (len(short) >= _OTHER and short[at + 1 :] == long[at + 1 :])
+
+
+# So many letters are the same in all regular forms of a word, and so many terms that begin with them are read.
+_LETTERS = 3
+_MOST_TERMS, _MOST_FORMS = 2_000, 12
+# The shortest parts of a compound word.
+_PART = 4
+
+
+class AskedForms(NamedTuple):
+    """The search words of a question with the forms of each, and the words that tell little in its language."""
+
+    forms: Mapping[str, Sequence[str]]
+    common: frozenset[str] = COMMON_WORDS
+
+
+def asked_forms(index: Index, question: str) -> AskedForms:
+    """Return the words of a question with their forms. Of Chinese and Japanese words, only those that a text has."""
+    languages, words = languages_of(question), search_words(question)
+    if not languages:
+        return AskedForms({word: forms_of(word) for word in words})
+    common = COMMON_WORDS.union(*(words_of(code, "stop", "everyday") for code in languages))
+    if has_characters(question):
+        known = [word for word in words if _is_known(index, word)]
+        return AskedForms({word: (word,) for word in known or words}, common)
+    return AskedForms({word: _forms(index, word, languages) for word in words}, common)
+
+
+def _forms(index: Index, word: str, languages: Sequence[str]) -> tuple[str, ...]:
+    """Return a word with the terms of the index that have its stem in one of the languages, or are parts of it."""
+    found = dict.fromkeys([word, *(form for code in languages for form in irregular_forms(code, word))])
+    for code in languages:
+        found.update(dict.fromkeys(islice(_related(index, word, code), _MOST_FORMS)))
+        if "joints" in rows(code) and word.isalpha():
+            found.update(dict.fromkeys(_parts(index, word, rows(code)["joints"].split())))
+    return tuple(found)
+
+
+def _related(index: Index, word: str, code: str) -> Iterator[str]:
+    if len(word) < _LETTERS or not word.isalpha():
+        return
+    roots = {root(code, word), root(code, plain(word))}
+    begins = {word[:_LETTERS], plain(word)[:_LETTERS], *(stem[:_LETTERS] for stem in roots)}
+    if begin := rows(code).get("participle"):
+        begins |= {f"{begin}{stem}"[:_LETTERS] for stem in roots}
+    whole = plain(word) if "joints" in rows(code) and len(word) > _PART else None
+    for term in _terms(index, begins):
+        if root(code, term) in roots or (whole is not None and term.startswith(whole)):
+            yield from written_forms(index, term)
+
+
+def _terms(index: Index, begins: set[str]) -> Iterator[str]:
+    terms = {
+        term
+        for engine in (index.engine, index.passage_engine)
+        for begin in begins
+        for term in islice(engine.terms(begin), _MOST_TERMS)
+    }
+    yield from sorted(terms)
+
+
+def _parts(index: Index, word: str, joints: Sequence[str]) -> list[str]:
+    """Return the parts of a compound word that texts have by themselves: `wohnung` and `miete` of `wohnungsmiete`."""
+    for at in range(_PART, len(word) - _PART + 1):
+        head, tail = word[:at], word[at:]
+        if _is_known(index, tail):
+            ends = [head, *(head.removesuffix(joint) for joint in joints if head.endswith(joint))]
+            return [tail, *(end for end in ends if len(end) >= _PART - 1 and _is_known(index, end))]
+    return []
+
+
+def _is_known(index: Index, word: str) -> bool:
+    return any(engine.count((word,), 1) for engine in (index.engine, index.passage_engine))

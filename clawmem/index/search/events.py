@@ -10,8 +10,8 @@ from contextlib import closing
 from itertools import islice, repeat
 
 from clawmem.index.search.channels import ChannelHits
-from clawmem.index.tables.fts_engine import phrases_of
-from clawmem.index.tables.schema import TOKENS, check_event, check_note
+from clawmem.index.tables.keyword import phrases_of
+from clawmem.index.tables.schema import TOKENS, check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.language.languages import spaced
 from clawmem.model.language.question import DaySpan
@@ -35,7 +35,7 @@ PER_WORD = 500
 CHEAP = 2_000
 COMMON = 0.1
 MAX_PER_SPAN = 200
-_BATCH = 500
+_AMONG = "n IN (SELECT value FROM json_each(?))"
 # Of so many of the best events with a word, the speakers are looked at.
 _SPEAKERS = 5
 
@@ -121,14 +121,8 @@ def note_keywords(index: Index, words: Sequence[Mapping[int, float]], owners: Se
     for scores in best_pieces([_part(scores, events=False) for scores in words], SPREAD):
         for n, score in scores.items():
             totals[n] = totals.get(n, 0.0) + score
-    marks = ",".join("?" * len(owners))
-    visible = {
-        n
-        for part in _batches(list(totals))
-        for (n,) in index.database.execute(
-            f"SELECT n FROM note WHERE n IN ({','.join('?' * len(part))}) AND owner IN ({marks})", (*part, *owners)
-        )
-    }
+    query = f"SELECT n FROM note WHERE {_AMONG} AND owner IN ({','.join('?' * len(owners))})"
+    visible = {n for (n,) in index.database.execute(query, (json.dumps(list(totals)), *owners))}
     return ChannelHits({n: score for n, score in totals.items() if n in visible})
 
 
@@ -144,11 +138,7 @@ def passages_in_span(
     within, items = f"SELECT n FROM {table} WHERE day BETWEEN ? AND ?", [span.first, span.last]
     if owners is not None:
         within, items = f"{within} AND owner IN ({','.join('?' * len(owners))})", [*items, *owners]
-    already_found = {
-        n
-        for part in _batches(list(found))
-        for (n,) in index.database.execute(f"{within} AND n IN ({','.join('?' * len(part))})", (*items, *part))
-    }
+    already_found = {n for (n,) in index.database.execute(f"{within} AND {_AMONG}", (*items, json.dumps([*found])))}
     newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))
     return ChannelHits(dict.fromkeys([*sorted(already_found), *(n for (n,) in newest)], 1.0))
 
@@ -156,24 +146,22 @@ def passages_in_span(
 def read_events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:
     """Return the events in some rows, without recalled ones. Raise RowDamaged if a row is damaged."""
     found = {}
-    for part in _batches(numbers):
-        query = f"SELECT n, id, day, line, seal FROM event WHERE n IN ({','.join('?' * len(part))})"
-        for n, event_id, day, line, other in index.database.execute(query, tuple(part)):
-            check_event(n, event_id, day, line, other)
-            event = event_from_record(json.loads(line))
-            if not event.recalled:
-                found[n] = event
+    query = f"SELECT n, id, day, line, seal FROM event WHERE {_AMONG}"
+    for row in index.database.execute(query, (json.dumps([*numbers]),)):
+        check_sealed("event", *row)
+        event = event_from_record(json.loads(row[3]))
+        if not event.recalled:
+            found[row[0]] = event
     return found
 
 
 def read_note_lines(index: Index, numbers: Sequence[int]) -> dict[int, NoteLineRow]:
     """Return the note lines in some rows. Raise RowDamaged if a row is damaged."""
     found = {}
-    for part in _batches(numbers):
-        query = f"SELECT n, path, place, day, owner, text, seal FROM note WHERE n IN ({','.join('?' * len(part))})"
-        for n, path, place, day, owner, text, other in index.database.execute(query, tuple(part)):
-            check_note(n, path, place, day, owner, text, other)
-            found[n] = NoteLineRow(path, place, day, text)
+    query = f"SELECT n, path, place, day, owner, text, seal FROM note WHERE {_AMONG}"
+    for row in index.database.execute(query, (json.dumps([*numbers]),)):
+        check_sealed("note", *row)
+        found[row[0]] = NoteLineRow(row[1], row[2], row[3], row[5])
     return found
 
 
@@ -201,14 +189,8 @@ def _turns_around(index: Index, found: Iterable[int]) -> dict[int, RankedTurn]:
 
 
 def _sizes(index: Index, names: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for part in _batches(list(names)):
-        yield from index.database.execute(
-            f"SELECT name, turns FROM sitting WHERE name IN ({','.join('?' * len(part))})", tuple(part)
-        )
-
-
-def _batches(numbers: Sequence[object]) -> Iterator[Sequence[object]]:
-    return (numbers[start : start + _BATCH] for start in range(0, len(numbers), _BATCH))
+    query = "SELECT name, turns FROM sitting WHERE name IN (SELECT value FROM json_each(?))"
+    return index.database.execute(query, (json.dumps([*names]),))
 
 
 def events_by_id(index: Index, ids: Collection[str]) -> dict[str, Event]:
@@ -219,7 +201,7 @@ def events_by_id(index: Index, ids: Collection[str]) -> dict[str, Event]:
         " ORDER BY day, n"
     )
     for n, event_id, day, line, seal in index.database.execute(query, (json.dumps(sorted(ids)),)):
-        check_event(n, event_id, day, line, seal)
+        check_sealed("event", n, event_id, day, line, seal)
         found[event_id] = event_from_record(json.loads(line))
     return found
 

@@ -1,18 +1,36 @@
-"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts.
+"""The graph of the vault: facts and entities, connected by links, relations, subjects and the places of facts; and the
+further pass of recall along it.
 
 The edge table finds the facts that point to something. What a fact points to is read from its own line, which has a
 seal. RowDamaged is raised if the two disagree.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows, keyword_channel
-from clawmem.index.search.lookup import FACT_COLUMNS, PlacedFact, entities_called, entities_known_as, fact_from_row
-from clawmem.index.tables.schema import RowDamaged, check_alias, check_entity
+from clawmem.index.search.channels import (
+    ChannelHits,
+    FactFilter,
+    condition_of,
+    facts_in_rows,
+    keyword_channel,
+    passing_rows,
+    predicate_channel,
+)
+from clawmem.index.search.lookup import (
+    FACT_COLUMNS,
+    PlacedFact,
+    entities_called,
+    entities_known_as,
+    fact_from_row,
+    newest_rows_about,
+    rows_of,
+)
+from clawmem.index.tables.schema import RowDamaged, check_sealed
 from clawmem.index.tables.store import Index
+from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, pointers
 from clawmem.model.facts.reach import workflow_of_realm
 from clawmem.model.language.text import normal
@@ -160,7 +178,7 @@ def _other_names(index: Index, name: str) -> list[str]:
     row = index.database.execute(query, (name,)).fetchone()
     if row is None:
         return []
-    check_entity(*row)
+    check_sealed("entity", *row)
     return [str(load) for load in json.loads(row[3])]
 
 
@@ -168,7 +186,7 @@ def _aliases(index: Index, name: str) -> set[str]:
     """Return the aliases of an entity."""
     found = index.database.execute("SELECT alias, name, seal FROM alias WHERE name = ?", (name,)).fetchall()
     for row in found:
-        check_alias(*row)
+        check_sealed("alias", *row)
     return {alias for alias, _, _ in found}
 
 
@@ -177,8 +195,7 @@ def _may_see(name: str, wanted: FactFilter) -> bool:
 
 
 def entities_beside(index: Index, facts: Collection[Fact]) -> set[str]:
-    """Return the entities with facts that are linked, either way, with some facts, or that give the same subject the
-    same relation as one of them."""
+    """Return the entities of facts that are linked with some facts, or give a subject the same relation."""
     group = {(normal(fact.subject), fact.predicate) for fact in facts if fact.subject and fact.predicate}
     queries = {
         "SELECT DISTINCT fact.entity FROM json_each(?) AS given CROSS JOIN edge INDEXED BY edge_target"
@@ -247,10 +264,7 @@ def active_rows(index: Index) -> dict[int, str]:
 
 
 def things_named(index: Index, names: Collection[str]) -> dict[str, str | None]:
-    """Return those of some names that are known: titles or aliases, with their entity, and subjects of facts.
-
-    The names are in normal form.
-    """
+    """Return the known ones of some names in normal form: titles and aliases with their entity, and subjects."""
     query = "SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM fact WHERE subject = value)"
     known: dict[str, str | None] = {name: None for (name,) in index.database.execute(query, (json.dumps([*names]),))}
     known.update({name: entity for entity, name in entities_called(index, [*names]).items()})
@@ -277,3 +291,45 @@ def number_of_facts(index: Index) -> int:
     """Return how many facts the index has."""
     (number,) = index.database.execute("SELECT facts FROM total").fetchone()
     return int(number)
+
+
+# How many of the best facts a pass starts from, and how many facts it may add.
+BEST_FACTS = 5
+MOST_LINKED = 200
+# The score of a fact that answers the question about a thing mentioned in a best fact, that is linked to a best fact,
+# or that is about the same thing. Each place further down among the best facts reduces it by a fifth.
+ANSWERS, LINKED, BESIDE = 1.0, 0.6, 0.3
+STEP = 0.2
+
+
+def links_channel(
+    index: Index, question: str, catalog: Catalog, best: Sequence[int], wanted: FactFilter
+) -> ChannelHits:
+    """Return facts connected with the best ones: by a link, by a shared thing, or because they answer the question
+    about a thing that a best fact mentions."""
+    scores: dict[int, float] = {}
+    placed = facts_in_rows(index, best[:BEST_FACTS])
+    for place, n in enumerate(best[:BEST_FACTS]):
+        near = 1.0 - STEP * place
+        fact = placed[n].fact
+        for name in filter(None, (fact.object, fact.subject)):
+            asked = predicate_channel(index, f"{question} {normal(name)}", catalog, wanted)
+            _raise(scores, asked.scores, ANSWERS * near)
+            _raise(scores, passing_rows(index, newest_rows_about(index, name, MOST_LINKED), wanted), BESIDE * near)
+        _raise(scores, _joined(index, fact.id, wanted), LINKED * near)
+    for n in best[:BEST_FACTS]:
+        scores.pop(n, None)
+    if not scores:
+        return ChannelHits({}, True)
+    kept = sorted(scores, key=lambda n: (-scores[n], n))[:MOST_LINKED]
+    return ChannelHits({n: scores[n] for n in kept})
+
+
+def _raise(scores: dict[int, float], found: Iterable[int], worth: float) -> None:
+    for n in found:
+        scores[n] = max(scores.get(n, 0.0), worth)
+
+
+def _joined(index: Index, fact_id: str, wanted: FactFilter) -> set[int]:
+    others = [edge.target for edge in edges_at(index, fact_id, wanted) if is_fact(edge.target)][:MOST_LINKED]
+    return rows_of(index, others)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from clawmem.errors import AmbiguousId, IncompleteAnswer, NotFound, PossiblyUnreadable
 from clawmem.index.tables.fact_marks import counted_fact
-from clawmem.index.tables.schema import check_alias, check_broken, check_entity, check_row
+from clawmem.index.tables.schema import check_row, check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, STATUSES, Fact, FactLink, check_prefix, is_reference
@@ -104,10 +104,12 @@ def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, PlacedFact]:
 
 def by_prefix(index: Index, prefix: str) -> list[PlacedFact]:
     """Return the facts whose ids begin with a text."""
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE id >= ? AND id < ? ORDER BY n", (prefix, prefix + "\U0010ffff")
-    )
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, "id >= ? AND id < ?", (prefix, prefix + "\U0010ffff"))
+
+
+def _facts_where(index: Index, condition: str, values: Sequence[object]) -> list[PlacedFact]:
+    query = f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n"
+    return [fact_from_row(row) for row in index.database.execute(query, values)]
 
 
 def all_facts(index: Index) -> Iterator[PlacedFact]:
@@ -117,8 +119,7 @@ def all_facts(index: Index) -> Iterator[PlacedFact]:
 
 def facts_of(index: Index, entity: str) -> list[PlacedFact]:
     """Return the facts of an entity in their order."""
-    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE entity = ? ORDER BY n", (entity,))
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, "entity = ?", (entity,))
 
 
 def items_of(index: Index, entity: str) -> bytes:
@@ -129,17 +130,14 @@ def items_of(index: Index, entity: str) -> bytes:
 
 def facts_about(index: Index, subject: str) -> list[PlacedFact]:
     """Return the facts with this subject, in any spelling."""
-    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE subject = ? ORDER BY n", (normal(subject),))
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, "subject = ?", (normal(subject),))
 
 
 def standing_facts_with(index: Index, predicates: Iterable[str]) -> list[PlacedFact]:
     """Return the facts with one of these predicates that are neither replaced nor retracted."""
     named = list(predicates)
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE predicate IN ({', '.join('?' * len(named))}) ORDER BY n", named
-    )
-    return [placed for placed in map(fact_from_row, rows) if placed.fact.is_current]
+    found = _facts_where(index, f"predicate IN ({', '.join('?' * len(named))})", named)
+    return [placed for placed in found if placed.fact.is_current]
 
 
 def rows_of(index: Index, fact_ids: Iterable[str]) -> set[int]:
@@ -156,8 +154,7 @@ def newest_rows_about(index: Index, subject: str, limit: int) -> list[int]:
 
 def facts_from_event(index: Index, event_id: str) -> list[PlacedFact]:
     """Return the facts that cite an event."""
-    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE event = ? ORDER BY n", (event_id,))
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, "event = ?", (event_id,))
 
 
 def rows_from_events(index: Index, event_ids: Iterable[str]) -> list[int]:
@@ -170,19 +167,14 @@ def facts_of_days(index: Index, days: Iterable[str]) -> list[PlacedFact]:
     """Return the facts that were recorded on one of these days, or learned from an event of one."""
     wanted = list(days)
     marks = ", ".join("?" * len(wanted))
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE substr(timestamp, 1, 10) IN ({marks})"
-        f" OR event IN (SELECT id FROM event WHERE day IN ({marks})) ORDER BY n",
-        (*wanted, *wanted),
-    )
-    return [fact_from_row(row) for row in rows]
+    learned = f"event IN (SELECT id FROM event WHERE day IN ({marks}))"
+    return _facts_where(index, f"substr(timestamp, 1, 10) IN ({marks}) OR {learned}", (*wanted, *wanted))
 
 
 def facts_containing(index: Index, *pieces: str) -> list[PlacedFact]:
     """Return the facts whose record contains one of these texts literally."""
     condition = " OR ".join("instr(line, ?)" for _ in pieces)
-    rows = index.database.execute(f"SELECT {FACT_COLUMNS} FROM fact WHERE {condition} ORDER BY n", pieces)
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, condition, pieces)
 
 
 def accesses_of_entities(index: Index, names: Collection[str]) -> dict[str, int]:
@@ -195,35 +187,22 @@ def accesses_of_entities(index: Index, names: Collection[str]) -> dict[str, int]
 
 def unused_since(index: Index, moment: str) -> list[PlacedFact]:
     """Return the active facts that were neither recorded nor used after a time (ISO 8601 UTC), as far as committed.
-
-    They have all their accesses, so they are not what is written to `items.json`.
-    """
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE status = ? AND coalesce(last_accessed, timestamp) <= ? ORDER BY n",
-        (ACTIVE, moment),
-    )
-    found = [fact_from_row(row) for row in rows]
+    They have all their accesses, so they are not what is written to `items.json`."""
+    found = _facts_where(index, "status = ? AND coalesce(last_accessed, timestamp) <= ?", (ACTIVE, moment))
     return [PlacedFact(counted_fact(index, placed.fact), placed.entity) for placed in found]
 
 
 def important_facts(index: Index, categories: Iterable[str], importance: float, mark: str) -> list[PlacedFact]:
-    """Return the active global facts of some categories, with at least that importance, or with a mark in their
-    record."""
+    """Return the active global facts of some categories, of that importance or more, or with a mark."""
     named = list(categories)
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE owner = '' AND status = ? AND (importance >= ? OR instr(line, ?)"
-        f" OR category IN ({', '.join('?' * len(named))})) ORDER BY n",
-        (ACTIVE, importance, f'"{mark}"', *named),
-    )
-    return [fact_from_row(row) for row in rows]
+    condition = f"importance >= ? OR instr(line, ?) OR category IN ({', '.join('?' * len(named))})"
+    values = (ACTIVE, importance, f'"{mark}"', *named)
+    return _facts_where(index, f"owner = '' AND status = ? AND ({condition})", values)
 
 
 def facts_naming(index: Index, fact_id: str) -> list[PlacedFact]:
     """Return the other facts whose record contains this id: in a link, as a successor, or in their details."""
-    rows = index.database.execute(
-        f"SELECT {FACT_COLUMNS} FROM fact WHERE id != ? AND instr(line, ?) ORDER BY n", (fact_id, f'"{fact_id}"')
-    )
-    return [fact_from_row(row) for row in rows]
+    return _facts_where(index, "id != ? AND instr(line, ?)", (fact_id, f'"{fact_id}"'))
 
 
 def event_day(index: Index, event_id: str) -> str | None:
@@ -256,7 +235,7 @@ def entities(index: Index) -> list[Entity]:
 
 
 def _entity(name: str, title: str, kind: str, aliases: str, number: int) -> Entity:
-    check_entity(name, title, kind, aliases, number)
+    check_sealed("entity", name, title, kind, aliases, number)
     return Entity(name, title, tuple(json.loads(aliases)), kind)
 
 
@@ -278,10 +257,7 @@ def entity_spelled_like(index: Index, name: str) -> str | None:
 
 
 def entity_in_same_folder(index: Index, name: str) -> str | None:
-    """Return the entity whose folder is the same as that of this name, at least on some file systems.
-
-    clawmem treats them as one entity.
-    """
+    """Return the entity whose folder is that of this name on some file systems: clawmem takes both as one."""
     if entity_exists(index, name):
         return name
     wanted = as_one_file(name)
@@ -296,7 +272,7 @@ def entities_known_as(index: Index, words: str) -> list[str]:
     query = "SELECT alias, name, seal FROM alias WHERE alias = ? ORDER BY name"
     rows = index.database.execute(query, (normal(words),)).fetchall()
     for row in rows:
-        check_alias(*row)
+        check_sealed("alias", *row)
     return [name for _, name, _ in rows]
 
 
@@ -308,7 +284,7 @@ def entities_called(index: Index, names: Sequence[str]) -> dict[str, str]:
     found = {}
     query = "SELECT alias, name, alias.seal FROM json_each(?) AS given CROSS JOIN alias ON alias = given.value"
     for alias, name, other in index.database.execute(query, (json.dumps([*written]),)):
-        check_alias(alias, name, other)
+        check_sealed("alias", alias, name, other)
         found[name] = written[alias]
     return found
 
@@ -322,7 +298,7 @@ def people_by_first_name(index: Index, words: Sequence[str]) -> dict[str, str]:
         " CROSS JOIN alias ON alias > given.value || ' ' AND alias < given.value || '!'"
     )
     for word, alias, name, seal in index.database.execute(query, (json.dumps(words),)):
-        check_alias(alias, name, seal)
+        check_sealed("alias", alias, name, seal)
         if kind_of(name) == "person":
             found.setdefault(word, set()).add(name)
     return {names.pop(): word for word, names in found.items() if len(names) == 1}
@@ -342,7 +318,7 @@ def entities_ending_in(index: Index, word: str) -> list[str]:
         found.add(row[1])
     former = "SELECT alias, name, seal FROM alias WHERE substr(alias, -length(?1)) = ?1"
     for alias, name, other in index.database.execute(former, tail):
-        check_alias(alias, name, other)
+        check_sealed("alias", alias, name, other)
         if is_entity_name(alias):
             found.add(name)
     return sorted(found)
@@ -416,7 +392,7 @@ def broken_files(index: Index) -> list[tuple[str, str]]:
     """Return the committed files that cannot be read, with the reason."""
     rows = index.database.execute("SELECT path, problem, seal FROM broken ORDER BY path").fetchall()
     for row in rows:
-        check_broken(*row)
+        check_sealed("broken", *row)
     return [(path, problem) for path, problem, _ in rows]
 
 

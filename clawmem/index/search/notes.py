@@ -6,7 +6,7 @@ Every row that is returned is checked against its seal. RowDamaged is raised if 
 import json
 from collections.abc import Collection, Sequence
 
-from clawmem.index.tables.schema import check_event, check_note
+from clawmem.index.tables.schema import check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record, is_visible_to
@@ -52,7 +52,7 @@ def lines_between(index: Index, first: str, last: str, owners: Collection[str]) 
 def _note(
     n: int, path: str, place: int, day: str | None, owner: str, text: str, number: int, tokens: int | None
 ) -> NoteRow:
-    check_note(n, path, place, day, owner, text, number)
+    check_sealed("note", n, path, place, day, owner, text, number)
     return NoteRow(n, path, day, text, tokens)
 
 
@@ -93,8 +93,7 @@ def event_records(index: Index, ids: Sequence[str]) -> dict[str, EventRecord]:
 
 
 def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
-    """Return the records of the events on some days (inclusive), oldest first, at most `most`, without recalled
-    ones."""
+    """Return the records of the events on some days (inclusive), oldest first, at most `most`; none recalled."""
     rows = index.database.execute(
         "SELECT n, id, day, line, seal FROM event WHERE day BETWEEN ? AND ? AND recalled = 0 ORDER BY day, n LIMIT ?",
         (first, last, most),
@@ -103,8 +102,7 @@ def events_between(index: Index, first: str, last: str, most: int) -> list[str]:
 
 
 def count_events(index: Index, first: str, last: str, owners: Collection[str]) -> int:
-    """Return the number of events on some days (inclusive), without recalled ones and notes of agents other than the
-    `owners`."""
+    """Return the number of events on some days (inclusive); none recalled, no notes of agents but the `owners`."""
     source = "FROM event WHERE day BETWEEN ? AND ? AND recalled = 0"
     (number,) = index.database.execute(f"SELECT count(*) {source}", (first, last)).fetchone()
     noted = index.database.execute(f'SELECT line {source} AND instr(line, \'"role": "note"\')', (first, last))
@@ -112,7 +110,7 @@ def count_events(index: Index, first: str, last: str, owners: Collection[str]) -
 
 
 def _line(n: int, event_id: str, day: str, line: str, number: int) -> str:
-    check_event(n, event_id, day, line, number)
+    check_sealed("event", n, event_id, day, line, number)
     return line
 
 
@@ -134,6 +132,6 @@ def days_of(index: Index, event_ids: Sequence[str]) -> dict[str, str]:
     )
     found = {}
     for n, event_id, day, line, other in rows:
-        check_event(n, event_id, day, line, other)
+        check_sealed("event", n, event_id, day, line, other)
         found[event_id] = day
     return found

@@ -65,8 +65,7 @@ class IndexedFiles:
         return {event.id: event.text for event in events}
 
     def unread(self, reached: Mapping[str, DayProgress]) -> dict[str, int]:
-        """Return how many events wait behind the cursor in the ledger files that were returned; without days that were
-        read in part."""
+        """Return how many events wait behind the cursor in the returned ledger files, without days read in part."""
         days = {day: self._days[day] for day in self._read if day in self._days}
         return {
             ledger_path(day): numbers.learned_from if day not in reached else 0

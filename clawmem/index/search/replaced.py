@@ -78,8 +78,7 @@ def _remark(index: Index, fact: Fact, moment: str) -> str | None:
 
 
 def successor(index: Index, fact: Fact) -> Fact | None:
-    """Return what holds now in place of a replaced fact: the end of its chain, or None if it was merged, worded anew,
-    or withdrawn."""
+    """Return what holds now in place of a replaced fact, or None if it was merged, worded anew, or withdrawn."""
     from clawmem.model.merging.collisions import WORDED
 
     seen: set[str] = set()
@@ -136,9 +135,7 @@ def resting_on(index: Index, ids: Collection[str], replaced: bool = False) -> li
 
 
 def edges_towards(index: Index, ids: Collection[str]) -> list[tuple[str, str, str]]:
-    """Return, for some facts, each fact that rests on one of them or that one of them replaced, and the kind of edge.
-
-    The oldest fact comes first."""
+    """Return, oldest first, each fact that rests on some facts or that they replaced, with the kind of edge."""
     query = _POINTING.format(columns="edge.target, fact.id, edge.kind", kinds=f"{_KINDS}, '{SUCCEEDED}'")
     return index.database.execute(
         f"{query} ORDER BY fact.timestamp, fact.id, edge.kind", (json.dumps(sorted(ids)),)

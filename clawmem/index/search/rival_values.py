@@ -33,8 +33,7 @@ class RivalValue(NamedTuple):
 def find_rival_values(
     index: Index, owners: Collection[str], predicates: Collection[str], numbers: Collection[int]
 ) -> list[list[RivalValue]]:
-    """Return, for each subject and predicate of some active facts, all active facts with the same two, if there are
-    several."""
+    """Return the active facts that share subject and predicate with some facts, in groups of several."""
     # CROSS JOIN keeps SQLite from scanning a table for a few given rows.
     rows = index.database.execute(
         "SELECT fact.subject, fact.n, fact.predicate, json_extract(fact.line, '$.object'),"
@@ -120,8 +119,7 @@ def ended_rows(index: Index, numbers: Collection[int], moment: str) -> set[int]:
 
 
 def oldest_first(index: Index, numbers: Collection[int]) -> dict[int, int]:
-    """Return the position of each row by the time its fact was recorded. Row numbers depend on how the index was
-    built."""
+    """Return the position of each row by the time of its fact. Row numbers depend on how the index was built."""
     found = index.database.execute(
         "SELECT fact.n FROM json_each(?) AS given CROSS JOIN fact ON fact.n = given.value"
         " ORDER BY fact.timestamp, fact.id",

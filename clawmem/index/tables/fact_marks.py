@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 
-from clawmem.index.tables.schema import check_dispute, check_outside
+from clawmem.index.tables.schema import check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, Fact
 from clawmem.model.records.accesses import Accesses, parse_accesses, with_accesses
@@ -100,7 +100,7 @@ def open_disputes(index: Index, fact_ids: Collection[str]) -> dict[str, list[tup
     )
     found: dict[str, list[tuple[str, str]]] = {}
     for target, path, says, other in rows:
-        check_dispute(path, target, says, other)
+        check_sealed("dispute", path, target, says, other)
         found.setdefault(target, []).append((path.rpartition("/")[2].removesuffix(".json"), says))
     return found
 
@@ -117,14 +117,14 @@ def disputed_with(index: Index, fact_ids: Collection[str]) -> list[tuple[str, st
     return rows.fetchall()
 
 
-# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.outside`.
+# Facts with something at stake that came from outside, as stored in the index: see `index.refresh.refresh`.
 
 
 def stakes(index: Index) -> dict[str, str]:
     """Return what is at stake in facts from outside, by fact id; empty in most vaults."""
     found = {}
     for fact_id, stake, other in index.database.execute("SELECT id, stake, seal FROM outside"):
-        check_outside(fact_id, stake, other)
+        check_sealed("outside", fact_id, stake, other)
         found[fact_id] = stake
     return found
 

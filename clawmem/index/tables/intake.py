@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.outside import stakes
 from clawmem.index.search.by_tier import columns
-from clawmem.index.tables.fact_marks import counted_fact, has_accesses, take_in_accesses
+from clawmem.index.tables.fact_marks import counted_fact, has_accesses, stakes, take_in_accesses
 from clawmem.index.tables.keyword import Document
 from clawmem.index.tables.schema import tags_column
 from clawmem.index.tables.store import Index

@@ -1,11 +1,13 @@
-"""The interface of keyword engines, which rank texts by BM25, and the choice of one."""
+"""The interface of keyword engines, which rank texts by BM25, the choice of one, and the engine of SQLite's FTS5."""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from clawmem.index.tables.schema import FACT_WORDS
+from clawmem.index.tables.schema import FACT_WORDS, FTS
+from clawmem.model.language.languages import spaced
 from clawmem.model.named_tuple import NamedTuple
 
 
@@ -96,6 +98,230 @@ def open_engine(
         from clawmem.index.tables.whoosh_engine import WhooshEngine  # imports all of Whoosh
 
         return WhooshEngine(database, folder, table)
-    from clawmem.index.tables.fts_engine import FtsEngine
-
     return FtsEngine(database, table, spread)
+
+
+# Ranking a row takes about 2.5 microseconds, counting one a tenth of that. Up to CHEAP rows no optimisation pays off.
+CHEAP = 2_000
+ENOUGH = 20
+# How many answers are kept: lists of up to some hundred texts, and counts.
+_LISTS = 64
+_COUNTS = 2_000
+
+_Answer = TypeVar("_Answer")
+
+
+class FtsEngine:
+    """An FTS5 table with an inverted index and no copy of the texts.
+
+    Row numbers leave `spread - 1` unused numbers between two texts, on either side of 0.
+    """
+
+    name = "fts5"
+
+    def __init__(self, database: sqlite3.Connection, table: str = FACT_WORDS, spread: int = 1) -> None:
+        self._database = database
+        self._table = table
+        self._spread = spread
+        self._state: object = None
+        self._reuses = False
+        self._lists: dict[tuple[str, int], list[Match]] = {}
+        self._counts: dict[tuple[str, int], int] = {}
+        try:
+            if not _has(database, table):
+                # A new index, or one from another engine: only a trial shows whether FTS5 is available.
+                database.execute("CREATE VIRTUAL TABLE temp.trial USING fts5(text)")
+                database.execute("DROP TABLE temp.trial")
+        except sqlite3.OperationalError as problem:
+            if "no such module" in str(problem):
+                raise EngineMissing("this Python's SQLite has no FTS5") from None
+            raise
+
+    def prepare(self) -> None:
+        """Create the table."""
+        self._database.execute(FTS.format(table=self._table))
+
+    def add(self, documents: Iterable[Document]) -> None:
+        """Index the texts."""
+        rows = ((n, spaced(text)) for n, text in documents)
+        self._database.executemany(f"INSERT INTO {self._table} (rowid, text) VALUES (?, ?)", rows)
+
+    def remove(self, documents: Iterable[Document]) -> None:
+        """Remove the texts. FTS5 needs the old text to find the entries to delete."""
+        table, rows = self._table, ((n, spaced(text)) for n, text in documents)
+        self._database.executemany(f"INSERT INTO {table} ({table}, rowid, text) VALUES ('delete', ?, ?)", rows)
+
+    def search(self, words: Sequence[str], limit: int, thorough: bool = False) -> list[Match]:
+        """Rank by BM25 with FTS5's k1 1.2 and b 0.75. FTS5's scores are negative, so the sign is changed.
+
+        If the words occur in so many texts that ranking all of them would take long, the rarest words are tried first.
+        """
+        phrases = phrases_of(words)
+        found: list[Match] = []
+        if limit < 1:
+            return found
+        if thorough and self._reuses and phrases:
+            query = " OR ".join(phrases)
+            return _kept(self._lists, _LISTS, (query, limit), lambda: self._run(query, limit))
+        for query in self._queries(phrases)[-1 if thorough else 0 :]:
+            found = self._run(query, limit)
+            if len(found) >= min(limit, ENOUGH):
+                break
+        return found
+
+    def search_among(self, rows: Collection[int], words: Sequence[str], limit: int) -> list[Match]:
+        """Return the best of the given texts. Only these are ranked, because ranking is slow for common words."""
+        phrases = phrases_of(words)
+        if not phrases or not rows or limit < 1:
+            return []
+        # `+` keeps SQLite from querying FTS5 row by row, each time with the full list of a word's occurrences.
+        found = self._database.execute(
+            f"SELECT rowid, -bm25({self._table}) AS score FROM {self._table} WHERE {self._table} MATCH ?"
+            " AND +rowid IN (SELECT value FROM json_each(?)) ORDER BY score DESC, rowid LIMIT ?",
+            (" OR ".join(phrases), _list(rows), limit),
+        )
+        return list(map(Match._make, found))
+
+    def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
+        """Return those of the given texts that have one of the words."""
+        phrases = phrases_of(words)
+        if not phrases or not rows:
+            return set()
+        found = self._database.execute(
+            f"SELECT rowid FROM {self._table} WHERE {self._table} MATCH ?"
+            " AND +rowid IN (SELECT value FROM json_each(?))",
+            (" OR ".join(phrases), _list(rows)),
+        )
+        return {n for (n,) in found}
+
+    def terms(self, begin: str) -> list[str]:
+        """Return the words of all texts, without endings and accents, that begin with some letters."""
+        name = f"{self._table}_terms"
+        self._database.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS temp.{name} USING fts5vocab(main, {self._table}, row)"
+        )
+        query = f"SELECT term FROM temp.{name} WHERE term >= ? AND term < ?"
+        return [term for (term,) in self._database.execute(query, (begin, f"{begin}\U0010ffff"))]
+
+    def count(self, words: Sequence[str], most: int) -> int:
+        """Return how many texts contain one of the words, at most `most`."""
+        phrases = phrases_of(words)
+        return self._count(" OR ".join(phrases), most) if phrases else 0
+
+    def reuse(self, state: object) -> None:
+        """Keep the answers about single words for as long as the state of the index is this one."""
+        self._reuses = state is not None
+        if self._reuses and state != self._state:
+            self._state = state
+            self._lists.clear()
+            self._counts.clear()
+
+    def flush(self) -> None:
+        """Do nothing: the index's own transaction stores the changes."""
+
+    def discard_changes(self) -> None:
+        """Do nothing: the index's own transaction discards the changes."""
+
+    def is_in_sync(self) -> bool:
+        """Return True: both sides are one file."""
+        return True
+
+    def close(self) -> None:
+        """Do nothing: the engine has no files of its own."""
+
+    def _run(self, query: str, limit: int) -> list[Match]:
+        rows = self._database.execute(
+            f"SELECT rowid, -rank FROM {self._table} WHERE {self._table} MATCH ? ORDER BY rank, rowid LIMIT ?",
+            (query, limit),
+        )
+        # There are hundreds: this makes them without a call of Python for each.
+        return list(map(tuple.__new__, repeat(Match), rows))
+
+    def _queries(self, phrases: Sequence[str]) -> list[str]:
+        """Return the queries to try, narrow to wide. The last one matches any of the words."""
+        if not phrases:
+            return []
+        widest = " OR ".join(phrases)
+        total = self._total()
+        if total <= CHEAP or len(phrases) == 1:
+            return [widest]
+        counts = {phrase: self._count(phrase, max(CHEAP, total // 10) + 1) for phrase in phrases}
+        counts = {phrase: count for phrase, count in counts.items() if count}
+        if sum(counts.values()) <= CHEAP:
+            return [widest]
+        return [*_narrow(counts, total // 10, max(CHEAP, total // 20)), widest]
+
+    def _total(self) -> int:
+        most, least = self._database.execute(
+            f"SELECT (SELECT max(id) FROM {self._table}_docsize), (SELECT min(id) FROM {self._table}_docsize)"
+        ).fetchone()
+        return (max(most or 0, 0) - min(least or 0, 0)) // self._spread
+
+    def _count(self, phrase: str, limit: int) -> int:
+        if not self._reuses:
+            return self._counted(phrase, limit)
+        return _kept(self._counts, _COUNTS, (phrase, limit), lambda: self._counted(phrase, limit))
+
+    def _counted(self, phrase: str, limit: int) -> int:
+        query = f"SELECT count(*) FROM (SELECT 1 FROM {self._table} WHERE {self._table} MATCH ? LIMIT ?)"
+        count: int = self._database.execute(query, (phrase, limit)).fetchone()[0]
+        return count
+
+
+def _has(database: sqlite3.Connection, table: str) -> bool:
+    try:
+        database.execute(f"SELECT 1 FROM {table} LIMIT 0")
+    except sqlite3.OperationalError as problem:
+        if "no such table" in str(problem):
+            return False
+        raise
+    return True
+
+
+def _narrow(counts: Mapping[str, int], common: int, most: int) -> list[str]:
+    """Return narrower queries to try before one that matches any of the words.
+
+    They match the rare words; or, if only one word is rare, that word with the others for ranking; or, if none is, all
+    of the words. Empty if every word is rare. A word is rare if it occurs in at most `common` texts and, after the
+    second word, if all of them together occur in at most `most` texts.
+    """
+    kept: list[str] = []
+    together = 0
+    for phrase in sorted(counts, key=lambda each: counts[each]):
+        together += counts[phrase]
+        if counts[phrase] > common or (len(kept) >= 2 and together > most):
+            break
+        kept.append(phrase)
+    if len(kept) == len(counts):
+        return []
+    if len(kept) >= 2:
+        return [" OR ".join(kept)]
+    return [f"{kept[0]} AND ({' OR '.join(counts)})"] if kept else [" AND ".join(counts)]
+
+
+def phrases_of(words: Sequence[str]) -> list[str]:
+    """Return the words as FTS5 strings, each once, without those that have no letter or digit."""
+    return [phrase for phrase in map(_phrase, dict.fromkeys(words)) if phrase]
+
+
+def _phrase(word: str) -> str:
+    """Return the word as an FTS5 string without operators; empty if it has no letter or digit."""
+    if not any(character.isalnum() for character in word):
+        return ""
+    return '"' + spaced(word).replace('"', '""').replace("\0", " ") + '"'
+
+
+def _kept(
+    answers: dict[tuple[str, int], _Answer], most: int, asked: tuple[str, int], ask: Callable[[], _Answer]
+) -> _Answer:
+    """Return the answer that is kept, or ask. The one that was not used for longest is dropped."""
+    found = answers.pop(asked) if asked in answers else ask()
+    answers[asked] = found
+    if len(answers) > most:
+        del answers[next(iter(answers))]
+    return found
+
+
+def _list(rows: Iterable[int]) -> str:
+    """Return the rows as a list in JSON."""
+    return f"[{','.join(map(str, rows))}]"

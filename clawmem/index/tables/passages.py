@@ -9,7 +9,7 @@ from itertools import islice
 
 from clawmem.errors import Unreadable
 from clawmem.index.tables.keyword import Document
-from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN, event_seal, note_seal
+from clawmem.index.tables.schema import MODEL_RUN, OTHER, SPOKEN
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.text import one_line
@@ -33,7 +33,7 @@ from clawmem.model.records.event import (
 )
 from clawmem.model.records.layout import WIKI, agent_of
 from clawmem.model.records.session import REVOKED, UNREPORTED
-from clawmem.model.records.strict_json import read_json
+from clawmem.model.records.strict_json import checksum, read_json
 from clawmem.model.search.event_ranking import is_question
 from clawmem.model.search.passage import LINE, PART, SPREAD, search_texts
 
@@ -200,7 +200,7 @@ def _event_row(n: int, day: str, sitting: str, place: int, event: Event) -> tupl
     return (
         *(n, event.id, day, sitting, place, event.speaker, event.role, len(event.text), asks, recalled, kind, mark),
         line,
-        event_seal(n, event.id, day, line),
+        checksum(n, event.id, day, line),
     )
 
 
@@ -223,7 +223,7 @@ def take_in_page(index: Index, path: str, lines: Iterable[str]) -> None:
     execute("DELETE FROM note WHERE path = ?", (path,))
     fresh = execute("SELECT coalesce(max(n), 0) FROM note").fetchone()[0]
     values = [(fresh + at, path, at, day, owner or "", line) for at, line in enumerate(lines, 1)]
-    rows = [(*row, note_seal(*row)) for row in values]
+    rows = [(*row, checksum(*row)) for row in values]
     index.passage_engine.add(document for row in rows for document in _note_documents(row[0], row[5], day))
     index.database.executemany(_NOTE, rows)
 
@@ -246,8 +246,7 @@ def page_lines(path: str, data: bytes | None) -> list[str]:
 
 
 def _handed_on(data: bytes | None) -> list[str]:
-    """Return the summary of a session and what its agent learned, labelled; what reads as an order is left out.
-    A revoked session hands on nothing."""
+    """Return what a session hands on, labelled; no text that reads as an order, and nothing of a revoked one."""
     from clawmem.model.proposals.quarantine import order_handed_on  # few sessions end
 
     try:

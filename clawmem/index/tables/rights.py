@@ -131,8 +131,7 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
 
 
 def marked_for(vault: Vault, index: Index, name: str, moment: str) -> set[str]:
-    """Return the ids of the marked messages that a person may see; none where the vault has no policy or no such
-    person."""
+    """Return the ids of the marked messages that a person may see; none without a policy or such a person."""
     rules = read_access(vault)
     person = rules.policy.person(name) if rules else None
     if rules is None or person is None:

@@ -33,7 +33,7 @@ VERSION = "31"
 # - `sitting`: how many events each has. `ledger`: how much of the file of a day is indexed.
 # - `edge`: what the fact in row `n` points to: other facts by id, entities by name.
 # - `dispute`: the facts in open proposals about conflicts. `outside`: the facts with something at stake that came with
-#   a commit which is not accepted here, see `clawmem.index.refresh.outside`.
+#   a commit which is not accepted here, see `clawmem.index.refresh.refresh`.
 # - `seal`: the checksum of the returned columns of a row. `total`: the number of facts and the sum of their seals, see
 #   `clawmem.index.tables.schema`.
 TABLES = """
@@ -181,56 +181,33 @@ def check_row(n: int, entity: str, line: str, number: int) -> None:
         raise RowDamaged(f"row {n} of the index is damaged")
 
 
-def event_seal(n: int, event_id: str, day: str, line: str) -> int:
-    """Return the seal of an event's row."""
-    return checksum(n, event_id, day, line)
+# What is said of a damaged row of a table; the numbers are the columns of its seal, in the order of `SEALED`.
+_DAMAGED = {
+    "event": "row {0} of the events in the index is damaged",
+    "outside": "the row of {0} among the facts from outside is damaged",
+    "note": "row {0} of the notes in the index is damaged",
+    "entity": "the row of {0} in the index is damaged",
+    "alias": "a row with an alias of {1} in the index is damaged",
+    "dispute": "a row about {0} in the index is damaged",
+    "broken": "a row about {0} in the index is damaged",
+}
+# The columns that the seal of a row covers, for the tables other than `fact`.
+SEALED = {
+    "event": "n, id, day, line",
+    "note": "n, path, place, day, owner, text",
+    "entity": "name, title, kind, aliases",
+    "alias": "alias, name",
+    "dispute": "path, target, says",
+    "broken": "path, problem",
+    "outside": "id, stake",
+}
 
 
-def check_event(n: int, event_id: str, day: str, line: str, number: int) -> None:
-    """Raise RowDamaged if the row of an event does not match its seal."""
-    if event_seal(n, event_id, day, line) != number:
-        raise RowDamaged(f"row {n} of the events in the index is damaged")
-
-
-def check_outside(fact_id: str, stake: str, number: int) -> None:
-    """Raise RowDamaged if the row of a fact from outside does not match its seal."""
-    if checksum(fact_id, stake) != number:
-        raise RowDamaged(f"the row of {fact_id} among the facts from outside is damaged")
-
-
-def note_seal(n: int, path: str, place: int, day: str | None, owner: str, text: str) -> int:
-    """Return the seal of a note line's row."""
-    return checksum(n, path, place, day, owner, text)
-
-
-def check_note(n: int, path: str, place: int, day: str | None, owner: str, text: str, number: int) -> None:
-    """Raise RowDamaged if the row of a note line does not match its seal."""
-    if note_seal(n, path, place, day, owner, text) != number:
-        raise RowDamaged(f"row {n} of the notes in the index is damaged")
-
-
-def check_entity(name: str, title: str, kind: str, aliases: str, number: int) -> None:
-    """Raise RowDamaged if the row of an entity does not match its seal."""
-    if checksum(name, title, kind, aliases) != number:
-        raise RowDamaged(f"the row of {name} in the index is damaged")
-
-
-def check_alias(alias: str, name: str, number: int) -> None:
-    """Raise RowDamaged if the row of an alias does not match its seal."""
-    if checksum(alias, name) != number:
-        raise RowDamaged(f"a row with an alias of {name} in the index is damaged")
-
-
-def check_dispute(path: str, target: str, says: str, number: int) -> None:
-    """Raise RowDamaged if the row of a disputed fact does not match its seal."""
-    if checksum(path, target, says) != number:
-        raise RowDamaged(f"a row about {path} in the index is damaged")
-
-
-def check_broken(path: str, problem: str, number: int) -> None:
-    """Raise RowDamaged if the row of an unreadable file does not match its seal."""
-    if checksum(path, problem) != number:
-        raise RowDamaged(f"a row about {path} in the index is damaged")
+def check_sealed(table: str, *row: object) -> None:
+    """Raise RowDamaged if the `SEALED` columns of a row do not match its seal, which comes last."""
+    *values, seal = row
+    if checksum(*values) != seal:
+        raise RowDamaged(_DAMAGED[table].format(*values))
 
 
 def is_intact(index: Index) -> bool:
@@ -254,18 +231,9 @@ def check_total(index: Index) -> None:
 
 def check_passages(index: Index) -> None:
     """Raise RowDamaged if a row of any table other than `fact` does not match its seal."""
-    for row in index.database.execute("SELECT n, id, day, line, seal FROM event"):
-        check_event(*row)
-    for row in index.database.execute("SELECT n, path, place, day, owner, text, seal FROM note"):
-        check_note(*row)
-    for row in index.database.execute("SELECT name, title, kind, aliases, seal FROM entity"):
-        check_entity(*row)
-    for row in index.database.execute("SELECT alias, name, seal FROM alias"):
-        check_alias(*row)
-    for row in index.database.execute("SELECT path, target, says, seal FROM dispute"):
-        check_dispute(*row)
-    for row in index.database.execute("SELECT path, problem, seal FROM broken"):
-        check_broken(*row)
+    for table, columns in SEALED.items():
+        for row in index.database.execute(f"SELECT {columns}, seal FROM {table}"):
+            check_sealed(table, *row)
 
 
 class SqliteStore:

@@ -73,8 +73,7 @@ class Index(SqliteStore):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Let all reads in this context see the same state. What the keyword engines answered before in the same state
-        is not asked again."""
+        """Let all reads in this context see the same state. Keyword engines are not asked the same again."""
         with super().snapshot():
             # The first number changes with each commit of another connection, the second with each change of this one.
             (version,) = self.database.execute("PRAGMA data_version").fetchone()

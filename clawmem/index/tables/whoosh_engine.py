@@ -96,8 +96,7 @@ class WhooshEngine:
         return sorted(self._matches(words, limit, rows), key=lambda match: (-match.score, match.n))
 
     def having(self, rows: Collection[int], words: Sequence[str]) -> set[int]:
-        """Return those of the given texts that have one of the words. Raise EngineDamaged if the files cannot be
-        read."""
+        """Return those of the texts that have one of the words. Raise EngineDamaged if the files cannot be read."""
         return {match.n for match in self._matches(words, len(rows), rows)}
 
     def terms(self, begin: str) -> list[str]:

@@ -33,6 +33,7 @@ from clawmem.model.records.layout import agent_of
 from clawmem.vault.vault import Vault
 
 _ENOUGH = 20
+_NOTHING = "nothing is embedded yet: run `clawmem heartbeat`"
 
 
 class VectorQuery(NamedTuple):
@@ -47,33 +48,22 @@ class VectorQuery(NamedTuple):
 
 
 class VectorsUnavailable(Exception):
-    """The channel does not run; the message says why. `unable` is true if the user wanted it to run."""
-
-    def __init__(self, message: str, unable: bool = True) -> None:
-        super().__init__(message)
-        self.unable = unable
+    """The channel does not run; the message says why. `vectors.search` has asked already whether it is wanted."""
 
 
-def vector_channel(
-    vault: Vault, index: Index, question: str, wanted: FactFilter, limit: int = CANDIDATES
-) -> ChannelHits:
+def vector_channel(vault: Vault, index: Index, question: str, wanted: FactFilter) -> ChannelHits:
     """Return facts close to the question. The score is the closeness, a cosine above 0."""
-    return _answered(vault, question, lambda query: _facts(query, index, wanted, limit))
+    return _answered(vault, question, lambda query: _facts(query, index, wanted))
 
 
-def event_vector_channel(vault: Vault, index: Index, question: str, limit: int = CANDIDATES) -> ChannelHits:
+def event_vector_channel(vault: Vault, index: Index, question: str) -> ChannelHits:
     """Return events close to the question. The score is the closeness, a cosine above 0."""
-    return _answered(vault, question, lambda query: _event_rows(index, _nearest(query, EVENTS, limit)))
+    return _answered(vault, question, lambda query: _event_rows(index, _nearest(query, EVENTS)))
 
 
-def note_vector_channel(
-    vault: Vault, index: Index, question: str, owners: Collection[str], limit: int = CANDIDATES
-) -> ChannelHits:
-    """Return note lines close to the question. The score is the closeness, a cosine above 0.
-
-    Of agents' notes, only those of the `owners` count.
-    """
-    return _answered(vault, question, lambda query: _note_rows(index, _nearest(query, NOTES, limit, owners)))
+def note_vector_channel(vault: Vault, index: Index, question: str, owners: Collection[str]) -> ChannelHits:
+    """Return note lines close to the question, by cosine above 0. Of agents' notes, only the `owners` count."""
+    return _answered(vault, question, lambda query: _note_rows(index, _nearest(query, NOTES, owners)))
 
 
 def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], ChannelHits]) -> ChannelHits:
@@ -81,7 +71,7 @@ def _answered(vault: Vault, question: str, search: Callable[[VectorQuery], Chann
         with _query(vault, question) as query:
             return search(query)
     except VectorsUnavailable as reason:
-        return ChannelHits({}, False, str(reason), reason.unable)
+        return ChannelHits({}, False, str(reason), unable=True)
 
 
 def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
@@ -96,17 +86,17 @@ def asked_apart(vault: Vault, question: str) -> Sequence[float] | None:
 @contextmanager
 def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
     if vault.settings.words("semantic.model") == NONE:
-        raise VectorsUnavailable("semantic.model is none", unable=False)
+        raise VectorsUnavailable("semantic.model is none")
     vectors = None
     try:
         vectors = open_vectors(vault)
         if vectors is None:
-            raise _no_vectors()
+            raise VectorsUnavailable(_NOTHING)
         model = _model_of(vectors)
         asked = question_vector(question)
         with vectors.snapshot():
             if (centre := vectors.centre()) is None:
-                raise _no_vectors()
+                raise VectorsUnavailable(_NOTHING)
             vector = normalize_vector([n - mean for n, mean in zip(asked, centre.mean, strict=True)])
             yield VectorQuery(vectors, model, vector, sum(map(mul, vector, centre.mean)), centre.spread)
     except ModelFailed as problem:
@@ -118,33 +108,25 @@ def _query(vault: Vault, question: str) -> Iterator[VectorQuery]:
             vectors.close()
 
 
-def _no_vectors() -> VectorsUnavailable:
-    from clawmem.index.vectors.local_model import INSTALL, missing_packages
-
-    if missing_packages():
-        return VectorsUnavailable(f"the local model is not installed: {INSTALL}")
-    return VectorsUnavailable("nothing is embedded yet: run `clawmem heartbeat`")
-
-
 def _model_of(vectors: Vectors) -> str:
     """Return the model of the stored vectors. Raise VectorsUnavailable if it is another one than this version's."""
     model = vectors.meta("model")
     if model is None:
-        raise _no_vectors()
+        raise VectorsUnavailable(_NOTHING)
     if model != NAME:
         raise VectorsUnavailable("the vectors are from another model: `clawmem heartbeat` computes new ones")
     return model
 
 
-def _facts(query: VectorQuery, index: Index, wanted: FactFilter, limit: int) -> ChannelHits:
+def _facts(query: VectorQuery, index: Index, wanted: FactFilter) -> ChannelHits:
     pack = query.vectors.pack(FACTS)
     (total,) = index.database.execute("SELECT facts FROM total").fetchone()
     apart = _differences(query, pack)
-    nearest = nsmallest(limit, range(len(apart)), key=apart.__getitem__)
+    nearest = nsmallest(CANDIDATES, range(len(apart)), key=apart.__getitem__)
     rows = _rows(index, [pack.ids[at] for at in nearest], wanted)
-    if len(rows) < min(limit, _ENOUGH) and len(nearest) < len(apart):
+    if len(rows) < min(CANDIDATES, _ENOUGH) and len(nearest) < len(apart):
         rows = passing_ids(index, wanted)
-        nearest = nsmallest(limit, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
+        nearest = nsmallest(CANDIDATES, (at for at, name in enumerate(pack.ids) if name in rows), key=apart.__getitem__)
     scores = _closeness(query, pack, [at for at in nearest if pack.ids[at] in rows])
     close = {rows[pack.ids[at]]: score for at, score in scores.items() if score > 0}
     return ChannelHits(close, embedded=pack.ids if len(pack.ids) < total else None)
@@ -172,19 +154,15 @@ def _closeness(query: VectorQuery, pack: VectorPack, places: Sequence[int]) -> d
 
 def _rows(index: Index, ids: Sequence[str], wanted: FactFilter) -> dict[str, int]:
     condition, values = condition_of(wanted)
-    found: dict[str, int] = {}
-    for start in range(0, len(ids), 500):
-        part = ids[start : start + 500]
-        query = f"SELECT id, n FROM fact WHERE id IN ({','.join('?' * len(part))}) AND {condition}"
-        found.update(index.database.execute(query, (*part, *values)))
-    return found
+    query = f"SELECT id, n FROM fact WHERE id IN (SELECT value FROM json_each(?)) AND {condition}"
+    return dict(index.database.execute(query, (json.dumps([*ids]), *values)))
 
 
-def _nearest(query: VectorQuery, kind: str, limit: int, owners: Collection[str] | None = None) -> dict[str, float]:
+def _nearest(query: VectorQuery, kind: str, owners: Collection[str] | None = None) -> dict[str, float]:
     pack = query.vectors.pack(kind)
     apart = _differences(query, pack)
     visible = [at for at, name in enumerate(pack.ids) if owners is None or _owner(name) in owners]
-    near = {pack.ids[at] for at in nsmallest(limit, visible, key=apart.__getitem__)}
+    near = {pack.ids[at] for at in nsmallest(CANDIDATES, visible, key=apart.__getitem__)}
     scores: dict[str, float] = {}
     for at, score in _closeness(query, pack, [at for at, name in enumerate(pack.ids) if name in near]).items():
         # A long text has the score of its closest piece.

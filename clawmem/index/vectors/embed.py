@@ -70,7 +70,7 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
             continue
         record = json.loads(line)
         for piece in pieces(record["text"])[:_MOST_PIECES]:
-            if _is_data(piece):
+            if sum(map(piece.count, _MARKS_OF_DATA)) > _MOST_MARKS * max(len(piece), 100):
                 continue
             words = f"{record['speaker']}: {piece}" if record.get("speaker") else piece
             yield EmbeddedText(f"{day} {event_id}", words, key_of(words))
@@ -82,14 +82,8 @@ def event_texts(index: Index) -> Iterator[EmbeddedText]:
         yield EmbeddedText(f"{day} {event_id}", text, key_of(text))
 
 
-def _is_data(piece: str) -> bool:
-    """Whether a piece is JSON, a table or code rather than sentences, by its marks."""
-    return sum(map(piece.count, _MARKS_OF_DATA)) > _MOST_MARKS * max(len(piece), 100)
-
-
 def note_texts(index: Index) -> Iterator[EmbeddedText]:
-    """Yield the pieces of every note line, except those of MEMORY.md, which every agent reads in full and which mostly
-    contains facts."""
+    """Yield the pieces of every note line, but not MEMORY.md, which every agent reads and which mostly has facts."""
     for path, text in index.database.execute(
         "SELECT path, text FROM note WHERE path != 'MEMORY.md' ORDER BY path, place"
     ):
@@ -307,8 +301,7 @@ class _Run:
 
 
 def embed_alone(model: LocalModel) -> Callable[[str], Sequence[float]]:
-    """Return what gives the vector of a text, less the mean of unrelated ones, of length one: for texts that are not in
-    a vault."""
+    """Return what gives the vector of a text outside a vault, less the mean of unrelated ones, of length one."""
     vectors = [model.embed(words) for words in UNRELATED]
     mean = [sum(column) / len(vectors) for column in zip(*vectors, strict=True)]
     return lambda text: normalize_vector([n - other for n, other in zip(model.embed(text), mean, strict=True)])

@@ -32,10 +32,7 @@ def events_by_meaning(vault: Vault, index: Index, question: str) -> ChannelHits:
 
 
 def notes_by_meaning(vault: Vault, index: Index, question: str, owners: Collection[str]) -> ChannelHits:
-    """Return note lines with a meaning close to the question, or why there was no search.
-
-    Of agents' notes, only those of the `owners` count.
-    """
+    """Return close note lines, or why there was no search. Of agents' notes, only the `owners` count."""
     if missing := _missing(vault):
         return missing
     from clawmem.index.vectors.channel import note_vector_channel

@@ -88,8 +88,7 @@ class Vectors(SqliteStore):
             self.database.executemany("INSERT OR REPLACE INTO vector VALUES (?, ?, ?)", rows)
 
     def pack(self, kind: str) -> VectorPack:
-        """Return what a search of one kind reads; empty before the first embedding. Raise VectorsDamaged if it is
-        invalid."""
+        """Return what a search of one kind reads; empty before the first embedding. Raise VectorsDamaged."""
         row = self.database.execute("SELECT ids, keys, codes FROM pack WHERE kind = ?", (kind,)).fetchone()
         if row is None:
             return VectorPack((), b"", b"")
@@ -124,8 +123,7 @@ def vectors_path(vault: Vault) -> Path:
 
 
 def note_id(page: str, text: str) -> str:
-    """Return the id of a note line in its pack: its text and page, because its position changes with every line before
-    it."""
+    """Return the id of a note line in its pack: text and page, as its position changes with every line before it."""
     return f"{checksum(text):08x} {page}"
 
 

@@ -100,7 +100,7 @@ def speaker_of(event: Event, speakers: Collection[str]) -> Speaker | None:
         return None
     if event.role == "note" and event.agent is not None:
         return Speaker(THE_USER, ("thing",), own=False)  # its "I" is the agent's
-    among_people = person and len(_people(speakers)) > 1
+    among_people = person and len([name for name in speakers if name.lower() not in _ASSISTANTS]) > 1
     reads = ("", "people" if among_people else "thing")
     return Speaker(speaker if person else THE_USER, reads, own=not is_told_by_agent(event))
 
@@ -114,7 +114,3 @@ def said_by_user(event: Event, name: str) -> Event:
     own = event.role == "user" or (event.role == "note" and event.agent is None)
     meant = own and unnamed and not is_from_outside(event)
     return event._replace(speaker=name) if meant and name.lower() not in _GENERIC else event
-
-
-def _people(speakers: Collection[str]) -> list[str]:
-    return [name for name in speakers if name.lower() not in _ASSISTANTS]

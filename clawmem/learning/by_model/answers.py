@@ -247,8 +247,7 @@ def checked_reading(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usable_line(text: str, task: ReadingTask, number: int) -> str | None:
-    """Return the line that tells a message alone, or None if it says what nobody said, reads as an order or has a
-    credential."""
+    """Return the line that tells a message alone; None if nobody said it, it is an order or has a credential."""
     line = one_line(text)
     piece = task.shown[number]
     known = heard(task.texts(number), task.names, _said(piece), f"{line} {piece.text}")

@@ -77,8 +77,7 @@ class Heard(NamedTuple):
 
 
 def heard(texts: Iterable[str], known: Iterable[str], day: date, language: str = "") -> Heard:
-    """Return what was heard in some texts. `known` are names of entities, and `language` is the text whose language
-    counts."""
+    """Return what was heard in some texts. `known` are names of entities; the language is that of `language`."""
     text = "\n".join(texts)
     words = frozenset(map(_key, _WORD.findall(text)))
     short = {_SHORT[word] for word in words if word in _SHORT}
@@ -114,14 +113,17 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     return places[place], places[place + len(wanted) - 1] + 1
 
 
-def nearest_part(text: str, words: str, most: int = 500) -> str:
-    """Return the part of a text, about `most` characters of whole sentences, that has most of the words."""
-    if len(text) <= most:
+_PART_CHARACTERS = 500
+
+
+def nearest_part(text: str, words: str) -> str:
+    """Return the part of a text, about 500 characters of whole sentences, that has most of the words."""
+    if len(text) <= _PART_CHARACTERS:
         return text
     wanted = _content(words)
     starts = [0, *(found.end() for found in re.finditer(r"[.!?]\s+|\n+", text))]
-    best = max(starts, key=lambda start: len(wanted & _content(text[start : start + most])))
-    return text[best : best + most]
+    best = max(starts, key=lambda start: len(wanted & _content(text[start : start + _PART_CHARACTERS])))
+    return text[best : best + _PART_CHARACTERS]
 
 
 def unsaid(statement: str, known: Heard) -> str | None:

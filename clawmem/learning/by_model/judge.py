@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.attribution.quoted import may_be_shown
 from clawmem.llm.presets import ModelTask
 from clawmem.llm.prompts import prompt
 from clawmem.model.facts.fact import Fact
@@ -62,7 +62,7 @@ def key_of(fact: Fact, entity: str) -> Key:
 
 def judging_tasks(candidates: Sequence[ScoredFact], on: str) -> dict[str, tuple[ModelTask, list[ScoredFact]]]:
     """Return the tasks to judge the candidates of a day, by their ids, each with what it shows."""
-    waiting, found = [candidate for candidate in candidates if _may_be_shown(candidate.fact)], {}
+    waiting, found = [candidate for candidate in candidates if may_be_shown(candidate.fact)], {}
     while waiting:
         shown = waiting[: _batch_size(waiting)]
         task = judging_task(shown, on)
@@ -95,11 +95,6 @@ def judged_facts(name: str, answer: Mapping[str, Any], shown: Sequence[ScoredFac
     over = {other.strip().rpartition(" ")[2] for other in answer.get("finished", ())}  # with or without its class
     finished = {fact.entity for fact in shown if fact.entity in over and kind_of(fact.entity) in _MAY_END}
     return Judgements(name, found, places, notices, tuple(sorted(finished)))
-
-
-def _may_be_shown(fact: Fact) -> bool:
-    """Return whether a fact may be sent to a model: it has no credential and no injected instructions."""
-    return find_secret(fact.fact) is None and not is_prompt_injection(fact.fact)
 
 
 def _judgement(name: str, judged: Mapping[str, Any]) -> PromotionScore:

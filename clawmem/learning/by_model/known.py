@@ -19,7 +19,7 @@ from clawmem.index.search.lookup import (
 )
 from clawmem.index.tables.rights import read_access
 from clawmem.index.tables.store import Index
-from clawmem.learning.attribution.orders import injection_in
+from clawmem.learning.attribution.quoted import injection_in
 from clawmem.learning.attribution.sentences import said_by_user
 from clawmem.learning.by_model.task import (
     MAX_BEFORE,

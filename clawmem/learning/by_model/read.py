@@ -1,4 +1,4 @@
-"""A model answers the tasks of the queue, one after the other, within its limits."""
+"""A model answers the tasks of the queue, one after the other, within its limits; or one short question, as a trial."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import BudgetSpent, ClawmemError, InvalidInput, ModelFailed
 from clawmem.learning.apply import ApplyResult, Reader, apply_reading, digest_of
-from clawmem.learning.by_model.extraction import Extraction
 from clawmem.learning.by_model.task import ACCEPTED, SCHEMA, instructions, is_readable, task_data
 from clawmem.learning.by_model.telemetry import (
+    Extraction,
     add_event,
     is_worth_recording,
     model_runs,
     reading_event,
     spent_in,
+    trial_event,
 )
-from clawmem.learning.by_model.trial import try_model
 from clawmem.learning.learn import LearnResult, learn_from
 from clawmem.learning.pending import MOST_EVENTS, PendingTask, after_cursor, held_with_others, pending, waiting_count
-from clawmem.llm.budget import Account, Spent, amount
+from clawmem.llm.budget import Account, Prices, Spent, amount
 from clawmem.llm.choice import Model, choose_model
 from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
 from clawmem.llm.presets import PRESETS
+from clawmem.llm.prompts import prompt
 from clawmem.memory.health.configure import PRESET
 from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
@@ -33,6 +34,7 @@ from clawmem.model.language.text import counted
 from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line, trailers
+from clawmem.model.records.event import model_run
 from clawmem.model.settings.settings import BY_KEY, COMMAND
 from clawmem.vault.state.local_settings import local_settings_file
 from clawmem.vault.state.reading_state import (
@@ -364,3 +366,68 @@ def try_reader(vault: Vault, caller: Caller, preset: str) -> TriedReader:
 def restore_reader(vault: Vault, former: Mapping[str, Any]) -> None:
     """Put the settings of this machine back as they were before `try_reader`."""
     write_values(local_settings_file(vault), former, vault.settings.number("lock.wait_seconds"))
+
+
+TRIAL_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["works"],
+    "properties": {"works": {"type": "boolean"}},
+}
+
+
+class TrialResult(NamedTuple):
+    """What a model did with one short question.
+
+    `reachable` says whether any answer came, `json` whether it was as asked. `prices` is None if they are not known.
+    `run` is the record of the run, None if nothing was called. `problem` is why the model cannot be used, or None.
+    """
+
+    model: str
+    reachable: bool
+    json: bool
+    prices: Prices | None
+    run: Mapping[str, Any] | None
+    problem: ClawmemError | None
+    commit: str | None
+    notices: tuple[str, ...] = ()
+
+
+def try_model(vault: Vault, caller: Caller, model: Model) -> TrialResult:
+    """Ask the model once. Its cost counts towards the day's limit: a call that cost something leaves an event."""
+    model = model._replace(limits=model.limits._replace(retries=0))
+    runs = model_runs(vault.read, day_of(stamp(caller.now)))
+    account = Account(model.limits, None, spent_in(runs))
+    reachable = False
+    problem: ClawmemError | None = None
+    try:
+        check_model(model)
+        account.prices = prices_of(model)
+        answer = ask(model, account, [{"role": "user", "content": prompt("trial")}], TRIAL_SCHEMA)
+        reachable = True
+        if answer.value is None:
+            problem = ModelFailed(
+                f"The model {model.name} answered, but not with the JSON that was asked for. {answer.problem}",
+                "Try another model, or change `llm.output`.",
+            )
+    except (BudgetSpent, ModelFailed) as failure:
+        problem = _only_tried(failure)
+    event = trial_event(
+        caller, model.name, account.spent, account.prices is not None, problem.code if problem else "done"
+    )
+    commit: str | None = None
+    notices: tuple[str, ...] = ()
+    if account.spent.prompt_tokens or account.spent.cents:
+        with writing(vault, caller, "llm") as work:
+            subject = subject_line("llm", "test", model.name)
+            commit = work.commit([add_event(Change(subject, {}, trailers("llm")), event, work.read)])[-1]
+            notices = tuple(work.notices)
+    run = model_run(event) if account.spent.calls else None
+    return TrialResult(model.name, reachable, problem is None, account.prices, run, problem, commit, notices)
+
+
+def _only_tried(failure: BudgetSpent | ModelFailed) -> ClawmemError:
+    """Return the failure without advice about events, as none was read."""
+    about_events = "the events" in failure.hint or "next run" in failure.hint
+    kind = BudgetSpent if isinstance(failure, BudgetSpent) else ModelFailed
+    return kind(failure.message, "" if about_events else failure.hint)

@@ -14,7 +14,7 @@ from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from clawmem.learning.attribution.orders import injection_in
+from clawmem.learning.attribution.quoted import injection_in
 from clawmem.learning.attribution.sentences import THE_USER
 from clawmem.learning.reconciling.entities import conversation_of
 from clawmem.llm.prompts import prompt

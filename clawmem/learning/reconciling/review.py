@@ -36,10 +36,7 @@ def review_reason(
     verdict: GateVerdict,
     confident: float,
 ) -> ReviewReason | None:
-    """Return why a person must decide, or None.
-
-    A fact with a confidence above `confident` is not replaced by a less confident one without a person.
-    """
+    """Return why a person must decide, or None: a less confident fact does not replace one above `confident`."""
     opposed = [known[affected_id] for affected_id in affected_ids(decision) if affected_id in known]
     return (
         _untrusted(proposition, verdict, opposed)

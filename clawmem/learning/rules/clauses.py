@@ -286,16 +286,13 @@ def said_day(event: Event) -> date:
         return date(1970, 1, 1)
 
 
-def start_day(dates: Iterable[DateMatch], category: str, day: date, holds: bool = False) -> str | None:
-    """Return the day from which a statement is true, or None.
-
-    These dates are ignored: an end date, a date that only names a thing, and the future date of a plan, decision or
-    event. If `holds` is true, a future date counts only if it is named as the start.
-    """
+def start_day(dates: Iterable[DateMatch], category: str, day: date) -> str | None:
+    """Return the day from which a statement is true, or None. These dates are ignored: an end date, a date that only
+    names a thing, and the future date of a plan, decision or event."""
     for found in dates:
         if not found.day or found.until or found.names:
             continue
-        if found.day <= day.isoformat() or (category in _STATES and (found.since or not holds)):
+        if found.day <= day.isoformat() or category in _STATES:
             return found.day
     return None
 

@@ -14,8 +14,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 
 from clawmem.learning.attribution.forgetting import asked_to_forget
-from clawmem.learning.attribution.orders import limit_trust
-from clawmem.learning.attribution.quoted import own_sentences
+from clawmem.learning.attribution.quoted import limit_trust, own_sentences
 from clawmem.learning.attribution.sentences import TextSpan, speaker_of, sub_span
 from clawmem.learning.rules.clauses import (
     CORRECTION,
@@ -35,7 +34,7 @@ from clawmem.learning.rules.clauses import (
     with_small_initial,
 )
 from clawmem.learning.rules.language import language_of
-from clawmem.learning.signs import keeping_score
+from clawmem.learning.turn_end import keeping_score
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import DEFAULT_IMPORTANCE, is_low_trust
 from clawmem.model.language.date_words import find_dates
@@ -206,8 +205,7 @@ def _lesson(found: re.Match[str], sentence: TextSpan, reader: EventReader) -> li
 
 
 def read_as_said(sentence: TextSpan, reader: EventReader) -> list[Proposition]:
-    """Return a sentence as a statement in the third person, or in quotation marks where that fails; empty if it cannot
-    be understood alone."""
+    """Return a sentence in the third person, or in quotation marks; empty if it is not understood alone."""
     return [
         each._replace(
             subject=reader.subject if each.object != sentence.text.rstrip(STOPS) else None,

@@ -47,6 +47,7 @@ from clawmem.model.records.entity import Entity, kind_of, title_of
 from clawmem.model.records.event import Event, event_to_line, is_of_user, ledger_path, parse_events
 from clawmem.model.search.meant import (
     ASPECT,
+    PERSON,
     SPECIAL,
     Statement,
     is_code,
@@ -59,7 +60,6 @@ from clawmem.model.search.meant import (
     telling_words,
     tokens_of,
 )
-from clawmem.model.search.named import PERSON
 from clawmem.vault.vault import Vault
 
 KIND = "forget"

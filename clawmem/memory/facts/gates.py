@@ -11,9 +11,9 @@ from clawmem.index.search.channels import facts_stating
 from clawmem.index.search.conflicts import conflicting_ids
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import facts_linking_to
+from clawmem.index.search.listing import facts_of_day
 from clawmem.index.search.lookup import PlacedFact, by_ids, entity_exists, facts_of, find_fact
 from clawmem.index.search.rival_values import rows_of_ids
-from clawmem.index.search.scoped import facts_of_day
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
@@ -37,7 +37,7 @@ from clawmem.model.facts.gates import (
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.premises import PREMISES, in_doubt
-from clawmem.model.lifecycle.staleness import stale_reason
+from clawmem.model.lifecycle.tiers import stale_reason
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.settings.settings import LEARNER

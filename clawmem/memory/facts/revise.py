@@ -42,10 +42,9 @@ from clawmem.model.facts.fact import (
 from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, normal
+from clawmem.model.language.text import check_statement, normal, shorten
 from clawmem.model.lifecycle.chain import ending_later, replaced_object, stays_current, superseded
 from clawmem.model.lifecycle.reinforce import joint_confidence
-from clawmem.model.pages.tokens import shorten
 from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes

@@ -158,7 +158,7 @@ def strategy_for(work: WriteScope, fact: Fact, relation: str | None, rivals: Seq
     if entry is not None and entry.conflict is not None:
         return entry.conflict, f"the relation {entry.name}"
     if fact.workflow and is_workflow(fact.workflow):
-        from clawmem.model.records.workflow import parse_workflow, workflow_path  # few facts have one
+        from clawmem.model.records.task import parse_workflow, workflow_path  # few facts have one
         from clawmem.vault.strict_yaml import parse_yaml
 
         path = workflow_path(fact.workflow)

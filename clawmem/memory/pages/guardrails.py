@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NotPermitted
+from clawmem.index.search.listing import all_guardrails, quarantined_guardrails
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.scoped import all_guardrails, quarantined_guardrails
 from clawmem.memory.scope import GUARDRAIL_BYTES, WriteScope
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of

@@ -141,8 +141,7 @@ def texts_in(value: Any) -> Iterator[str]:
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """Return tags in lower case, each once, several between commas as several. Raise InvalidInput for one that is too
-    long or has hidden characters."""
+    """Return tags in lower case, each once, split at commas. Raise InvalidInput for a long or hidden one."""
     return tuple(dict.fromkeys(_tag(tag) for text in tags for tag in text.split(",") if tag.strip()))
 
 

@@ -251,9 +251,7 @@ class Settlement(NamedTuple):
 
 
 def settle(strategy: str, origin: str, facts: Sequence[Fact]) -> Settlement:
-    """Return which fact wins by a strategy. `origin` says what sets the strategy, such as `lives_in`.
-
-    A fact never wins against one of higher trust."""
+    """Return which fact wins by a strategy, never against higher trust. `origin` says what sets the strategy."""
     if strategy == NEWEST:
         winner, why = _newest(facts), f"it is the newest, and {origin} settles conflicts by `newest`"
         if winner is None:

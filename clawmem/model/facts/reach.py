@@ -148,9 +148,7 @@ def project_name(project: str) -> str:
 def check_scope(
     scope: str | None, workflow: str | None, project: str | None, choices: Collection[str] = SCOPES
 ) -> None:  # fmt: skip
-    """Raise InvalidInput if the scope is unknown, or is of a workflow or a project that is not named.
-
-    `choices` are what the message names."""
+    """Raise InvalidInput if a scope is unknown, or lacks its workflow or project. The message has `choices`."""
     if scope is None:
         return
     if scope not in SCOPES:

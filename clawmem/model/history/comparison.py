@@ -40,8 +40,7 @@ class FactDifference(NamedTuple):
 
 
 def bare(fact: Fact) -> Fact:
-    """Return the fact without its access counters and its record of changed premises, which are computed and do not
-    count as a change."""
+    """Return the fact without access counters and its record of changed premises: these are computed."""
     return without_record(fact)._replace(access_count=0, last_accessed=None)
 
 

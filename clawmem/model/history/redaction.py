@@ -109,10 +109,7 @@ def lacks_record(data: bytes | None, current: bytes | None) -> bool:
 
 
 def merged_records(*sides: bytes | None) -> bytes | None:
-    """Return the records of all sides, oldest first, or None if no side has any.
-
-    If sides word a reason differently, the last side wins.
-    """
+    """Return the records of all sides, oldest first, or None. Of two reasons, the last side's wins."""
     found: dict[str, dict[str, Any]] = {}
     for side in sides:
         try:

@@ -125,8 +125,7 @@ def parse_start(text: str, now: datetime, ahead: bool = False) -> str:
 
 
 def parse_end(text: str, now: datetime, ahead: bool = False) -> str:
-    """Return a typed end like `parse_start`; a month or a year means its last day. With `ahead`, "2w" is in two
-    weeks."""
+    """Return a typed end like `parse_start`; of a month or year, the last day. With `ahead`, "2w" is in two weeks."""
     days = days_of(text)
     if days:
         return days[1]

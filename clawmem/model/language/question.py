@@ -87,10 +87,7 @@ class DaySpan(NamedTuple):
 
 
 def search_words(question: str) -> tuple[str, ...]:
-    """Return the question's words, each once, without stopwords and days such as "next week".
-
-    If nothing else is left, these are returned.
-    """
+    """Return the question's words, each once, without stopwords and days, unless nothing else is left."""
     words, telling = _words(question)
     if asks_former(question):
         telling = _words(_without_former(question))[1] or telling

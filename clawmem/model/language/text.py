@@ -47,6 +47,11 @@ def counted(number: int, noun: str, many: str | None = None) -> str:
     return f"{number:,} {noun if number == 1 else many or f'{noun}s'}"
 
 
+def shorten(text: str, most: int) -> str:
+    """Return the text, shortened to `most` characters with an ellipsis if it is longer."""
+    return text if len(text) <= most else text[:most].rstrip() + "…"
+
+
 def all_of(number: int) -> str:
     """Return `both` for 2, else `all`."""
     return "both" if number == 2 else "all"

@@ -25,16 +25,6 @@ class ChainProblem(NamedTuple):
     closable: bool = False
 
 
-def end_of_chain(fact_id: str, by_id: Mapping[str, Fact]) -> Fact:
-    """Return the end of the chain, which may be this fact; in a circle, the last fact before it closes."""
-    last = _known(fact_id, by_id)
-    seen = {last.id}
-    while last.superseded_by and last.superseded_by in by_id and last.superseded_by not in seen:
-        last = by_id[last.superseded_by]
-        seen.add(last.id)
-    return last
-
-
 def chain_of(fact_id: str, by_id: Mapping[str, Fact]) -> tuple[Fact, ...]:
     """Return every fact of the chain that this one is in, oldest first, each before its successors.
 
@@ -59,8 +49,7 @@ def replaced_facts(fact: Fact) -> tuple[str, ...]:
 
 
 def _oldest_first(facts: Iterable[Fact], steps: Iterable[tuple[str, str]]) -> Iterator[Fact]:
-    """Yield facts by recording time, but never a successor before what it replaced, even if clocks were wrong. A circle
-    begins with its oldest fact."""
+    """Yield facts by recording time, and what a fact replaced before it; a circle begins with its oldest."""
     left = {fact.id: fact for fact in sorted(facts, key=lambda fact: (fact.timestamp, fact.id))}
     before: dict[str, set[str]] = {fact_id: set() for fact_id in left}
     for old, new in steps:

@@ -1,14 +1,19 @@
-"""Tiers of facts: policies over last access, access count and importance."""
+"""Tiers of facts: policies over last access, access count and importance; and why a fact is stale."""
 
 import math
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from clawmem.errors import InvalidInput
-from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, importance_of, is_given_by_person
+from clawmem.model.facts.claim_check import failure_of
+from clawmem.model.facts.fact import ACTIVE, REDACTED, RETRACTED, SUPERSEDED, Fact, importance_of, is_given_by_person
+from clawmem.model.facts.reach import scope_of
 from clawmem.model.facts.validity import is_over, shown_end
-from clawmem.model.language.dates import days_between, stamp
+from clawmem.model.language.dates import days_between, moment_of, stamp
+from clawmem.model.lifecycle.premises import doubt_reason, is_due_for_review, review_words
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.model.records.event import Event
 
 HOT = "hot"
 WARM = "warm"
@@ -114,9 +119,7 @@ def importance_tier(importance: float) -> str:
 
 
 def effective_tier(fact: Fact, now: datetime, policy: str = RECENCY_POLICY, base: float | None = None) -> TierVerdict:
-    """Return the tier: cold if replaced, retracted or over; hot if the importance is at least 0.8; else by the policy.
-
-    `base` is that of `fact_score`."""
+    """Return the tier: cold if over or replaced, hot from importance 0.8, else by policy and `base` (`fact_score`)."""
     days = days_since_access(fact, now)
     recency = _recency(days, fact.access_count)
     importance = importance_tier(importance_of(fact))
@@ -133,10 +136,7 @@ def tier_of(
     policy: str = RECENCY_POLICY,
     base: float | None = None,
 ) -> str:
-    """Return only the tier of `effective_tier`, for paths where milliseconds count.
-
-    `asked_of` is another moment than now at which a fact may be over.
-    """
+    """Return only the tier of `effective_tier`, fast. At `asked_of`, in place of now, a fact may be over."""
     if fact.status in (SUPERSEDED, RETRACTED) or is_over(fact, asked_of or stamp(now)):
         return COLD
     if importance_of(fact) >= ALWAYS_HOT:
@@ -229,9 +229,7 @@ _TARGET, _ROTATE, _COMPACT = 0.4, 0.6, 0.8
 
 
 def zone(used: int, window: int) -> str:
-    """Return the zone of a context window of `window` tokens of which `used` are filled.
-
-    Raise InvalidInput if the window is not positive."""
+    """Return the zone of a context window of `window` tokens, `used` of them filled. Raise InvalidInput."""
     if window <= 0 or used < 0:
         raise InvalidInput(
             "--window must be above 0, and --used not below it.", "Example: --used 90000 --window 200000"
@@ -242,3 +240,48 @@ def zone(used: int, window: int) -> str:
     if part > _ROTATE:
         return ROTATE
     return TARGET if part >= _TARGET else GREEN
+
+
+# How the reasons begin that a confirmation does not take away.
+SOURCE_CHANGED, CHECK_FAILED = "source changed", "its check failed"
+# So many days without use make a fact of work stale.
+STALE_DAYS = 180
+
+
+def stale_reason(fact: Fact, now: datetime, sources: Mapping[str, Event]) -> str | None:
+    """Return why a fact is stale, or None.
+
+    Its day for review has passed, its source event (`sources`, by id) was changed, a fact that it rests on changed, or
+    nobody has used it for STALE_DAYS. The last one holds only for facts of work and for those that no person
+    stated."""
+    if is_due_for_review(fact, stamp(now)[:10]):
+        return review_words(fact)
+    if fact.source_event is not None:
+        changed = _source_change(fact, sources.get(fact.source_event))
+        if changed is not None:
+            return f"{SOURCE_CHANGED}: {fact.source_event} {changed}"
+    doubt = doubt_reason(fact)
+    if doubt is not None:
+        return doubt
+    failure = failure_of(fact)
+    if failure is not None:
+        return f"{CHECK_FAILED}: {failure}"
+    if scope_of(fact) is None and fact.trust in (None, "user"):
+        return None
+    try:
+        seen = moment_of(max(fact.timestamp, fact.last_accessed or ""))
+    except ValueError:
+        return None
+    unused = (now - seen).days
+    return f"not confirmed or used for {unused} days" if unused > STALE_DAYS else None
+
+
+def _source_change(fact: Fact, event: Event | None) -> str | None:
+    """Return what happened to the event that a fact cites, or None if it still says what is quoted."""
+    if event is None:
+        return "is no longer in the ledger"
+    if (event.metadata or {}).get("revoked"):
+        return "was revoked"
+    if REDACTED in event.text:
+        return "was redacted"
+    return "no longer contains the quote" if fact.source_text and fact.source_text not in event.text else None

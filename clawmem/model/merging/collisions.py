@@ -11,7 +11,7 @@ from clawmem.model.facts.fact import ACTIVE, RETRACTED, SUPERSEDED, Fact, FactLi
 from clawmem.model.facts.validity import ended_at
 from clawmem.model.kinds import SUMMARY_PAGE, file_kind
 from clawmem.model.language.text import normal
-from clawmem.model.lifecycle.chain import CONDENSED, REPLACING_LINKS, end_of_chain
+from clawmem.model.lifecycle.chain import CONDENSED, REPLACING_LINKS
 from clawmem.model.merging.fields import CIRCLE, OURS, THEIRS, MergeConflict, merge_fact, merge_links
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import name_of_path
@@ -302,7 +302,8 @@ def _wrongly_standing(facts: Mapping[str, FiledFact], fact_id: str, kind: str, t
 
 
 def _close(facts: Facts, old_id: str, new_id: str) -> None:
-    if end_of_chain(new_id, _FactTable(facts)).id == old_id:
+    end = known_end_of_chain(facts, new_id)
+    if end is not None and end.id == old_id:
         _contradict(facts, new_id, old_id)
         return
     old, new = facts[old_id].fact, facts[new_id].fact
@@ -321,24 +322,9 @@ def replace_fact(facts: Facts, fact: Fact) -> None:
 
 
 def known_end_of_chain(facts: Mapping[str, FiledFact], fact_id: str) -> Fact | None:
-    """Return the fact at the end of a chain, or None if the id is unknown."""
-    return end_of_chain(fact_id, _FactTable(facts)) if fact_id in facts else None
-
-
-class _FactTable(Mapping[str, Fact]):
-    """Facts by id, without their files."""
-
-    def __init__(self, facts: Mapping[str, FiledFact]) -> None:
-        self._facts = facts
-
-    def __getitem__(self, fact_id: str) -> Fact:
-        return self._facts[fact_id].fact
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._facts)
-
-    def __len__(self) -> int:
-        return len(self._facts)
-
-    def __contains__(self, fact_id: object) -> bool:
-        return fact_id in self._facts
+    """Return the end of a chain, in a circle the last fact before it closes; None if the id is unknown."""
+    last, seen = facts.get(fact_id), {fact_id}
+    while last is not None and (heir := last.fact.superseded_by) in facts and heir and heir not in seen:
+        last = facts[heir]
+        seen.add(heir)
+    return last.fact if last is not None else None

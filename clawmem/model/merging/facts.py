@@ -159,8 +159,7 @@ def _bring_back(facts: Facts, known: Mapping[str, FiledFact], *sides: Mapping[st
 
 
 def _hand_marks_on(facts: Facts, *sides: Mapping[str, FiledFact]) -> None:
-    """Mark what one side put in place of a fact that the other side marked meanwhile. A side that had both as they are
-    now has decided so."""
+    """Mark what one side put in place of a fact that the other marked, unless a side had both as they are."""
     waiting = [fact_id for fact_id in facts if _is_marked(facts[fact_id])]
     for fact_id in waiting:
         fact = facts[fact_id].fact

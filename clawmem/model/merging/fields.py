@@ -323,10 +323,7 @@ def _merged_list(base: list[Any], ours: list[Any], theirs: list[Any]) -> list[An
 def interleave(
     ours: Sequence[_Item], theirs: Sequence[_Item], when: Callable[[_Item], str], name: Callable[[_Item], str]
 ) -> list[_Item]:
-    """Merge two sequences by time, each in its own order.
-
-    At equal times, the run whose first name sorts first comes first.
-    """
+    """Merge two sequences by time, each in its own order; at equal times, by the first name of a run."""
     items, other, merged = list(ours), list(theirs), list[_Item]()
     while items and other:
         heads = (when(items[0]), name(items[0])), (when(other[0]), name(other[0]))

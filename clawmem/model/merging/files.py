@@ -6,6 +6,7 @@ Merge pages: front matter by key, people's text by line, and the generated part 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision
@@ -171,23 +172,26 @@ def _object(merge: MergeRecords) -> Callable[[FileVersions], MergedFile]:
     return rule
 
 
-def _page(file: FileVersions, is_note: bool = False) -> MergedFile:
-    texts = _texts(file)
-    if texts is None:
-        return _either(file)
+_Texts = tuple[str, str, str]
+
+
+def _of_texts(rule: Callable[[FileVersions, _Texts], MergedFile]) -> Callable[[FileVersions], MergedFile]:
+    """The rule for a file of text; where a version is none, one stands beside the other."""
+
+    def merge(file: FileVersions) -> MergedFile:
+        texts = _texts(file)
+        return _either(file) if texts is None else rule(file, texts)
+
+    return merge
+
+
+def _page(file: FileVersions, texts: _Texts, is_note: bool = False) -> MergedFile:
     base = None if file.base is None else texts[0]
     page = merge_page(base, texts[1], texts[2], file.policy.side, is_note)
     return MergedFile(page.text.encode(), _conflicts(TEXT, file.path, page.conflicts), page.stale)
 
 
-def _note(file: FileVersions) -> MergedFile:
-    return _page(file, is_note=True)
-
-
-def _task(file: FileVersions) -> MergedFile:
-    texts = _texts(file)
-    if texts is None:
-        return _either(file)
+def _task(file: FileVersions, texts: _Texts) -> MergedFile:
     merged = merge_task(None if file.base is None else texts[0], texts[1], texts[2], file.policy.side)
     items = _conflicts(TEXT, file.path, merged.conflicts)
     if merged.rival:
@@ -195,26 +199,16 @@ def _task(file: FileVersions) -> MergedFile:
     return MergedFile(merged.text.encode(), items)
 
 
-def _yaml(file: FileVersions) -> MergedFile:
-    texts, report = _texts(file), TextMergeReport()
-    if texts is None:
-        return _either(file)
+def _yaml(file: FileVersions, texts: _Texts) -> MergedFile:
+    report = TextMergeReport()
     text = merge_lines(*texts, keeping_keys(report, file.policy.side))
     return MergedFile(text.encode(), _conflicts(SETTING, file.path, report.conflicts))
 
 
-def _names(file: FileVersions) -> MergedFile:
-    texts = _texts(file)
-    if texts is None:
-        return _either(file)
-    return MergedFile(merge_lines(*texts, lambda *sides: list(merged_names(*sides))).encode())
-
-
-def _text(file: FileVersions) -> MergedFile:
-    texts, report = _texts(file), TextMergeReport()
-    if texts is None:
-        return _either(file)
+@_of_texts
+def _text(file: FileVersions, texts: _Texts) -> MergedFile:
     # In a program or a table two additions at one place are no more two paragraphs than two versions are.
+    report = TextMergeReport()
     text = merge_lines(*texts, counting(report))
     return _either(file) if report.conflicts else MergedFile(text.encode())
 
@@ -231,16 +225,18 @@ RULES: Mapping[str, Callable[[FileVersions], MergedFile]] = {
     kinds.SESSION: _object(merged_session),
     kinds.DIGESTION: _object(merged_digestion),
     kinds.REDACTIONS: _object(merged_object),
-    kinds.PAGE: _page,
-    kinds.NOTE: _note,
-    kinds.TASK: _task,
-    kinds.YAML: _yaml,
-    kinds.NAMES: _names,
+    kinds.PAGE: _of_texts(_page),
+    kinds.NOTE: _of_texts(partial(_page, is_note=True)),
+    kinds.TASK: _of_texts(_task),
+    kinds.YAML: _of_texts(_yaml),
+    kinds.NAMES: _of_texts(
+        lambda file, texts: MergedFile(merge_lines(*texts, lambda *sides: list(merged_names(*sides))).encode())
+    ),
     kinds.TEXT: _text,
 }
 
 
-def _texts(file: FileVersions) -> tuple[str, str, str] | None:
+def _texts(file: FileVersions) -> _Texts | None:
     """The three versions as text, or None where one is not text; NeedsDecision where one has conflict markers."""
     before, text, other = (_decoded(data) for data in (file.base or b"", file.ours, file.theirs))
     if before is None or text is None or other is None:

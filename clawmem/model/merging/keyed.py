@@ -8,8 +8,7 @@ from typing import NamedTuple
 from clawmem.model.merging.fields import OURS, merged_names
 from clawmem.model.merging.prose import ConflictRule, Lines, TextMergeReport, merge_lines, prose_rule
 from clawmem.model.pages.summary import split_front_matter
-from clawmem.model.records.task import WORKING, key_lines, with_lines
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import STATES, WORKING, key_lines, with_lines
 
 _KEY = re.compile(r"(?P<indent>\s*)(?P<key>[\w.\"'-]+)\s*:(?P<value>.*)")
 _LIST = re.compile(r"\s*\[(.*)\]\s*")

@@ -96,10 +96,7 @@ ConflictRule = Callable[[Lines, Lines, Lines], Lines]
 
 
 def merge_lines(base: str, ours: str, theirs: str, settle: ConflictRule) -> str:
-    """Return the text with the changes of both sides.
-
-    The result is symmetric in `ours` and `theirs` if the result of `settle` is.
-    """
+    """Return the text with the changes of both sides, symmetric in them if the result of `settle` is."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:

@@ -88,10 +88,7 @@ def current_rivals(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact, 
 
 
 def _winner(facts: Facts, contest: SuccessorContest, standing: tuple[Fact, ...], policy: MergePolicy) -> Fact | None:
-    """Return the fact that replaces the others, or None if a person must decide.
-
-    A fact of low trust never replaces one of higher trust automatically.
-    """
+    """Return the fact that replaces the others, never one of higher trust, or None if a person must decide."""
     if policy.name == NEWEST:
         winner: Fact | None = standing[-1]
     elif policy.side is not None:
@@ -147,10 +144,7 @@ def current_wordings(facts: Mapping[str, FiledFact], fact_id: str) -> tuple[Fact
 
 
 def proposal_id(conflict: MergeConflict, *standing: str) -> str:
-    """Return the id of a conflict's proposal, the same on every machine.
-
-    With `standing`, the id is specific to these facts.
-    """
+    """Return the id of a conflict's proposal, on every machine the same; with `standing`, of these facts."""
     from hashlib import sha256  # conflicts are rare
 
     about = "" if conflict.kind == VALUES else conflict.fact or ""

@@ -106,13 +106,9 @@ class FramePart(NamedTuple):
 
 def count_tokens(*pieces: str) -> FramePart:
     """Return the pieces as one line. Numbers and fixed texts count exactly, other text by its upper bound."""
-    counts = [_known(piece) for piece in pieces]
+    counts = [(-(-len(piece) // 3) if piece.isascii() and piece.isdigit() else FIXED.get(piece)) for piece in pieces]
     tokens = sum(token_bound(piece) if known is None else known for piece, known in zip(pieces, counts, strict=True))
     return FramePart("".join(pieces), tokens, None not in counts)
-
-
-def _known(piece: str) -> int | None:
-    return -(-len(piece) // 3) if piece.isascii() and piece.isdigit() else FIXED.get(piece)
 
 
 def opening() -> FramePart:

@@ -14,11 +14,6 @@ GLOBAL = f"governance/{PAGE}"
 _NONE = "There are no guardrails.\n"
 
 
-def page_path(agent: str) -> str:
-    """Return the vault path of an agent's page of guardrails."""
-    return f"agents/{agent}/{PAGE}"
-
-
 def agents_of(fact: Fact) -> tuple[str, ...]:
     """Return the agents for which a guardrail holds; none if it holds for everybody."""
     named = (fact.details or {}).get("agents")
@@ -35,7 +30,7 @@ def pages_of(fact: Fact, entity: str) -> tuple[str, ...]:
     """Return the pages on which a guardrail of an entity stands: those of its agents, else that of everybody."""
     owner = owner_of(entity)
     agents = (owner,) if owner else agents_of(fact)
-    return tuple(page_path(agent) for agent in agents if is_agent(agent)) if agents else (GLOBAL,)
+    return tuple(f"agents/{agent}/{PAGE}" for agent in agents if is_agent(agent)) if agents else (GLOBAL,)
 
 
 def guardrail_block(facts: Iterable[Fact]) -> str:

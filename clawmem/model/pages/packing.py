@@ -123,8 +123,7 @@ def pack(
 
 
 def _least_budget(packed: Callable[[int], PackedContext], budget: int) -> int:
-    """Return the least budget above one that is too small. What fits depends on the budget in several ways, so budgets
-    are tried."""
+    """Return the least budget above one that is too small, by trial: what fits depends on it in several ways."""
     short, enough = budget, max(2 * budget, 100)
     while not _fits(packed, enough):
         short, enough = enough, 2 * enough

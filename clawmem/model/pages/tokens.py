@@ -16,7 +16,7 @@ from functools import lru_cache
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, Fact, since_or_from
 from clawmem.model.facts.fact_words import labels
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import one_line, visible
+from clawmem.model.language.text import one_line, shorten, visible
 from clawmem.model.records.event import Event, display_speaker, trust_limit
 from clawmem.model.search.passage import excerpt_place
 
@@ -40,8 +40,7 @@ _REMARK = f", {OUTSIDE_WARNING}"
 
 
 def context_line(fact: Fact, label: str = "") -> str:
-    """Return the fact as a line of context: the time when it was true, else the day on which it was said, the label of
-    its scope, and its own labels."""
+    """Return the fact as a line of context: when it was true or said, the label of its scope, its own labels."""
     remarks = ", ".join([fact_dates(fact), *([label] if label else []), *labels(fact)])
     return f"- {servable(fact.fact)} ({servable(remarks)})\n"
 
@@ -120,11 +119,6 @@ def servable(text: str) -> str:
 
     line = visible(one_line(text))
     return line.replace("<", "\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}") if _MARK in line.casefold() else line
-
-
-def shorten(text: str, most: int) -> str:
-    """Return the text, shortened to `most` characters with an ellipsis if it is longer."""
-    return text if len(text) <= most else text[:most].rstrip() + "…"
 
 
 def said_on(fact: Fact) -> str | None:

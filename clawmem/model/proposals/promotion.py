@@ -298,7 +298,7 @@ def adapt_limits(base: Adaptation, seen: PromotionOutcomes) -> Adaptation:
 def count_outcomes(facts: Iterable[Fact], on: str, rejected: int = 0) -> PromotionOutcomes:
     """Count the outcomes of facts promoted in the half year before the day `on`; undecided ones do not count."""
     known = list(facts)
-    ends = _ends(known)
+    ends = {link.to: day_of(link.at) for fact in known for link in fact.links if link.type == "supersedes" and link.at}
     counts = dict.fromkeys(PromotionOutcomes._fields, 0)
     for fact in known:
         what = _outcome(fact, on, ends)
@@ -340,11 +340,6 @@ def _tenths(amount: float, seen: PromotionOutcomes) -> float:
 def _within(value: float, base: float, bounds: tuple[float, float]) -> float:
     low, high = min(bounds[0], base), max(bounds[1], base)
     return round(max(low, min(high, value)), 3)
-
-
-def _ends(facts: Iterable[Fact]) -> dict[str, str]:
-    """Return the day on which each superseded fact was replaced, by id."""
-    return {link.to: day_of(link.at) for fact in facts for link in fact.links if link.type == "supersedes" and link.at}
 
 
 def _outcome(fact: Fact, on: str, ends: Mapping[str, str]) -> str | None:

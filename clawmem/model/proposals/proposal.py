@@ -321,7 +321,7 @@ PROPOSAL_KINDS: tuple[ProposalKind, ...] = (
     ProposalKind(
         "wiki",
         "a change of a wiki page, or of what is on it",
-        on_decision="clawmem.extensions.wiki.decisions:on_wiki_decision",
+        on_decision="clawmem.extensions.wiki.curator:on_wiki_decision",
     ),
     ProposalKind(
         "deprecation", "a claim to replace by another one", on_decision="clawmem.memory.facts.claims:on_deprecation"

@@ -297,8 +297,7 @@ def verdict(policy: Policy, grants: Sequence[Grant], person: Person, mark: Acces
 
 
 def _in_channel(policy: Policy, text: str) -> Sequence[str]:
-    """Return the people and roles that a name of an audience means. A channel that the policy does not name is for
-    everybody."""
+    """Return the people and roles of an audience's name. A channel that the policy lacks is for everybody."""
     channels = {name.casefold().removeprefix("#"): names for name, names in policy.channels.items()}
     return channels.get(text[1:].casefold(), (EVERYTHING,)) if text.startswith("#") else (text,)
 

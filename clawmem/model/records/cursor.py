@@ -32,10 +32,7 @@ class LearningCursor(NamedTuple):
 
 
 def events_after(events: Sequence[Event], reached: DayProgress | None) -> Sequence[Event]:
-    """Return the unread events of a day.
-
-    Return all events if the read part of the day changed, for example after an undo or a merge.
-    """
+    """Return the unread events of a day; all if the read part changed, as after an undo or a merge."""
     if reached is None or not 0 < reached.events <= len(events) or events[reached.events - 1].id != reached.last:
         return events
     return events[reached.events :]

@@ -162,8 +162,7 @@ def is_visible_to(event: Event, owners: Collection[str], reach: Reach | None = N
 
 
 def is_page_line(event: Event) -> bool:
-    """Return whether an event is a line of a daily page, which is found as a note, too. A text that was taken in as a
-    note is not."""
+    """Return whether an event is a line of a daily page, found as a note, too, and no text taken in as a note."""
     return event.role == "note" and (event.source or "").startswith(("daily/", "agents/"))
 
 

@@ -144,8 +144,7 @@ def _address(setting: Setting, value: str) -> str:
 
 
 def has_password(address: str) -> bool:
-    """Return whether an address may contain a password: `NAME:PASSWORD@`, something behind a host that is no port, or a
-    parameter whose name says so."""
+    """Return whether an address may have a password: `NAME:PASSWORD@`, no port behind a host, or by a parameter."""
     if any(word in address.casefold() for word in ("password", "%70", "passwd")):
         return True
     if address.startswith(("/", "~", ".")):

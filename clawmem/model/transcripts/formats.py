@@ -24,16 +24,11 @@ from clawmem.model.records.strict_json import (
     refuse_deep,
 )
 from clawmem.model.transcripts import (
-    chat,
-    claude_code,
-    codex,
-    cursor,
+    agents,
     exports,
-    gemini,
     openclaw,
-    opencode,
 )
-from clawmem.model.transcripts.message import Message, SkippedLine, sound
+from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, sound
 from clawmem.model.transcripts.notes import (
     NumberedLine,
     looks_like_dialogue,
@@ -42,7 +37,6 @@ from clawmem.model.transcripts.notes import (
     read_markdown,
     read_plain,
 )
-from clawmem.model.transcripts.parts import Read, TranscriptState
 
 _SPACE = " \t\r\n"
 # A decoder that ran out of text reports an error this close to the end.
@@ -165,15 +159,15 @@ class TranscriptFormat(NamedTuple):
 
 # Formats are tried in this order; the first one that fits is used.
 RECORDS = {
-    "claude-code": TranscriptFormat("a session of Claude Code", claude_code.fits, claude_code.read),
-    "codex": TranscriptFormat("a session of Codex", codex.fits, codex.read),
-    "gemini": TranscriptFormat("a session of Gemini CLI", gemini.fits, gemini.read, gemini.finish),
-    "opencode": TranscriptFormat("a session from `opencode export`", opencode.fits, opencode.read),
+    "claude-code": TranscriptFormat("a session of Claude Code", agents.fits_claude, agents.read_claude),
+    "codex": TranscriptFormat("a session of Codex", agents.fits_codex, agents.read_codex),
+    "gemini": TranscriptFormat("a session of Gemini CLI", agents.fits_gemini, agents.read_gemini, agents.finish_gemini),
+    "opencode": TranscriptFormat("a session from `opencode export`", agents.fits_opencode, agents.read_opencode),
     "openclaw": TranscriptFormat("a session of OpenClaw", openclaw.fits, openclaw.read),
     "openclaw-trajectory": TranscriptFormat(
         "a session from `openclaw sessions export-trajectory`", openclaw.fits_trajectory, openclaw.read_trajectory
     ),
-    "cursor": TranscriptFormat("a transcript of Cursor's agent", cursor.fits, cursor.read),
+    "cursor": TranscriptFormat("a transcript of Cursor's agent", agents.fits_cursor, agents.read_cursor),
     "chatgpt": TranscriptFormat(
         "`conversations.json` of a ChatGPT export: of each conversation the branch shown last",
         exports.fits,
@@ -183,10 +177,10 @@ RECORDS = {
         "`conversations.json` of a Claude export, without attached files", exports.fits_claude, exports.read_claude
     ),
     "openai": TranscriptFormat(
-        '`{"messages": [...]}`: one document, an array of them, or one a line', chat.fits_chat, chat.read_chat
+        '`{"messages": [...]}`: one document, an array of them, or one a line', exports.fits_chat, exports.read_chat
     ),
     "jsonl": TranscriptFormat(
-        'one message a line: `{"role": ..., "content": ...}`', chat.fits_message, chat.read_message
+        'one message a line: `{"role": ..., "content": ...}`', exports.fits_message, exports.read_message
     ),
 }
 TEXTS = {

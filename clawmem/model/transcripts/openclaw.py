@@ -8,15 +8,19 @@ from typing import Any
 
 from clawmem.model.transcripts.message import (
     Message,
+    Read,
     SkippedLine,
+    TranscriptState,
+    answered,
     first,
     is_of_group,
     origin_of,
     role_of,
+    said,
+    text_of,
     time_of,
     word,
 )
-from clawmem.model.transcripts.parts import Read, TranscriptState, answered, said, text_of
 
 _QUIET = frozenset("model_change thinking_level_change custom label session_info".split())
 # Summaries of earlier conversation, and text that the program adds from elsewhere.

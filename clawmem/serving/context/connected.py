@@ -223,15 +223,13 @@ def _connected(
 
 
 def _names(fact: Fact) -> list[str]:
-    """Return what may be the name of a thing in a fact: of its triple and its related entities, and what its
-    statement may name, longer names first."""
+    """Return what may name a thing in a fact: its triple, related entities, and its words, longer names first."""
     items = [normal(name) for name in (fact.object, fact.subject, *fact.related_entities) if name]
     return list(dict.fromkeys([*items, *_named_in(fact.fact), *reversed(names_in(fact.fact))]))
 
 
 def _named_in(text: str) -> list[str]:
-    """Return what a text writes with a capital inside a sentence or at its start, in normal form; days and months are
-    no names."""
+    """Return in normal form what a text writes with a capital, without days and months."""
     found = [normal(name).removesuffix("'s").removesuffix("’s") for name in _CAPITALS.findall(text)]
     return [name for name in dict.fromkeys(found) if name not in _CALENDAR and name not in STOPWORDS]
 

@@ -7,8 +7,8 @@ from clawmem.extension import foreign, named
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.by_tier import ALWAYS, PAST, ReaderScope, entities_of, quarantined_facts
 from clawmem.index.search.channels import FactFilter, facts_in_rows, time_channel
+from clawmem.index.search.listing import all_guardrails, guardrail_rows
 from clawmem.index.search.lookup import unreadable_notices
-from clawmem.index.search.scoped import all_guardrails, guardrail_rows
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.reach import Reach
@@ -316,9 +316,7 @@ def _of_extensions(vault: Vault, wish: ContextRequest) -> list[Section]:
     return [Section(title, given(line_units(title, lines)), more, share=PAGE_SHARE) for title, lines, more in sections]
 
 
-def _shelf(
-    on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int, share: float = 1.0
-) -> list[Section]:
+def _shelf(on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, turn: int) -> list[Section]:
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
@@ -328,7 +326,7 @@ def _shelf(
 
     options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"
-    section = Section(TITLES[shelf], units, more, on.totals[shelf], share, turn, leads=shelf == ALWAYS)
+    section = Section(TITLES[shelf], units, more, on.totals[shelf], turn=turn, leads=shelf == ALWAYS)
     return [section] if on.totals[shelf] else []
 
 
@@ -377,8 +375,7 @@ def _dated(on: TierCounts, way: UnitStyle, wish: ContextRequest, span: DaySpan) 
 
 
 def _summaries(on: TierCounts, tiers: Sequence[str], found: Collection[tuple[str, str]] = ()) -> Section:
-    """Return the section with people's words: what was `found`, and about the entities of the shown facts and of the
-    first ones of tiers."""
+    """Return the section with people's words: what was `found`, and about the entities of the first facts."""
 
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         named = [on.reader.entity] if on.reader.entity else []

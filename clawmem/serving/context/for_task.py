@@ -13,8 +13,8 @@ from typing import Any
 
 from clawmem.index.search.by_tier import FactCandidate
 from clawmem.index.search.channels import facts_in_rows, keyword_channel, weigh_words, words_had
+from clawmem.index.search.listing import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
-from clawmem.index.search.scoped import scoped_among, scoped_linked, scoped_rows, scoped_with_tags
 from clawmem.index.vectors.search import facts_by_meaning, has_vectors
 from clawmem.model.facts.fact import GUARDRAIL, PINNED, Fact, importance_of
 from clawmem.model.facts.gates import DECISION, outcomes_of
@@ -23,8 +23,7 @@ from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.lifecycle.premises import in_doubt
-from clawmem.model.lifecycle.staleness import stale_reason
-from clawmem.model.lifecycle.tiers import last_access
+from clawmem.model.lifecycle.tiers import last_access, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
@@ -194,8 +193,7 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
 
 
 def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    """Return the candidates that belong to work: those with a scope, everybody's instructions and corrections, and what
-    a person pinned."""
+    """Return the candidates of work: those with a scope, instructions and corrections for all, and pinned ones."""
     facts = (
         facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
     )

@@ -209,8 +209,7 @@ def _search(
 
 
 def _of_topics(index: Index, question: str, ranked: Sequence[int], chosen: Sequence[int]) -> list[int]:
-    """Return for each part of a question of several the best fact that has most of its words, unless one that is chosen
-    has as many."""
+    """Return for each part of a question the best fact with most of its words that is not chosen already."""
     found: list[int] = []
     for words in topics(question):
         having = Counter(n for word in words for n in index.engine.having(ranked, forms_of(word)))

@@ -19,9 +19,10 @@ from clawmem.index.tables.background import reads_as_order
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.reach import PROJECT, Reach
 from clawmem.model.language.question import DaySpan, search_words
+from clawmem.model.language.text import shorten
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.packing import Unit
-from clawmem.model.pages.tokens import counted_event_line, servable, shorten, token_bound
+from clawmem.model.pages.tokens import counted_event_line, servable, token_bound
 from clawmem.model.proposals.quarantine import WITHHELD, order_handed_on, orders_in_text
 from clawmem.model.records.entity import name_of_path, summary_path
 from clawmem.model.records.event import Event, event_from_record, is_speech, is_visible_to
@@ -43,8 +44,7 @@ def line_units(title: str, lines: Sequence[str]) -> list[Unit]:
 
 
 def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
-    """Return the last lines of an agent's sessions and daily notes, newest first, each with its day, without those
-    that read as orders."""
+    """Return the last lines of an agent's sessions and days, newest first, each with its day; no orders."""
     folders = (f"agents/{agent}/sessions", f"agents/{agent}/daily")
     notes = [note for folder in folders for note in newest_lines(index, folder, most)]
     # What the records of sessions hand on is shown where a session of the same project begins.
@@ -53,8 +53,7 @@ def recent_units(index: Index, agent: str, most: int) -> list[Unit]:
 
 
 def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple[str, str]] = ()) -> list[Unit]:
-    """Return what people wrote in the summaries of some entities, after the lines that were `found`, each with its path
-    and text."""
+    """Return what people wrote in summaries, with path and text, after the lines that were `found`."""
     pages = dict.fromkeys(path for path, _ in found)
     rows = [row for path in pages for row in note_lines(index, [path], MOST_LINES) if (path, row.text) in found]
     rows += [row for row in note_lines(index, [summary_path(name) for name in entities], 1) if row not in rows]

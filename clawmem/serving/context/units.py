@@ -25,10 +25,10 @@ from clawmem.index.search.by_tier import (
 )
 from clawmem.index.search.channels import FactFilter, condition_of, facts_in_rows
 from clawmem.index.search.conflicts import conflicting_pairs
+from clawmem.index.search.listing import realms_of_work
 from clawmem.index.search.lookup import PlacedFact, context_fact_from_row
 from clawmem.index.search.notes import days_of
 from clawmem.index.search.rival_values import oldest_first
-from clawmem.index.search.scoped import realms_of_work
 from clawmem.index.tables.fact_marks import open_disputes, plain_importances
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog
@@ -36,6 +36,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import labels
 from clawmem.model.facts.reach import label_of, scope_of
 from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import shorten
 from clawmem.model.lifecycle.tiers import COLD, HOT, SCORE_POLICY, WARM, policy_tier, recency_tier
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
@@ -48,7 +49,6 @@ from clawmem.model.pages.tokens import (
     label_part,
     lacks_day,
     servable,
-    shorten,
     token_bound,
     with_said_day,
 )

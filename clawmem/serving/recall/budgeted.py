@@ -12,10 +12,11 @@ from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import is_private, is_technical
+from clawmem.model.language.text import shorten
 from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, HOT
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import OmittedHint, Section, Unit, pack
-from clawmem.model.pages.tokens import note_line, shorten, token_bound
+from clawmem.model.pages.tokens import note_line, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import is_speech

@@ -261,8 +261,7 @@ def _noted(
 
 
 def _with_equals(ranked: FusedHits, count: int) -> Sequence[int]:
-    """Return the best hits and all others with the shown score of the last one; the newest of them are then
-    preferred."""
+    """Return the best hits and all others with the score of the last one; the newest are then preferred."""
     order, scores = ranked.order, ranked.scores
     end = min(count, len(order))
     last = round(scores[order[end - 1]], 4) if order else 0.0

@@ -148,10 +148,7 @@ def _scaled(hit: Scored, share: float, score: float | None = None) -> Scored:
 
 
 def _says_it_all(fact: FactHit, hit: EventHit) -> bool:
-    """Return whether nothing of an event is lost if only the fact and its quote are shown.
-
-    An event with a warning of its own is shown with it.
-    """
+    """Return whether a fact and its quote say all of an event. One with a warning of its own is shown, too."""
     event = hit.event
     whole = len(event.text) <= WHOLE_QUOTE or 2 * len(fact.fact.source_text or "") >= len(event.text)
     warned = is_low_trust(trust_limit(event)) and not is_low_trust(fact.fact.trust)

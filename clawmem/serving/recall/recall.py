@@ -21,7 +21,7 @@ from clawmem.index.search.channels import (
     weigh_words,
     words_had,
 )
-from clawmem.index.search.forms import asked_forms
+from clawmem.index.search.conflicts import asked_forms
 from clawmem.index.search.lookup import PlacedFact, entities_called, unreadable_notices
 from clawmem.index.search.notes import events_with_ids, has_passages
 from clawmem.index.search.rival_values import rows_of_ids
@@ -57,7 +57,7 @@ from clawmem.model.records.entity import kind_of, owner_of
 from clawmem.model.records.event import is_visible_to
 from clawmem.model.records.layout import CATALOG
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS, beyond_limit
-from clawmem.model.search.named import PERSON, belongs_to, name_words, owners_asked
+from clawmem.model.search.meant import PERSON, belongs_to, name_words, owners_asked
 from clawmem.model.search.ranking import (
     NAME_ONLY,
     AskedOf,
@@ -184,8 +184,7 @@ class QuestionWords(NamedTuple):
 
 
 def question_words(index: Index, question: str, with_talk: bool, by_meaning: bool = False) -> QuestionWords:
-    """Return the words of a question. With talk, they are counted among the events and notes, too. `by_meaning` means
-    that vectors are searched."""
+    """Return the words of a question; with talk, counted in events and notes. `by_meaning`: vectors are searched."""
     forms, common = asked_forms(index, question)
     words, texts = tuple(forms), 0
     record: Mapping[str, Mapping[int, float]] = {}
@@ -331,8 +330,7 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
 
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
-    """Return what was recorded, noted and said on some days, in the order of time. Where there is more than the limit,
-    messages are left out first."""
+    """Return what was recorded, noted and said on some days, by time. Above the limit, messages go first."""
     from clawmem.serving.recall.events import said_on  # few questions name days
 
     where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
@@ -414,7 +412,7 @@ def _in_other_words(every: Sequence[RecallHit], words: QuestionWords) -> list[Re
     known = [hit for hit in every if hit.kind == FACTS and not words.named.isdisjoint(search_words(hit.text))]
     if not unheard or len(known) > _FEW_KNOWN:
         return []
-    from clawmem.index.vectors.near_words import has_near_word  # few questions find nothing
+    from clawmem.index.vectors.local_model import has_near_word  # few questions find nothing
 
     return [hit for hit in known if has_near_word(unheard, search_words(hit.text)) and words.has_kind(hit.text)]
 
@@ -515,8 +513,7 @@ def _strong(every: Sequence[RecallHit], asked: RecallQuery, words: QuestionWords
 
 
 def _of_topics(every: Sequence[RecallHit], strong: Sequence[RecallHit], question: str) -> list[RecallHit]:
-    """Return for each part of a question of several the best hit that has most of its words, unless a strong one has as
-    many."""
+    """Return for each part of a question the best hit with most of its words, unless a strong one has them."""
     found: list[RecallHit] = []
     for words in topics(question):
         forms = [form for word in words for form in forms_of(word)]
@@ -605,7 +602,7 @@ def _facts(
     }
     best = _ranked(index, hits, sketched, counted, asked, asked_of, shares, words, had)
     for _ in range(asked.passes - 1):
-        from clawmem.serving.recall.second_pass import links_channel  # most questions need one pass
+        from clawmem.index.search.graph import links_channel  # most questions need one pass
 
         # What an earlier pass found is kept, also where it is now among the facts that this one starts from.
         known = hits["links"].scores if "links" in hits else {}
@@ -769,8 +766,7 @@ def _whole(
 
 
 def _of_others(placed: Mapping[int, PlacedFact], words: QuestionWords) -> set[int]:
-    """Return which of some facts say something of others than the question asks about, and whom no fact about these
-    names."""
+    """Return which facts say something of others than the question asks about, and whom no fact names."""
     near = " ".join(
         normal(other_placed.fact.fact)
         for other_placed in placed.values()

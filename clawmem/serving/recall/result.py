@@ -9,7 +9,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import SUMMARY
 from clawmem.model.records.event import Event
-from clawmem.model.search.named import FactPlace, named_and_others
+from clawmem.model.search.meant import FactPlace, named_and_others
 from clawmem.model.search.ranking import AskedOf
 
 FACTS, EVENTS, NOTES, SUMMARIES = "facts", "events", "notes", "summaries"

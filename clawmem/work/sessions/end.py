@@ -16,13 +16,25 @@ from clawmem.memory.writing import writing
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import one_line
 from clawmem.model.lifecycle.tiers import COMPACT, ROTATE, zone
-from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path, sections, without_older_lines
 from clawmem.model.proposals.proposal import Proposal
 from clawmem.model.proposals.quarantine import judged_mark
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.digestion import QUEUE_PATH, DigestionItem, render_queue, stored_queue
-from clawmem.model.records.handover import CHECKPOINT_SCHEMA, check_handover
-from clawmem.model.records.session import ENDED, JUDGED, OPEN, UNREPORTED, SessionRecord, parse_session, render_session
+from clawmem.model.records.session import (
+    CHECKPOINT_SCHEMA,
+    ENDED,
+    JUDGED,
+    OPEN,
+    UNREPORTED,
+    SessionRecord,
+    check_handover,
+    new_scratchpad,
+    parse_session,
+    render_session,
+    scratchpad_path,
+    sections,
+    without_older_lines,
+)
 from clawmem.vault.state.session_journal import read_entries, take_entries
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault

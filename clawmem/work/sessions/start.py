@@ -16,7 +16,6 @@ from clawmem.model.facts.fact import new_id
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement
-from clawmem.model.pages.scratchpad import new_scratchpad, scratchpad_path
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.claims import LiveClaim, collisions
 from clawmem.model.records.session import (
@@ -28,7 +27,9 @@ from clawmem.model.records.session import (
     SessionCollision,
     SessionRecord,
     check_session_id,
+    new_scratchpad,
     render_session,
+    scratchpad_path,
 )
 from clawmem.model.records.task import Task
 from clawmem.vault.state.session_journal import record_entry

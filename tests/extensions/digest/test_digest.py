@@ -35,7 +35,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.digestion import DONE, PHASES, Claim, DigestionItem
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.state.journal import record_access
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.end import end_session

@@ -12,10 +12,8 @@ import pytest
 
 from clawmem.errors import NotFound, Refused
 from clawmem.extensions.governance.alignment import record_decisions, recorded_alignment, report_alignment
-from clawmem.extensions.governance.criterion import EVALUATIONS, CriterionResult
-from clawmem.extensions.governance.evaluator import EvaluateResult, evaluate
-from clawmem.extensions.governance.evaluator_model import shown_work
-from clawmem.extensions.governance.evaluator_rules import Work
+from clawmem.extensions.governance.criterion import EVALUATIONS, CriterionResult, Work
+from clawmem.extensions.governance.evaluator import EvaluateResult, evaluate, shown_work
 from clawmem.llm.choice import Model
 from clawmem.memory.allowed_commands import allow_command, plan_command
 from clawmem.memory.facts.remember import remember

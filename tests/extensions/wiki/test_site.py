@@ -11,9 +11,8 @@ import pytest
 
 from clawmem.errors import InvalidInput
 from clawmem.extensions.wiki.compile import build_wiki
-from clawmem.extensions.wiki.site import BuiltSite, build_site
+from clawmem.extensions.wiki.site import RECORD, BuiltSite, build_site, check_site_folder, write_site
 from clawmem.extensions.wiki.web.render_site import render_site
-from clawmem.extensions.wiki.write_site import RECORD, check_site_folder, write_site
 from clawmem.memory.entities.entities import rename_entity
 from clawmem.memory.facts.revise import link, retract, supersede
 from clawmem.model.facts.draft import draft_from_record

@@ -20,7 +20,7 @@ from clawmem.faces.cli.app import run
 from clawmem.faces.cli.plain import run_plain, whole
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document, clawmem_calls
 from tests.command_server import CommandServer

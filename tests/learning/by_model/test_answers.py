@@ -11,7 +11,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.learning.attribution.orders import is_prompt_injection
+from clawmem.learning.attribution.quoted import is_prompt_injection
 from clawmem.learning.by_model.answers import ParsedAnswer, parse_answer
 from clawmem.learning.by_model.figures import numbers_in
 from clawmem.learning.by_model.grounding import find_quote

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from hypothesis import given
@@ -15,11 +15,11 @@ from clawmem.model.lifecycle.chain import (
     chain_of,
     chain_problems,
     correct,
-    end_of_chain,
     reopened,
     replaced_object,
     succeed,
 )
+from clawmem.model.merging.collisions import FiledFact, known_end_of_chain
 
 Vault = dict[str, Fact]
 # An operation by name, and numbers that pick the facts it works on.
@@ -61,6 +61,10 @@ def test_legal_changes_never_give_a_problem(steps: list[tuple[str, int, int]]) -
     assert chain_problems(played(steps).values()) == ()
 
 
+def _end(fact_id: str, vault: Mapping[str, Fact]) -> Fact | None:
+    return known_end_of_chain({key: FiledFact(fact, "items.json") for key, fact in vault.items()}, fact_id)
+
+
 @given(STEPS)
 def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[tuple[str, int, int]]) -> None:
     vault = played(steps)
@@ -68,7 +72,7 @@ def test_a_chain_holds_one_standing_fact_at_most_and_it_is_the_last(steps: list[
         chain = chain_of(fact_id, vault)
         assert vault[fact_id] in chain
         assert [fact for fact in chain if fact.is_current] in ([], [chain[-1]])
-        assert end_of_chain(fact_id, vault) == chain[-1]
+        assert _end(fact_id, vault) == chain[-1]
         place = {fact.id: number for number, fact in enumerate(chain)}
         assert all(place[fact.superseded_by] > place[fact.id] for fact in chain if fact.superseded_by)
         assert {fact.id for fact in vault.values() if fact.superseded_by in place} <= set(place)
@@ -157,7 +161,7 @@ def test_a_circle_is_one_problem_and_does_not_trap_the_walk() -> None:
     sentences = [problem.sentence for problem in chain_problems(vault.values())]
     assert sentences == ["The supersessions run in a circle: fact_00000002 -> fact_00000003 -> fact_00000002."]
     assert {fact.id for fact in chain_of("fact_00000001", vault)} == set(vault)
-    assert end_of_chain("fact_00000001", vault).id == "fact_00000003"
+    assert _end("fact_00000001", vault) == vault["fact_00000003"]
 
 
 def test_the_same_id_twice_is_a_problem() -> None:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.model.merging.files import MergedFile, merge_file
-from clawmem.model.records.task import Task, new_page, parse_task, with_keys
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import STATES, Task, new_page, parse_task, with_keys
 from clawmem.vault.strict_yaml import parse_yaml
 from tests.conftest import examples
 

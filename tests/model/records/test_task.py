@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import Unreadable
-from clawmem.model.records.task import AcceptanceItem, Task, new_page, parse_task, task_warnings, with_keys
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import STATES, AcceptanceItem, Task, new_page, parse_task, task_warnings, with_keys
 from clawmem.vault.strict_yaml import parse_yaml
 
 PAGE = """---

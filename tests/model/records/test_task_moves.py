@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import ClawmemError, InvalidInput, NotPermitted, Refused
-from clawmem.model.records.task import CLOSED, Task, new_page, parse_task, with_keys
+from clawmem.model.records.task import CLOSED, STATES, Task, new_page, parse_task, with_keys
 from clawmem.model.records.task_moves import (
     CLOSE,
     MOVES,
@@ -22,7 +22,6 @@ from clawmem.model.records.task_moves import (
     task_keys,
     unread_lines,
 )
-from clawmem.model.records.workflow import STATES
 from clawmem.vault.strict_yaml import parse_yaml
 
 AT = "2026-11-21T09:30:00Z"

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.model.transcripts.message import Message, SkippedLine
-from clawmem.model.transcripts.parts import TOOL_TEXT_LIMIT
+from clawmem.model.transcripts.message import TOOL_TEXT_LIMIT, Message, SkippedLine
 
 AT = "2026-03-02T10:00:00.000Z"
 PLACE = {"cwd": "/srv/site", "branch": "main"}

@@ -15,7 +15,7 @@ from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.serving.context.context import context
 from clawmem.serving.context.for_task import priority_factors
 from clawmem.serving.context.units import ContextResult

@@ -25,7 +25,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.facts.reach import Reach
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.handover import EXAMPLE
+from clawmem.model.records.session import EXAMPLE
 from clawmem.review.review import approve
 from clawmem.runtime import Runtime
 from clawmem.serving.context.context import context

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.secret_texts import credentials
 from clawmem.faces.mcp.tools import TOOLS
 from clawmem.model.proposals.quarantine import order_handed_on, without_orders
-from clawmem.model.records.handover import SCHEMA
+from clawmem.model.records.session import SCHEMA
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, mcp_answer
 from tests.faces.verbs.test_hook import context, project, say, until_read

@@ -13,7 +13,7 @@ from clawmem.errors import ClawmemError, NotFound, NoVault, Refused
 from clawmem.extension import extensions, named
 from clawmem.extensions.governance.suites.store import FAILED, PASSED, UNJUDGED
 from clawmem.extensions.governance.suites.suite import ASSERTIONS, OWN_ASSERTIONS, Assertion, SuiteTest, filled
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import one_line, shorten
 from clawmem.vault.vault import Vault
 
 GROUP = "clawmem.graders"
@@ -252,8 +252,7 @@ def _no_command(value: GraderInput) -> Grade:
 
 
 def _short(text: str) -> str:
-    shown = text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + "…"
-    return f"'{shown}'"
+    return f"'{shorten(text, _SHOWN)}'"
 
 
 _GRADERS: Mapping[str, Grader] = {

@@ -59,8 +59,7 @@ def list_suites(vault: Vault) -> SuiteList:
 
 
 def find_suite(vault: Vault, name: str) -> Suite:
-    """Return a suite: the file of the vault, else the suite of that name in clawmem. Raise NotFound or Unreadable,
-    which names line and key."""
+    """Return a suite of the vault, else of clawmem. Raise NotFound or Unreadable, which names line and key."""
     if not is_suite_id(name):
         raise InvalidInput(f"'{name}' is not the id of a suite.", "Use lower-case letters, digits, - and _.")
     path = suite_path(name)

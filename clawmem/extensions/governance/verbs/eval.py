@@ -42,9 +42,8 @@ from clawmem.model.language.text import counted
 
 if TYPE_CHECKING:
     from clawmem.extensions.governance.suites.graders import Judge
-    from clawmem.extensions.governance.suites.run import SuiteRunner
+    from clawmem.extensions.governance.suites.run import InnerCommand, SuiteRunner
     from clawmem.extensions.governance.suites.store import ScoreRow
-    from clawmem.extensions.governance.suites.vaults import InnerCommand
 
 _SHOWN = 20
 # What the commands of a suite see of the environment.

@@ -9,10 +9,9 @@ from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, Parameter
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
-from clawmem.index.search.scoped import all_guardrails
 from clawmem.memory.failure_modes import (
-    KnownModes,
     came_back,
     evidence_of,
     failures_in,
@@ -153,11 +152,6 @@ def count_failures(vault: Vault) -> tuple[FailureCount, ...]:
         ids = tuple(placed.fact.id for placed in holding)
         counts.append(FailureCount(mode, agent, len(records), times[0], times[-1], ids, since))
     return tuple(sorted(counts, key=lambda count: (-count.number, count.mode, count.agent or "")))
-
-
-def list_modes(vault: Vault) -> KnownModes:
-    """Return the failure modes of the vault."""
-    return read_modes(vault)
 
 
 def _last_ruling(work: WriteScope, mode: str, agent: str | None) -> _LastRuling:
@@ -320,7 +314,7 @@ def stats(call: Call) -> Answer:
 
 def modes(call: Call, mode: Annotated[str | None, _WHICH]) -> Answer:
     """List the failure modes, or show one: its signs, its recovery actions in order, and the codes of MAST."""
-    known = list_modes(call.runtime.vault())
+    known = read_modes(call.runtime.vault())
     if mode is None:
         rows = [
             (other_mode.id, other_mode.about or "", " ".join(other_mode.mast)) for other_mode in known.modes.values()

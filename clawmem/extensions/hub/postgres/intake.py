@@ -169,8 +169,7 @@ _Asked = Mapping[str, tuple[Sequence[str], tuple[Any, ...]]]
 
 
 def _asked_for(connection: HubConnection, row: VaultRow) -> _Asked:
-    """Return the facts of a vault that were promoted or wait for it: the scopes that they were promoted to, and the
-    statement of each."""
+    """Return the facts of a vault that were promoted or wait for it: their scopes and statements."""
     found = connection.execute(
         f"SELECT id, array_remove(scopes, scope), {_STATEMENT} FROM clawmem.fact f WHERE org = %s AND vault = %s"
         " AND (promoted OR EXISTS (SELECT FROM clawmem.promotion p WHERE (p.org, p.vault, p.fact)"
@@ -342,8 +341,7 @@ def _waits(record: Mapping[str, Any]) -> bool:
 
 
 def _remove_facts(connection: HubConnection, row: VaultRow, gone: Sequence[tuple[str, str | None]]) -> None:
-    """Remove facts that are at a path no more (None: wherever they are), with their links; a promotion of one is
-    withdrawn."""
+    """Remove facts that are at a path (None: anywhere) no more, with links; withdraw promotions of them."""
     if not gone:
         return
     removed = connection.execute(

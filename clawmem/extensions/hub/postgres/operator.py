@@ -159,10 +159,7 @@ def ensure_scope(connection: HubConnection, org: str, scope: str, kind: str | No
 
 
 def remove_unused_scopes(connection: HubConnection, org: str, scopes: Sequence[str]) -> tuple[str, ...]:
-    """Remove those of some scopes that no vault, no member and no promotion uses. Return them.
-
-    The scope `organisation` stays: everybody reads it.
-    """
+    """Remove and return those of some scopes that nothing uses. `organisation` stays: everybody reads it."""
     found = connection.execute(
         "DELETE FROM clawmem.scope s WHERE s.org = %s AND s.scope = ANY (%s) AND s.scope <> %s"
         " AND NOT EXISTS (SELECT FROM clawmem.vault v WHERE (v.org, v.scope) = (s.org, s.scope))"

@@ -6,7 +6,8 @@ functions that change something (`sql/0020_promotions.sql`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import NotFound, NotPermitted, Refused
@@ -105,7 +106,7 @@ def ask_promotion(
 
     if connection.execute("SELECT FROM scope WHERE scope = %s", (scope,)).fetchone() is None:
         raise NotFound(f"The organisation has no scope '{scope}'.", "`clawmem org status` shows those of your role.")
-    with _Refusals("The worker of the hub takes in new commits; `clawmem org status` shows when it last did."):
+    with _refusals("The worker of the hub takes in new commits; `clawmem org status` shows when it last did."):
         row = connection.execute(
             "SELECT number, state, is_new FROM ask_promotion(%s, %s, %s, %s, %s)",
             (vault, fact, scope, claim, Jsonb(dict(gates))),
@@ -125,11 +126,9 @@ def promotions(connection: HubConnection, status: str) -> list[Promotion]:
 
 
 def decide_promotion(connection: HubConnection, number: int, approved: bool, reason: str | None) -> str:
-    """Approve or reject a promotion, and return its status. Rejecting an approved one withdraws it.
-
-    Raise NotPermitted without the right to it, NotFound if the role sees no such promotion, and Refused if it was
-    decided otherwise."""
-    with _Refusals("Only a promotion that waits, of a fact that is active, can be approved: see `clawmem org review`."):
+    """Approve or reject a promotion, and return its status. Rejecting an approved one withdraws it. Raise NotPermitted
+    without the right to it, NotFound if the role sees no such promotion, and Refused if it was decided otherwise."""
+    with _refusals("Only a promotion that waits, of a fact that is active, can be approved: see `clawmem org review`."):
         row = connection.execute("SELECT decide_promotion(%s, %s, %s)", (number, approved, reason)).fetchone()
     assert row is not None
     return str(row[0])
@@ -209,21 +208,18 @@ def readable_counts(connection: HubConnection) -> tuple[int, int]:
     return counts[0], counts[1]
 
 
-class _Refusals:
+@contextmanager
+def _refusals(hint: str) -> Iterator[None]:
     """Turn refusals of the hub's functions into errors with their words."""
-
-    def __init__(self, hint: str) -> None:
-        self._hint = hint
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+    try:
+        yield
+    except Exception as problem:
         code = getattr(problem, "sqlstate", None)
         if code not in (_REFUSED, _NOT_THERE):
-            return
-        words = problem.diag.message_primary or str(problem)  # type: ignore[union-attr]
-        sentence = f"{words[:1].upper()}{words[1:]}."
+            raise
+        words = problem.diag.message_primary or str(problem)  # type: ignore[attr-defined]
         if code == _NOT_THERE:
-            raise NotFound(sentence, "`clawmem org review list` shows the promotions.") from None
-        raise Refused(f"The organisation refused it: {words}.", self._hint) from None
+            raise NotFound(
+                f"{words[:1].upper()}{words[1:]}.", "`clawmem org review list` shows the promotions."
+            ) from None
+        raise Refused(f"The organisation refused it: {words}.", hint) from None

@@ -16,7 +16,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import DaySpan, search_words, time_asked
 from clawmem.model.language.text import forms_of
 from clawmem.model.records.entity import title_of
-from clawmem.model.search.named import FactPlace, named_and_others
+from clawmem.model.search.meant import FactPlace, named_and_others
 from clawmem.model.search.ranking import AskedOf, RankingFeatures, meaning_share, rank
 
 if TYPE_CHECKING:
@@ -88,11 +88,6 @@ def search_facts(connection: HubConnection, asked: HubQuestion) -> list[HubHit]:
     about = _asked_of(connection, asked.text, facts)
     best = rank(_of(scores, facts), features, shares=_of(shares, facts), asked=about)
     return [HubHit(facts[fact.id], fact.score, fact.channels) for fact in best[: asked.limit]]
-
-
-def read_hub_fact(connection: HubConnection, vault: str, fact_id: str) -> HubFact | None:
-    """Return a fact that the connected role may read, whatever its status, or None."""
-    return _read(connection, [f"{vault} {fact_id}"]).get(f"{vault} {fact_id}")
 
 
 _Scores = dict[str, dict[str, float]]
@@ -182,8 +177,7 @@ _BATCH = 64
 
 
 def vector_type(connection: HubConnection) -> str | None:
-    """Return the type of the vectors of facts, with its schema, or None if the table has no vectors: the server lacks
-    pgvector."""
+    """Return the type of the vectors of facts, with its schema, or None if the server lacks pgvector."""
     found = connection.execute(
         "SELECT atttypid::regtype::text FROM pg_attribute WHERE attrelid = 'clawmem.fact'::regclass"
         " AND attname = 'embedding' AND NOT attisdropped"
@@ -229,7 +223,6 @@ def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[floa
 
 
 def text_to_embed(entity: str, claim: str) -> str:
-    """Return the text of a fact whose vector is stored: as in a vault, with the title of its entity in front, unless
-    it names it."""
+    """Return the text whose vector is stored: with the title of its entity in front, unless it names it."""
     title = title_of(entity)
     return claim if title.lower() in claim.lower() else f"{title}: {claim}"

@@ -324,7 +324,7 @@ def verify(
     what they have until they are recycled."""
     if redacted is not None:
         return _search(call, redacted, hub, vacuum)
-    from clawmem.extensions.hub.verify import verify as act  # few calls
+    from clawmem.extensions.hub.postgres.rows import verify as act  # few calls
 
     found = ask(
         _address(call, hub), _LONG, lambda connection: _checked_snapshot(connection, act, of_org), checked=False
@@ -394,7 +394,7 @@ def state(
     hub: Annotated[str | None, _HUB],
 ) -> Answer:
     """Print the facts of a vault as the hub had them at a time, rebuilt from the log alone."""
-    from clawmem.extensions.hub.verify import folded
+    from clawmem.extensions.hub.postgres.rows import folded
 
     until = None if at is None else moment_of(parse_end(at, call.runtime.now()))
 

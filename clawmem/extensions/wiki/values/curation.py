@@ -19,7 +19,7 @@ from clawmem.model.facts.reach import realm_of
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import counted, normal
 from clawmem.model.lifecycle.premises import REVIEW_BY
-from clawmem.model.lifecycle.staleness import CHECK_FAILED, SOURCE_CHANGED
+from clawmem.model.lifecycle.tiers import CHECK_FAILED, SOURCE_CHANGED
 from clawmem.model.proposals.proposal import (
     APPROVED,
     ARCHIVE,
@@ -208,8 +208,7 @@ def page_findings(pages: Sequence[WrittenPage], titles: Mapping[str, str]) -> li
 
 
 def dead_link_findings(dead: Iterable[DeadTarget]) -> list[WikiFinding]:
-    """Return a finding for each dead link on a page that a person wrote: it leads to one of several pages, or only its
-    words stay."""
+    """Return a finding for each dead link of a person that leads to one of several pages, or to none."""
     found = []
     for target in dead:
         to = target.candidates[0] if target.candidates else None
@@ -248,9 +247,7 @@ def sentence(says: str, why: str) -> str:
 
 
 def filed_findings(filed: Iterable[Proposal], names: Mapping[str, str]) -> FiledFindings:
-    """Return the proposals of findings by what they are about.
-
-    `names` are the present names of entities by their former ones."""
+    """Return the proposals of findings by what they are about; `names` has the present names of entities."""
     found: dict[tuple[str, ...], list[Proposal]] = {}
     for proposal in filed:
         record = (proposal.details or {}).get(FINDING)
@@ -260,8 +257,7 @@ def filed_findings(filed: Iterable[Proposal], names: Mapping[str, str]) -> Filed
 
 
 def settled(finding: WikiFinding, filed: FiledFindings, names: Mapping[str, str]) -> Proposal | None:
-    """Return the proposal of the same finding that waits, that a person rejected, or that was approved for the same
-    state; None if it is to be filed."""
+    """Return the proposal of this finding that waits, was rejected, or approved in this state, or None."""
     for proposal in filed.get(_key(finding.rule, finding.about, names), ()):
         if proposal.status != APPROVED or (proposal.details or {})[FINDING].get("state", "") == finding.state:
             return proposal

@@ -46,22 +46,19 @@ def render_topic(page: TopicPage) -> str:
 
 
 def render_index(entries: Iterable[PageEntry], topics: Sequence[PageLink], reports: Iterable[str] = ()) -> str:
-    """Return the generated part of the index: all pages, by the kind of entity, the topics, and the reports by path,
-    newest first."""
+    """Return the generated part of the index: pages by kind of entity, topics, and reports, newest first."""
     blocks = [
         f"## {markdown_text(title)}\n\n" + "\n".join(map(_entry_line, found))
         for title, found in grouped_entries(entries)
     ]
     blocks.append(_list("Topics", topics, INDEX))
-    named = (f"- [{markdown_text(report_title(path))}]({relative_link(INDEX, path)})" for path in reports)
+    named = (
+        f"- [{markdown_text(path.rpartition('/')[2].removesuffix('.md'))}]({relative_link(INDEX, path)})"
+        for path in reports
+    )
     written = "\n".join(sorted(named, reverse=True))
     blocks.append(f"## Reports\n\n{written}" if written else "")
     return "# Wiki\n\n" + ("\n\n".join(filter(None, blocks)) or "No fact has passed the gates yet.")
-
-
-def report_title(path: str) -> str:
-    """Return the title of a report from its path, such as `2026-W47`."""
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 def grouped_entries(entries: Iterable[PageEntry]) -> list[tuple[str, list[PageEntry]]]:

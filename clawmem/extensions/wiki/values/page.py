@@ -249,8 +249,7 @@ def own_path(page: str) -> str:
 
 
 def site_paths(entries: Iterable[PageEntry], topics: Iterable[str], others: Iterable[str]) -> dict[str, str]:
-    """Return the path in a site of every page that links can lead to, by vault path. `topics` and `others` are vault
-    paths."""
+    """Return the path in a site of every page by vault path. `topics` and `others` are vault paths."""
     generated = (INDEX, *(entry.path for entry in entries), *topics)
     return {**{path: own_path(path) for path in others}, **{path: site_path(path) for path in generated}}
 

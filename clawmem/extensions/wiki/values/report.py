@@ -73,7 +73,10 @@ def render_report(week: ReportedWeek) -> str:
         _section("Corrected", [_corrected(difference, week, path) for difference in _of(week, CORRECTED)]),
         _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
         _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
-        _section("Open conflicts", [_conflict(conflict, path) for conflict in week.conflicts]),
+        _section(
+            "Open conflicts",
+            [f"- {_side(one, path)} Against it: {_side(other, path)}" for one, other in week.conflicts],
+        ),
         _section(
             "Stale facts",
             [
@@ -82,7 +85,7 @@ def render_report(week: ReportedWeek) -> str:
             ],
         ),
         _section("Mended links", [_mended(link, path) for link in week.mended]),
-        _section("Needs a person", [*_waiting(week), *_unfiled(week.unfiled), *_unreadable(week.unreadable)]),
+        _section("Needs a person", list(_waiting(week))),
     ]
     return "\n\n".join(filter(None, blocks))
 
@@ -166,10 +169,6 @@ def _changed_most(week: ReportedWeek, path: str) -> list[str]:
     return [f"- {_at(entity, week, path)}: {counted(number, 'change')}" for entity, number in ordered]
 
 
-def _conflict(conflict: WikiConflict, path: str) -> str:
-    return f"- {_side(conflict.one, path)} Against it: {_side(conflict.other, path)}"
-
-
 def _side(place: FactPlace, path: str) -> str:
     title = markdown_text(place.title)
     return f"{f'[{title}]({relative_link(path, place.page)})' if place.page else title}: {_words(place.fact)}"
@@ -182,10 +181,14 @@ def _mended(link: MendedLink, path: str) -> str:
 
 
 def _waiting(week: ReportedWeek) -> Iterable[str]:
-    """Return a line for each proposal that waits, newest first. The words of facts are in the proposal only."""
+    """Yield a line for each proposal that waits, newest first, for each finding that is not filed, and for each file
+    that cannot be read. The words of facts are in the proposal only."""
     for proposal in sorted(week.waiting, key=lambda each: (each.created, each.id), reverse=True):
         shown = sentence(proposal.says, proposal.why) if proposal.kind == KIND else _kind_of_proposal(proposal)
         yield f"- {markdown_text(shown)} `clawmem review show {proposal.id}`"
+    for finding in week.unfiled:
+        yield f"- Not filed yet: {markdown_text(sentence(finding.says, finding.why))}"
+    yield from (f"- {markdown_text(problem)}" for problem in week.unreadable)
 
 
 def _kind_of_proposal(proposal: Proposal) -> str:
@@ -193,11 +196,3 @@ def _kind_of_proposal(proposal: Proposal) -> str:
     about = f", about {proposal.entity}" if proposal.entity else ""
     facts = f", of {', '.join(target.id for target in proposal.targets)}" if proposal.targets else ""
     return f"A proposal of the kind {proposal.kind}{by}{about}{facts}."
-
-
-def _unfiled(findings: Iterable[WikiFinding]) -> Iterable[str]:
-    return (f"- Not filed yet: {markdown_text(sentence(finding.says, finding.why))}" for finding in findings)
-
-
-def _unreadable(problems: Iterable[str]) -> Iterable[str]:
-    return (f"- {markdown_text(problem)}" for problem in problems)

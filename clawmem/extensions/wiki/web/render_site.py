@@ -27,8 +27,7 @@ from clawmem.extensions.wiki.values.page import (
     site_paths,
     topic_page,
 )
-from clawmem.extensions.wiki.web.html import LIBRARIES, POLICY, STATIC, template
-from clawmem.extensions.wiki.web.notes import NoteRenderer
+from clawmem.extensions.wiki.web.notes import LIBRARIES, POLICY, STATIC, NoteRenderer, template
 from clawmem.extensions.wiki.web.site_data import (
     DECISION,
     ENDED,
@@ -74,8 +73,7 @@ TalkOf = Callable[[Event], str | None]
 
 
 def render_site(site: Site) -> Iterator[File]:
-    """Yield the files of a site: the path of each below the site's folder, and its content. The same site gives the
-    same bytes."""
+    """Yield the path and the content of the files of a site. The same site gives the same bytes."""
     yield from library_files()
     for path in sorted(STATIC.iterdir()):
         yield f"static/{path.name}", path.read_bytes()
@@ -328,8 +326,7 @@ class EntityView:
         }
 
     def _history(self, claim: WikiClaim) -> list[tuple[dict[str, Any], str, str]]:
-        """Return what a claim replaced, newest first, each with the day on which it was replaced and what replaced
-        it."""
+        """Return what a claim replaced, newest first, each with the day and with what replaced it."""
         heirs = {fact.id: fact for fact in (claim.fact, *claim.replaced)}
         found = []
         for old in claim.replaced:
@@ -338,8 +335,7 @@ class EntityView:
         return found
 
     def _conflicts(self) -> list[list[dict[str, Any]]]:
-        """Return both sides of each conflict. A fact of this page that has no other place there has its id here,
-        once."""
+        """Return both sides of each conflict. A fact of this page that has no other place has its id here."""
         page = self._value.page
         placed = {claim.fact.id for claim in page.claims} | {claim.fact.id for claim in page.doubtful}
         placed |= {old.id for claim in page.claims for old in claim.replaced}

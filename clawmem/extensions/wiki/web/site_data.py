@@ -26,7 +26,7 @@ from clawmem.extensions.wiki.values.page import (
     site_path,
     site_paths,
 )
-from clawmem.extensions.wiki.web.html import data_script, keyed_script
+from clawmem.extensions.wiki.web.notes import data_script, keyed_script
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import NOT_CHOSEN, reasons_of
 from clawmem.model.language.dates import day_of

@@ -95,7 +95,7 @@ def is_stand_in(value: str) -> bool:
         return True
     if any(part in lower for part in PLACEHOLDER_PARTS) or len(set(lower)) <= 2 or "://" in lower:
         return True
-    return _is_code(value) or _is_uuid(lower)
+    return _is_code(value) or (len(lower) == 36 and lower.count("-") == 4 and _HEX.issuperset(lower))
 
 
 def is_sample(value: str) -> bool:
@@ -124,10 +124,6 @@ def _is_code(value: str) -> bool:
     lower = value.lower()
     plain = not any(letter.isdigit() for letter in value)
     return head != value or (plain and (len(names) > 1 or any(name in lower for name in _NAMED_AFTER)))
-
-
-def _is_uuid(lower: str) -> bool:
-    return len(lower) == 36 and lower.count("-") == 4 and _HEX.issuperset(lower)
 
 
 def could_be_password(value: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from clawmem.extensions.hub.postgres.connect import ask
 from clawmem.extensions.hub.postgres.operator import add_user, add_vault, add_worker, ensure_scope
-from clawmem.extensions.hub.verify import Verified, verify
+from clawmem.extensions.hub.postgres.rows import Verified, verify
 from clawmem.extensions.hub.worker import VaultReport, WorkerOptions, work_once
 from clawmem.vault.exchange.mirror import Mirror
 from tests.extensions.hub.postgres.server import ORG, OWNER, Database

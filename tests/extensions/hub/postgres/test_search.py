@@ -10,12 +10,12 @@ import psycopg
 import pytest
 
 from clawmem.extensions.hub.postgres.connect import connect
+from clawmem.extensions.hub.postgres.organisation import named_facts
 from clawmem.extensions.hub.postgres.rows import migrate
 from clawmem.extensions.hub.postgres.search import (
     HubQuestion,
     enable_vectors,
     fill_vectors,
-    read_hub_fact,
     search_facts,
     vector_type,
 )
@@ -68,7 +68,7 @@ def test_only_readable_scopes_are_searched_and_counted(database: Database, owner
     assert found(database, "bob", "code word saffron indigo") == ["fact_blue"]
     assert found(database, "nora", "code word saffron indigo") == []
     with connect(database.address("rita")) as hub:
-        assert read_hub_fact(hub, "navy", "fact_blue") is None
+        assert named_facts(hub, [("navy", "fact_blue")]) == []
         alone = [search_fact.score for search_fact in search_facts(hub, HubQuestion("indigo word", NOW))]
         absent = [search_fact.score for search_fact in search_facts(hub, HubQuestion("zzz word", NOW))]
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -82,8 +82,8 @@ def test_replaced_and_withdrawn_facts_are_not_found(database: Database, owner: O
     add(owner, "crimson", "red", old, gone, fact("new", "The office is in Bergen."))
     assert found(database, "rita", "Where is the office?") == ["fact_new"]
     with connect(database.address("rita")) as hub:
-        kept = read_hub_fact(hub, "crimson", "fact_old")
-    assert kept is not None and kept.fact.superseded_by == "fact_new" and kept.line == 1
+        (kept,) = named_facts(hub, [("crimson", "fact_old")])
+    assert kept.fact.superseded_by == "fact_new" and kept.line == 1
 
 
 def test_an_exact_relation_and_a_named_day_count(database: Database, owner: Owner) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from clawmem.extensions.wiki.site import write_site
 from clawmem.extensions.wiki.values.page import (
     DoubtfulClaim,
     EntityPage,
@@ -23,7 +24,6 @@ from clawmem.extensions.wiki.values.page import (
     topic_page,
 )
 from clawmem.extensions.wiki.web.render_site import render_site
-from clawmem.extensions.wiki.write_site import write_site
 from clawmem.model.facts.fact import SUPERSEDED, Fact, FactLink
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from markupsafe import escape
 
-from clawmem.extensions.wiki.web.html import POLICY
+from clawmem.extensions.wiki.web.notes import POLICY
 from tests.browser import Visit, needs_browser, open_browser
 from tests.extensions.wiki.web.attacks import ATTACKS
 from tests.extensions.wiki.web.sites import site_of, write

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from clawmem.extensions.wiki.web.html import LIBRARIES
+from clawmem.extensions.wiki.web.notes import LIBRARIES
 from clawmem.extensions.wiki.web.render_site import library_files
 
 NOTICE = Path(__file__).parents[4] / "NOTICE"

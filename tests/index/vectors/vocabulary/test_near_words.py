@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.index.vectors.near_words import has_near_word
+from clawmem.index.vectors.local_model import has_near_word
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from clawmem.model.lifecycle.tiers import COLD, HOT, TIERS
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import ledger_path, runs_in, total_cents
 from clawmem.model.records.session import STATES as SESSION_STATES
-from clawmem.model.records.workflow import STATES as TASK_STATES
+from clawmem.model.records.task import STATES as TASK_STATES
 from clawmem.review.review import ReviewOutcome, approve, reject
 from clawmem.runtime import Runtime
 from clawmem.serving.browse import analytics, list_stale

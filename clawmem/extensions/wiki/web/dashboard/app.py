@@ -192,7 +192,7 @@ class Dashboard:
 
 
 def _rendered(status: int, name: str, **values: Any) -> Response:
-    from clawmem.extensions.wiki.web.html import template  # Jinja2 costs as much as the whole start
+    from clawmem.extensions.wiki.web.notes import template  # Jinja2 costs as much as the whole start
 
     text = template(name).render(policy=None, **values)
     return Response(status, text.encode("utf-8", errors="replace"), HTML)
@@ -203,9 +203,9 @@ def _static(path: str) -> Response | None:
     folder, _, name = path.removeprefix("/").partition("/")
     if folder not in ("static", "libraries") or "/" in name:
         return plain(204, "") if path == "/favicon.ico" else None
-    from clawmem.extensions.wiki.web import html  # which a page needs before it needs a file
+    from clawmem.extensions.wiki.web import notes  # which a page needs before it needs a file
 
-    places = (STATIC, html.STATIC) if folder == "static" else (html.LIBRARIES,)
+    places = (STATIC, notes.STATIC) if folder == "static" else (notes.LIBRARIES,)
     for place in places:
         kind = _TYPES.get(Path(name).suffix)
         if kind is not None and name in {other_path.name for other_path in place.iterdir()}:

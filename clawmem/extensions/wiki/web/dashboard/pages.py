@@ -67,8 +67,7 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import kind_of, summary_path, title_of
 from clawmem.model.records.event import is_silent, ledger_path, parse_events
 from clawmem.model.records.session import OPEN, SessionRecord
-from clawmem.model.records.task import CLOSED, Task
-from clawmem.model.records.workflow import STATES
+from clawmem.model.records.task import CLOSED, STATES, Task
 from clawmem.model.search.passage import excerpt
 from clawmem.review.review import ProposalDetails, show_open
 from clawmem.runtime import Runtime
@@ -515,8 +514,7 @@ _LONG = 3
 
 
 def marked(text: str, words: Collection[str]) -> Markup:
-    """Return the text as HTML, with each word that is one of `words` (in lower case), or begins with a long one, in a
-    mark element."""
+    """Return the text as HTML, with words that are, or begin with, one of `words` (lower case) marked."""
     begins, parts, number = tuple(other_word for other_word in words if len(other_word) >= _LONG), [], 0
     for match in _WORD.finditer(text):
         word = match[0].lower()
