@@ -16,7 +16,7 @@ from clawmem.model.merging.fields import POLICIES
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.memory.sync.removed_facts import RemoteRemoval
+    from clawmem.memory.sync.merge_plan import RemoteRemoval
 
 _SHOWN = 5
 
