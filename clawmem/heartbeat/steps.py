@@ -23,15 +23,37 @@ from clawmem.learning.synthesize import synthesize
 from clawmem.memory.entities.entities import name_user_entity
 from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises
-from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
-from clawmem.memory.pages.summaries import count_tokens
+from clawmem.memory.pages.guardrails import GuardrailPagesResult, refresh_guardrail_pages
+from clawmem.memory.pages.memory_page import MemoryPageResult, refresh_memory_page
+from clawmem.memory.pages.summaries import SummariesResult, count_tokens, refresh_pages
 from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, SyncOptions, SyncResult, sync
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
+from clawmem.vault.vault import Vault
 from clawmem.work.sessions.notes import fold_sessions
+
+
+def refresh_summaries(vault: Vault, caller: Caller, dry_run: bool = False) -> SummariesResult:
+    """Update all summaries and the index page in one commit: see refresh_pages."""
+    with writing(vault, caller, "summaries", dry_run=dry_run) as work:
+        return refresh_pages(work, dry_run)
+
+
+def refresh_memory(vault: Vault, caller: Caller, dry_run: bool = False) -> MemoryPageResult:
+    """Update MEMORY.md in one commit: see refresh_memory_page."""
+    with writing(vault, caller, "memory", dry_run=dry_run) as work:
+        return refresh_memory_page(work, dry_run)
+
+
+def refresh_guardrails(vault: Vault, caller: Caller, dry_run: bool = False) -> GuardrailPagesResult:
+    """Update the pages of guardrails in one commit: see refresh_guardrail_pages."""
+    with writing(vault, caller, "guardrails", dry_run=dry_run) as work:
+        return refresh_guardrail_pages(work, dry_run)
 
 
 def _relate(run: StepContext) -> RelateResult:

@@ -45,7 +45,7 @@ from clawmem.vault.exchange.create import (
 )
 from clawmem.vault.exchange.remote_process import Staging, create_parents, staging
 from clawmem.vault.git.acceptance import accept, acceptance_notices
-from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.merge_driver import install_attributes
 from clawmem.vault.state.journal import JOURNAL, unfolded_accesses
 from clawmem.vault.vault import Vault
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.heartbeat.steps import refresh_summaries
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
@@ -16,7 +17,6 @@ from clawmem.learning.promote import promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.proposals.promotion import place_of_waiting, promotion_of

@@ -28,8 +28,8 @@ from clawmem.memory.health.checks.tree import (
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
 from clawmem.memory.scope import WriteScope, items_write, with_fact
+from clawmem.memory.sync.complete_merges import merge_duplicate_ids
 from clawmem.memory.sync.finish_merge import finish_merge
-from clawmem.memory.sync.unite import merge_duplicate_ids
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.fact import Fact

@@ -36,8 +36,7 @@ from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.index.refresh.refresh import HeadChange
-    from clawmem.memory.sync.merge_plan import MergePlan
-    from clawmem.memory.sync.removed_facts import RemoteRemoval
+    from clawmem.memory.sync.merge_plan import MergePlan, RemoteRemoval
     from clawmem.model.merging.fields import MergeConflict
     from clawmem.model.progress import OnProgress
     from clawmem.model.settings.settings import Settings

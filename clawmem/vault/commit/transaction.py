@@ -39,17 +39,16 @@ from clawmem.vault.commit.pending import (
     update_git_index,
     write_pending,
 )
-from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.attributes import install_attributes, install_hook
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
+from clawmem.vault.git.merge_driver import install_attributes, install_hook
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.state.own_commits import record_commits
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import update_file
+from clawmem.vault.work_tree import ReadSet, update_file
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200

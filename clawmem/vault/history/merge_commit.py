@@ -22,8 +22,8 @@ from clawmem.vault.commit.pending import (
 )
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.disk import writer_lock
-from clawmem.vault.git.attributes import install_attributes
 from clawmem.vault.git.index import replace_index
+from clawmem.vault.git.merge_driver import install_attributes
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions, resolve_ref
 from clawmem.vault.state.local_settings import effective_settings

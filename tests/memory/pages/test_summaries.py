@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from clawmem.heartbeat.steps import refresh_summaries
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault
