@@ -32,9 +32,8 @@ class ReindexResult(NamedTuple):
 
 
 def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
-    """Rebuild the index, and delete the indexes of past commits. `report` gets how far it is.
-
-    Raise StorageFailed if it cannot be stored."""
+    """Rebuild the index, and delete the indexes of past commits. `report` gets how far it is. Raise StorageFailed if it
+    cannot be stored."""
     started = time.perf_counter()
     delete_past_state(vault)
     index = rebuild(vault, report)
@@ -49,9 +48,8 @@ def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
 
 
 def rebuild_vectors(vault: Vault, report: OnProgress | None = None) -> EmbeddingRun:
-    """Compute the vectors of all facts and events again, without a time limit.
-
-    `report` gets how far it is. Raise like check_embedding, and Locked."""
+    """Compute the vectors of all facts and events again, without a time limit. `report` gets how far it is. Raise like
+    check_embedding, and Locked."""
     check_embedding(vault)
     return embed_missing(vault, inf, anew=True, report=report)
 

@@ -34,10 +34,8 @@ _counted: tuple[bytes, dict[str, AccessCount]] = (b"", {})
 
 
 def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
-    """Record that facts were shown. Return a notice if the vault cannot be written, else None.
-
-    Reads of a past version are not recorded.
-    """
+    """Record that facts were shown. Return a notice if the vault cannot be written, else None. Reads of a past version
+    are not recorded."""
     if vault.present is not None:
         return None
     text = " ".join((moment, *fact_ids))
@@ -51,11 +49,9 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
 
 
 def take_journal(vault: Vault) -> bytes:
-    """Move the journal aside for folding and return its contents.
-
-    If an earlier run moved a journal aside and did not finish, only that one is returned, so that nothing is counted
-    twice. The caller holds the writer lock and deletes FOLDING when its commit is reachable.
-    """
+    """Move the journal aside for folding and return its contents. If an earlier run moved a journal aside and did not
+    finish, only that one is returned, so that nothing is counted twice. The caller holds the writer lock and deletes
+    FOLDING when its commit is reachable."""
     path, folding = vault.state / JOURNAL, vault.state / FOLDING
     earlier = vault.disk.read(folding)
     if earlier is not None:
@@ -78,9 +74,8 @@ def unfolded_accesses(vault: Vault) -> bytes:
 
 
 def count_accesses(journal: bytes) -> Mapping[str, AccessCount]:
-    """Return the accesses in a journal by fact id.
-
-    Journals only grow between two folds, so what was counted last in this process is not counted again."""
+    """Return the accesses in a journal by fact id. Journals only grow between two folds, so what was counted last in
+    this process is not counted again."""
     global _counted
     before, known = _counted
     start = len(before) if journal.startswith(before) else 0

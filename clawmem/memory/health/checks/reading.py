@@ -100,10 +100,8 @@ class _VaultReader:
 def read_vault(
     vault: Vault, unchanged: frozenset[str] = frozenset(), indexed: IndexedFiles | None = None
 ) -> VaultContent:
-    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say.
-
-    Of `unchanged` files, in which a check found nothing, only what other files are compared with is read, from
-    `indexed` if that has it."""
+    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say. Of `unchanged` files,
+    in which a check found nothing, only what other files are compared with is read, from `indexed` if that has it."""
     tree, book = walk(vault), _VaultReader(unchanged, indexed)
     # Facts first: then it is known which events' texts must be kept for comparison.
     for path in sorted(tree.owned, key=lambda path: handling(path).check == EVENTS):
