@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
 from clawmem.model.facts.fact import check_prefix, check_proposal_reference
@@ -17,6 +17,7 @@ from clawmem.model.proposals.proposal import (
     proposal_path,
     render_proposal,
 )
+from clawmem.model.records.change import Change
 from clawmem.vault.vault import Vault
 
 TRAILER = "Proposal"
@@ -89,6 +90,12 @@ def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: 
 def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
     """Return the writes that store the proposals."""
     return {proposal_path(proposal.id): render_proposal(proposal) for proposal in proposals}
+
+
+def with_proposals(change: Change, proposals: Collection[Proposal]) -> Change:
+    """Return the change that stores the proposals, too."""
+    rows = (*change.trailers, *proposal_trailers(proposals))
+    return change._replace(writes={**change.writes, **proposal_writes(proposals)}, trailers=rows)
 
 
 def proposal_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:

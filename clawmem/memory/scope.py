@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Refused
@@ -108,6 +108,21 @@ class WriteScope:
         if data == items_of(self.index, entity):
             self.transaction.read_set.mark_verified(path)
         return list(parse_items(data, path))
+
+    def latest(self, placed: PlacedFact) -> PlacedFact:
+        """Return a fact as its file has it by now."""
+        now = (fact for fact in self.facts(placed.entity) if fact.id == placed.fact.id)
+        return placed._replace(fact=next(now, placed.fact))
+
+    def items_with(self, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
+        """Return the writes that put changed facts in the place of those of the same ids."""
+        shelves: dict[str, dict[str, Fact]] = {}
+        for fact, entity in changed:
+            shelves.setdefault(entity, {})[fact.id] = fact
+        writes: dict[str, bytes | None] = {}
+        for entity, new in shelves.items():
+            writes |= items_write(entity, [new.get(fact.id, fact) for fact in self.facts(entity)])
+        return writes
 
     def is_readable(self, entity: str) -> bool:
         """Return whether the `items.json` of the entity can be read. Writers leave unreadable files unchanged."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -136,7 +135,7 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = items_write(entity, with_fact(work.facts(entity), retracted))
+        writes = work.items_with([PlacedFact(retracted, entity)])
         change = fact_change(caller, "retract", entity, words, writes, [retracted])
         commits = work.commit([with_questions_of_person(work, change, [fact.id])])
         pair = (PlacedFact(retracted, entity),)
@@ -172,19 +171,14 @@ def merge(
             new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
         new = _with_marks(work, new, [source.fact for source in sources])
         new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
-        facts_by_entity: dict[str, list[Fact]] = defaultdict(list)
-        facts_by_entity[entity] = work.facts(entity)
-        closed_facts = []
-        for source in sources:
-            joined = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
-            facts_by_entity[source.entity] = with_fact(
-                facts_by_entity[source.entity] or work.facts(source.entity), joined
-            )
-            closed_facts.append(PlacedFact(joined, source.entity))
-        facts_by_entity[entity] = [*facts_by_entity[entity], new]
-        writes: dict[str, bytes | None] = {}
-        for name, facts in facts_by_entity.items():
-            writes.update(items_write(name, facts))
+        closed_facts = [
+            PlacedFact(fact._replace(status=SUPERSEDED, superseded_by=new.id), home) for fact, home in sources
+        ]
+        here = {placed.fact.id: placed.fact for placed in closed_facts}
+        writes = {
+            **work.items_with(closed_facts),
+            **items_write(entity, [*(here.get(fact.id, fact) for fact in work.facts(entity)), new]),
+        }
         change = fact_change(
             caller,
             "merge",
@@ -293,14 +287,13 @@ def link(
         known = any(link.type == kind and link.to == other for link in placed.fact.links)
         if known and former in (None, other):
             return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
-        facts = work.facts(placed.entity)
-        current = next(fact for fact in facts if fact.id == placed.fact.id)
+        current = work.latest(placed).fact
         kept = tuple(link for link in current.links if not (link.type == kind and link.to in (former, other)))
         linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
         stands = find_fact(work.index, other).fact.fact
         why = (f", not {former}" if former else "") + (f" (because: {reason})" if reason else "")
         words = f"{shorten(linked.fact, _IN_SUBJECT)} {kind} {shorten(stands, _IN_SUBJECT)}{why}"
-        writes = items_write(placed.entity, with_fact(facts, linked))
+        writes = work.items_with([PlacedFact(linked, placed.entity)])
         change = fact_change(caller, "link", placed.entity, words, writes, [linked])
         change = change._replace(body=f"{linked.id} {kind} {other}{why}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
@@ -392,17 +385,15 @@ def _found(work: WriteScope, reference: str) -> PlacedFact:
 
 
 def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
-    placed = _found(work, reference)
-    fact = next(
-        (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
-    )
+    placed = work.latest(_found(work, reference))
+    fact = placed.fact
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.is_current:
         raise Refused(
             f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
-    return PlacedFact(fact, placed.entity)
+    return placed
 
 
 def _identified(work: WriteScope, draft: Draft) -> Fact:
