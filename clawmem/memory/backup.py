@@ -26,6 +26,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import sync_to_disk
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import (
     BUNDLE,
@@ -72,7 +73,7 @@ def backup_to_file(vault: Vault, caller: Caller, target: Path, overwrite: bool =
             archive.replace(target)
         else:
             _link_new(archive, target)
-    _sync_folder(target.parent)
+    sync_to_disk(target.parent)
     return made
 
 
@@ -213,14 +214,6 @@ def _link_new(archive: Path, target: Path) -> None:
         # Without hard links, the check and the rename are not atomic.
         _refuse_existing(target, target.exists())
         archive.rename(target)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _temporary_target() -> Path:

@@ -157,6 +157,18 @@ class Vault:
         """Create the folder for derived and temporary files, `.git/clawmem`."""
         self.state.mkdir(mode=0o700, exist_ok=True)
 
+    def keep(self, name: str, record: object) -> None:
+        """Store a JSON value in a file of the state folder."""
+        self.prepare_state()
+        self.disk.replace(self.state / name, (json.dumps(record) + "\n").encode(), self.state)
+
+    def kept(self, name: str) -> Any:
+        """Return the JSON value of a file of the state folder, or None if it is missing or damaged."""
+        try:
+            return json.loads(self.disk.read(self.state / name) or b"null")
+        except ValueError:
+            return None
+
     @cached_property
     def settings(self) -> Settings:
         """The effective settings: `clawmem.yaml` combined with the settings files of this machine. Assign it again
