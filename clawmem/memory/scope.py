@@ -115,13 +115,15 @@ class WriteScope:
         return placed._replace(fact=next(now, placed.fact))
 
     def items_with(self, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
-        """Return the writes that put changed facts in the place of those of the same ids."""
+        """Return the writes that put changed facts in the place of those of the same ids, and new ones at the end."""
         shelves: dict[str, dict[str, Fact]] = {}
         for fact, entity in changed:
             shelves.setdefault(entity, {})[fact.id] = fact
         writes: dict[str, bytes | None] = {}
         for entity, new in shelves.items():
-            writes |= items_write(entity, [new.get(fact.id, fact) for fact in self.facts(entity)])
+            facts = [new.get(fact.id, fact) for fact in self.facts(entity)]
+            known = {fact.id for fact in facts}
+            writes |= items_write(entity, [*facts, *(fact for fact in new.values() if fact.id not in known)])
         return writes
 
     def is_readable(self, entity: str) -> bool:
@@ -209,11 +211,6 @@ class WriteScope:
         """Update the index and release the committed contents. This bounds the memory of an act with many commits."""
         self.update_index()
         self.transaction.read_set.release()
-
-
-def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:
-    """Return the facts with the one of the same id replaced by `changed`."""
-    return [changed if fact.id == changed.id else fact for fact in facts]
 
 
 def items_write(entity: str, facts: Sequence[Fact]) -> dict[str, bytes | None]:

@@ -103,8 +103,9 @@ def person_decider(vault: Vault, item: RoutedItem, named: str) -> Decider:
     if not may_decide(vault, who, item):
         names = all_of_names(reviewers_of(vault, item))
         you = "git has no user.name here" if who == UNNAMED else f"you are {who.name} <{who.email}>"
+        what = f"{item.kind} about {item.entity}" if item.entity else item.kind
         raise NotPermitted(
-            f"Only {names} may decide {named} ({_described(item)}), and {you}.",
+            f"Only {names} may decide {named} ({what}), and {you}.",
             "`review.routes` says who decides: `clawmem config get review.routes`.",
         )
     if signed:
@@ -115,10 +116,6 @@ def person_decider(vault: Vault, item: RoutedItem, named: str) -> Decider:
 def all_of_names(names: tuple[str, ...]) -> str:
     """Return the names in a sentence."""
     return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _described(item: RoutedItem) -> str:
-    return f"{item.kind} about {item.entity}" if item.entity else item.kind
 
 
 def _check_content(index: Index, proposal: Proposal, agent: str) -> None:

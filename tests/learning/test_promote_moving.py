@@ -123,7 +123,7 @@ def test_a_learned_fact_waits_for_promotion_and_is_found(waiting: Vault, caller:
     assert not _in_life(waiting.root)
     found = recall(waiting, "peanuts allergy", caller, FactFilter(owners=("",)), 5)
     assert [hit.fact.id for hit in found.found] == [fact.id]
-    assert refresh_summaries(waiting, caller).entities == ()
+    assert refresh_summaries(waiting, caller).changed == ()
     assert not [problem for problem in doctor(waiting, caller).problems if "candidates" in (problem.path or "")]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
@@ -116,7 +116,15 @@ def trust(
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
         raise Refused(" ".join([*lines, "Nothing was accepted."]), _ACCEPT_HINT)
     kept = accept_settings(vault, found)
-    data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
+    data = {
+        "accepted": True,
+        "differences": [
+            {"key": difference.key, "suggested": difference.suggested, "in_force": difference.in_force}
+            for difference in found.differences
+        ],
+        "git": list(found.git),
+        "kept": kept,
+    }
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
 
@@ -168,13 +176,6 @@ def _acceptance_lines(found: SettingsProposal) -> list[str]:
     ]
     lines += [f"git's {text} would be used." for text in found.git]
     return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
-
-
-def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
-    return [
-        {"key": difference.key, "suggested": difference.suggested, "in_force": difference.in_force}
-        for difference in found.differences
-    ]
 
 
 def _lines(change: SettingChange) -> list[str]:

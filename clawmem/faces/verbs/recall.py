@@ -400,7 +400,8 @@ def _words(result: RecallResult, other_hit: RecallHit, words: Sequence[str], aga
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
-        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{_outdated(hit)}"
+        outdated = f"  ({hit.outdated})" if hit.outdated else ""
+        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{outdated}"
     against = result.conflicts.get(hit.fact.id, ())
     then = f"  then: {now}" if (now := result.successors.get(hit.fact.id)) else ""
     statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ") + then
@@ -408,10 +409,6 @@ def _words(result: RecallResult, other_hit: RecallHit, words: Sequence[str], aga
     if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
     return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'
-
-
-def _outdated(hit: EventHit) -> str:
-    return f"  ({hit.outdated})" if hit.outdated else ""
 
 
 def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:

@@ -19,7 +19,7 @@ from clawmem.model.pages.tokens import servable
 from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
 from clawmem.model.records.handover import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA
-from clawmem.model.records.session import STATES, SessionRecord, session_to_mapping
+from clawmem.model.records.session import STATES, session_to_mapping
 from clawmem.model.records.strict_json import json_problem, read_json
 from clawmem.model.safety.recalled_text import CLOSING, wrap_context
 from clawmem.serving.for_hooks import earlier_part
@@ -103,7 +103,7 @@ def checkpoint(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     result = checkpoint_session(vault, caller, document, session, pad, stage, used, window)
     data = {
-        "session": _data(result.record),
+        "session": session_to_mapping(result.record),
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
         "restart": result.restart,
         "rotated": result.rotated,
@@ -122,7 +122,7 @@ def end(call: Call, file: Annotated[str, _FROM], session: Annotated[str | None, 
     warnings and outcomes if there are any. Everything becomes one commit."""
     result = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
     data = {
-        "session": _data(result.record),
+        "session": session_to_mapping(result.record),
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
         "outcome": [fact.outcome for fact in result.facts],
         "proposals": [proposal.id for proposal in result.proposals],
@@ -155,7 +155,10 @@ def list_(
     talk = () if rows else ("There are no sessions.",)
     table = Table(("session", "agent", "state", "started", "workflow", "task"), rows)
     return Answer(
-        {"sessions": [_data(visible_to(record, caller)) for record in chosen]}, table, listed.notices, talk=talk
+        {"sessions": [session_to_mapping(visible_to(record, caller)) for record in chosen]},
+        table,
+        listed.notices,
+        talk=talk,
     )
 
 
@@ -166,7 +169,7 @@ def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
     lines = [f"{key}: {plain_value(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
     lines += [f"note {note.at} {note.text}" for note in record.notes]
-    return Answer({"session": _data(record)}, lines)
+    return Answer({"session": session_to_mapping(record)}, lines)
 
 
 def claim(
@@ -235,8 +238,8 @@ def _started(call: Call, session: StartedSession, budget: int | None) -> Answer:
     path, pad = session.scratchpad or ("", "")
     pad = without_orders(pad)
     data = {
-        "session": _data(record),
-        "previous": [each_text(_data(other_record), without_orders) for other_record in session.previous],
+        "session": session_to_mapping(record),
+        "previous": [each_text(session_to_mapping(other_record), without_orders) for other_record in session.previous],
         **({"scratchpad": {"path": path, "text": pad}} if path else {}),
         **({"task": task_data(session.task)} if session.task else {}),
         "claims": [_live_data(claim) for claim in session.claims],
@@ -303,10 +306,6 @@ def _zone_data(zoned: str | None) -> dict[str, str]:
 
 def _zone_lines(zoned: str | None) -> list[str]:
     return [f"zone {zoned}: {ADVICE[zoned]}"] if zoned else []
-
-
-def _data(record: SessionRecord) -> dict[str, Any]:
-    return session_to_mapping(record)
 
 
 _SESSION_ID = Parameter("The id of the session, or a unique prefix.", completes="session")

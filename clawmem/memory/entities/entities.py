@@ -433,18 +433,15 @@ def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
         if work.read(f"agents/{name}/SOUL.md") is not None:
             raise Refused(f"The agent {name} already exists.", f"`clawmem agent show {name}` shows it.")
         folder = f"agents/{name}"
-        writes: dict[str, bytes | None] = {
-            f"{folder}/{page}": _empty_page(page, words.format(agent=name)) for page, words in PAGES.items()
-        }
+        writes: dict[str, bytes | None] = {}
+        for page, words in PAGES.items():
+            text = f"# {page.removesuffix('.md').capitalize()}\n\n<!-- {words.format(agent=name)} -->\n"
+            writes[f"{folder}/{page}"] = text.encode()
         kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
         writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
         subject = subject_line("agent", name, "a workspace of its own")
         commits = work.commit([Change(subject, writes, trailers("agent-create", agent=name))])
         return AgentCreated(name, commits[-1], work.notices)
-
-
-def _empty_page(name: str, purpose: str) -> bytes:
-    return f"# {name.removesuffix('.md').capitalize()}\n\n<!-- {purpose} -->\n".encode()
 
 
 def list_agents(vault: Vault) -> tuple[Agent, ...]:

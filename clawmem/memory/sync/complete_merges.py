@@ -172,7 +172,9 @@ def _uniting_change(work: WriteScope, names: Collection[str]) -> Change:
     ids = [joined_id.id for joined_id in joined] + [fact_id for other_id in joined for fact_id in other_id.beside]
     rows = trailers(UNITE, facts=ids, entities=names, agent=work.caller.agent, session=work.caller.session)
     words = f"{counted(len(joined), 'id')} existed in several entities, and now in one each"
-    work.transaction.notices.append(f"{words}: {_places(joined)}")
+    work.transaction.notices.append(
+        f"{words}: {', '.join(dict.fromkeys(f'{name_of_path(other_id.kept)} keeps them' for other_id in joined))}"
+    )
     return Change(
         subject_line(UNITE, "vault", words), writes, rows, "\n".join(f"- {_describe(other_id)}" for other_id in joined)
     )
@@ -200,10 +202,6 @@ def _lines(page: bytes | None) -> set[str]:
     return {
         line.strip() for line in with_generated(rest, "").splitlines() if line.strip() and not line.startswith("# ")
     }
-
-
-def _places(joined: Collection[JoinedId]) -> str:
-    return ", ".join(dict.fromkeys(f"{name_of_path(other_id.kept)} keeps them" for other_id in joined))
 
 
 def _describe(other_id: JoinedId) -> str:

@@ -25,12 +25,11 @@ from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.git_merges import add_unfinished_merges
-from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, FileStates, fast_forward, write_merge
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, fast_forward, write_merge
 from clawmem.vault.history.points import (
     EMPTY_TREE,
     REGULAR_MODE,
     FileVersion,
-    RescueRef,
     Versions,
     commit_times,
     common_ancestors,
@@ -315,34 +314,39 @@ def apply_fast_forward(
     txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation
 ) -> AppliedRemote:
     """Move the branch forward to commits that are based on it."""
-    rescue = rescue_ref_update(txn.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
-    add_unfinished_merges(txn.vault, relation.news.merges)
-    look = fast_forward(txn, head, tip, subject, rescue.lines)
-    removals = find_removals(txn.vault, head, tip, tip, look)
-    return _applied(head, tip, rescue, look)._replace(removals=removals)
+    return _applied(txn, caller, (head, tip, tip), relation, subject)
 
 
 def commit_merge(
     txn: Transaction, caller: Caller, remote: str, commits: tuple[str, str], relation: HistoryRelation, plan: MergePlan
 ) -> AppliedRemote:
     """Commit the planned merge and move the branch to it."""
-    vault, (head, tip) = txn.vault, commits
+    head, tip = commits
     summary = f"{counted(relation.received, 'change')} from {remote} joined with {relation.own} made here"
     change = merge_change(caller, plan, summary, relation.news.subjects)
-    commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
+    commit = write_merge(txn.vault, commits, change, plan.entries, int(caller.now.timestamp()))
+    reported = {conflict.fact for conflict in plan.conflicts if conflict.fact}
+    reported |= {other_id.old for other_id in plan.merged.renamed}
+    return _applied(txn, caller, (head, commit, tip), relation, change.subject, DROP_MERGE_REF, reported)
+
+
+def _applied(
+    txn: Transaction,
+    caller: Caller,
+    commits: tuple[str, str, str],
+    relation: HistoryRelation,
+    subject: str,
+    more: str = "",
+    reported: Collection[str] = (),
+) -> AppliedRemote:
+    """Move the branch from our commit to a new one, which includes theirs; `more` are further moves of refs."""
+    vault, (head, commit, tip) = txn.vault, commits
     rescue = rescue_ref_update(vault, head, caller.now)
     add_unfinished_merges(vault, relation.news.merges)
-    look = fast_forward(txn, head, commit, change.subject, rescue.lines + DROP_MERGE_REF)
-    reported = {conflict.fact for conflict in plan.conflicts if conflict.fact} | {
-        other_id.old for other_id in plan.merged.renamed
-    }
+    look = fast_forward(txn, head, commit, subject, rescue.lines + more)
     removals = find_removals(vault, head, commit, tip, look, reported)
-    return _applied(head, commit, rescue, look)._replace(removals=removals)
-
-
-def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
-    return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None)
+    return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None, removals)
 
 
 def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:

@@ -155,7 +155,8 @@ class Transaction:
         if is_pending(self.vault):
             self._finish_pending()
         checked, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
-        self._refuse_unsafe(paths)
+        self.refuse_unsafe(paths)
+        self.read_set.refuse_edited(paths)
         _refuse_large(changes)
         changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
@@ -257,14 +258,14 @@ class Transaction:
         clear_pending(self.vault)
         raise problem
 
-    def _refuse_unsafe(self, paths: Collection[str]) -> None:
+    def refuse_unsafe(self, paths: Collection[str]) -> None:
+        """Raise Refused, or what is wrong with a file, if one of the paths cannot be written."""
         for path in paths:
             obstacle = self.vault.obstacle(path)
             if obstacle is not None:
                 raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
             if path in self.unreadable:
                 raise self.unreadable[path]
-        self.read_set.refuse_edited(paths)
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
         """Update the files. The commits are reachable, so the next command completes whatever fails here."""

@@ -62,14 +62,10 @@ def _is_old(path: Path) -> bool:
 
 def install_attributes(vault: Vault) -> None:
     """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
-    path = _attributes_path(vault)
+    path = common_dir_of(vault.git_dir) / "info" / "attributes"
     if vault.disk.read(path) is None:
         install_driver(vault)
         vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
-
-
-def _attributes_path(vault: Vault) -> Path:
-    return common_dir_of(vault.git_dir) / "info" / "attributes"
 
 
 _CONFLICT = 1

@@ -110,7 +110,8 @@ def fast_forward(started: Transaction, base: str, target: str, subject: str, alo
     batches = _FileStatesByBatch(vault, changed, plain)
     with locked_index(vault):
         branch = _branch_at(vault, base)
-        _refuse_unsafe(started, plain, batches)
+        started.refuse_unsafe(plain)
+        _refuse_edited(vault, batches)
         write_pending(vault, PendingCommit(base, tuple(plain), subject, ()))
         try:
             lines = f"update {branch} {target} {base}\n{along}"
@@ -185,14 +186,7 @@ def _is_plain(side: Mapping[str, FileVersion], path: str) -> bool:
     return "\\" not in path and (path not in side or side[path].mode == REGULAR_MODE)
 
 
-def _refuse_unsafe(started: Transaction, paths: Sequence[str], batches: _FileStatesByBatch) -> None:
-    vault = started.vault
-    for path in paths:
-        obstacle = vault.obstacle(path)
-        if obstacle is not None:
-            raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
-        if path in started.unreadable:
-            raise started.unreadable[path]
+def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
     for batch in batches:
         for path, old in batch.old.items():
             if vault.read(path) != old:
