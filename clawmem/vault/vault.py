@@ -15,7 +15,7 @@ from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, UnreadFile, checksum, refuse_unread
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git.containment import check_state_folder
+from clawmem.vault.git.folder import check_state_folder
 from clawmem.vault.git.git import Git, lost_object_error
 from clawmem.vault.git.refs import Head, git_dir_of, read_head
 from clawmem.vault.strict_yaml import parse_yaml

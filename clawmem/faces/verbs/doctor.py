@@ -14,8 +14,8 @@ from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
 from clawmem.memory.health.doctor import Diagnosis
 from clawmem.memory.health.doctor import doctor as act
-from clawmem.memory.health.reindex import check_embedding, rebuild_vectors
-from clawmem.memory.health.reindex import reindex as reindex_act
+from clawmem.memory.health.repair import check_embedding, rebuild_vectors
+from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
 from clawmem.setup.harness_check import harness_problems
 from clawmem.vault.state.session_journal import logged_errors

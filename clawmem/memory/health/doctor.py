@@ -63,7 +63,7 @@ from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import template_files
-from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
 

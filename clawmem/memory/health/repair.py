@@ -1,16 +1,22 @@
-"""Repair what is safe to repair, one commit for each thing. Of unreadable files, only those of facts are changed: they
-are restored, and what was in them is kept."""
+"""Repair what is safe to repair, one commit for each thing, and rebuild the index. Of unreadable files, only those of
+facts are changed: they are restored, and what was in them is kept."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from math import inf
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, Unreadable
+from clawmem.errors import ClawmemError, ModelFailed, Refused, StorageFailed, Unreadable
 from clawmem.index.refresh.refresh import rebuild, run_query
-from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files
+from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files, unreadable_notices
+from clawmem.index.tables.contents import row_counts
+from clawmem.index.tables.store import index_size
+from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
+from clawmem.index.vectors.local_model import INSTALL, missing_packages
+from clawmem.index.vectors.store import LOCAL, NONE
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.health.checks.facts import is_rewritable
 from clawmem.memory.health.checks.problem import HealthProblem
@@ -36,6 +42,7 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.merging.collisions import Facts, FiledFact, close_replaced
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
+from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import name_of_path
@@ -44,6 +51,7 @@ from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import last_readable_commit
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.git.merge_driver import install_driver
+from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import write_file
 
@@ -240,3 +248,53 @@ def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     commits = work.commit([Change(subject, work.items_with(changed), rows, author=author)])
     work.update_index()
     return commits
+
+
+class ReindexResult(NamedTuple):
+    """The size of the new index: numbers of records, search engine, build time in seconds, bytes on disk."""
+
+    facts: int
+    events: int
+    entities: int
+    engine: str
+    seconds: float
+    size: int
+    notices: tuple[str, ...] = ()
+
+
+def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
+    """Rebuild the index, and delete the indexes of past commits. `report` gets how far it is. Raise StorageFailed if it
+    cannot be stored."""
+    started = time.perf_counter()
+    delete_past_state(vault)
+    index = rebuild(vault, report)
+    try:
+        if not index.kept:
+            raise StorageFailed(f"The index cannot be stored: {index.notices[-1]}.", "Searches still work, slowly.")
+        seconds = time.perf_counter() - started
+        notices = (*index.notices, *unreadable_notices(index, facts=False))
+        return ReindexResult(*row_counts(index), index.engine.name, seconds, index_size(vault), notices)
+    finally:
+        index.close()
+
+
+def rebuild_vectors(vault: Vault, report: OnProgress | None = None) -> EmbeddingRun:
+    """Compute the vectors of all facts and events again, without a time limit. `report` gets how far it is. Raise like
+    check_embedding, and Locked."""
+    check_embedding(vault)
+    return embed_missing(vault, inf, anew=True, report=report)
+
+
+def check_embedding(vault: Vault) -> None:
+    """Raise Refused if vectors are disabled, ModelFailed if the local model is not installed."""
+    if vault.settings.words("semantic.model") == NONE:
+        raise Refused(
+            "Vectors are disabled: semantic.model is none.",
+            f"Enable them with `clawmem config set semantic.model {LOCAL}`.",
+        )
+    lacking = missing_packages()
+    if lacking:
+        raise ModelFailed(
+            f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",
+            f"Install it with `{INSTALL}`.",
+        )

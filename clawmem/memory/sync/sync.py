@@ -212,7 +212,7 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import discard_rejected  # only where a history is rejected
+            from clawmem.vault.history.redacted_history import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 discard_rejected(self.vault, theirs, before)

@@ -92,7 +92,7 @@ class Transaction:
         install_hook(self.vault)
         refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
-            from clawmem.vault.rewriting.redaction import resume_redaction  # only after an interrupted redaction
+            from clawmem.vault.history.redaction import resume_redaction  # only after an interrupted redaction
 
             self.notices += resume_redaction(self.vault)
         self._finish_pending()
