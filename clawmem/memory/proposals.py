@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 
-from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
 from clawmem.model.facts.fact import check_prefix, check_proposal_reference
+from clawmem.model.language.text import check_choice
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.proposal import (
     FOLDER,
@@ -80,8 +81,7 @@ def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Pro
 
 def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
     """Return the open proposals, or all of them, optionally of one kind. Raise InvalidInput for an unknown kind."""
-    if kind is not None and kind not in KINDS:
-        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    check_choice(kind, "kind of proposal", KINDS)
     return [
         proposal for proposal in (filed.proposals if include_closed else filed.open) if kind in (None, proposal.kind)
     ]

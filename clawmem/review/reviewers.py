@@ -13,7 +13,7 @@ from clawmem.memory.health.configure import change_setting
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import is_low_trust
 from clawmem.model.facts.reach import is_workflow
-from clawmem.model.language.text import with_article
+from clawmem.model.language.text import check_choice, with_article
 from clawmem.model.proposals.proposal import BY_KIND, FOLDER, KINDS, OPEN, PREFIX, Proposal
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.proposals.routes import (
@@ -176,8 +176,7 @@ def delegate(
     before = read_delegations(vault.settings.words(DELEGATIONS))
     if kind is None:
         return DelegationChange(before, None)
-    if kind not in BY_KIND:
-        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    check_choice(kind, "kind of proposal", KINDS)
     if not BY_KIND[kind].delegable:
         raise Refused(f"{delegation_refusal(kind).capitalize()}.", "A person decides each of them.")
     if agent is None:

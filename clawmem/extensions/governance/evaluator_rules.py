@@ -21,6 +21,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import top_of_checkout
 from clawmem.memory.entities.places import find_entity
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
+from clawmem.model.language.text import some_of
 from clawmem.model.records.caller import Caller
 from clawmem.vault.git.git import resolve_commit, write_snapshot
 from clawmem.vault.git.refs import git_dir_of, read_head
@@ -141,8 +142,7 @@ def _name(work: Work, path: Path) -> str:
 
 
 def _named(work: Work, found: list[Path]) -> str:
-    names = [_name(work, path) for path in found]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return some_of([_name(work, path) for path in found])
 
 
 NO_WORK = "none"

@@ -35,7 +35,7 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.facts.reach import SCOPES, check_scope
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 from clawmem.model.pages.guardrail_page import agents_of
 from clawmem.work.decisions import accept_lesson, add_record, record_outcome
 from clawmem.work.guardrails import GuardrailUse, add_guardrail, list_guardrails, show_guardrail
@@ -119,8 +119,7 @@ def outcome(
     note: Annotated[str | None, Parameter("What happened.", ("--note",))],
 ) -> Answer:
     """Append what became of a decision. The decision itself stays as it is."""
-    if result not in DECISION_OUTCOMES:
-        raise InvalidInput(f"'{result}' is not an outcome.", f"Choose one of {', '.join(DECISION_OUTCOMES)}.")
+    check_choice(result, "outcome", DECISION_OUTCOMES)
     other_outcome = record_outcome(call.runtime.vault(), fact, result, call.runtime.caller(), note)
     data = {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit}
     return Answer(

@@ -17,7 +17,7 @@ from clawmem.memory.health.doctor import doctor as act
 from clawmem.memory.health.repair import check_embedding, rebuild_vectors
 from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
-from clawmem.setup.harness_check import harness_problems
+from clawmem.setup.wire import harness_problems
 from clawmem.vault.state.session_journal import logged_errors
 from clawmem.vault.vault import Vault
 

@@ -221,7 +221,7 @@ def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
     proposal = shown.proposal
     yield "says", proposal.says
     yield "why", proposal.why
-    yield from _actions(proposal)
+    yield from action_pairs(proposal)
     for target in shown.targets:
         yield "now", fact_line(target.fact, target.entity)
     if shown.reviewers:
@@ -236,20 +236,18 @@ def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
         yield proposal.status, f"by {by} at {proposal.decided.at}{because}"
 
 
-def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
+def action_pairs(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """What a proposal does, and the evidence of its fact, each with its label."""
     if proposal.worth:
         reasons = "; ".join(proposal.worth.reasons)
         yield "does", f"promotes it for {proposal.worth.on}, with the score {proposal.worth.score:.2f}: {reasons}"
-    elif proposal.kind == ESCALATION:
-        about = proposal.details or {}
-        yield "does", action_words(proposal)
-        yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
-    elif proposal.fact:
-        yield "does", action_words(proposal)
     elif proposal.line:
         yield "does", f"writes in {proposal.line.page}: {proposal.line.text}"
     else:
         yield "does", action_words(proposal)
+    if proposal.kind == ESCALATION:
+        about = proposal.details or {}
+        yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
     if proposal.fact and proposal.fact.category == GUARDRAIL:
         yield "binds", ", ".join(agents_of(proposal.fact)) or "everybody"
         led = (proposal.fact.details or {}).get("evidence") or ()
@@ -259,11 +257,6 @@ def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
             "evidence",
             f'"{proposal.fact.source_text}" in {proposal.source_event}, trust {proposal.fact.trust or "user"}',
         )
-
-
-def action_pairs(proposal: Proposal) -> Iterator[tuple[str, str]]:
-    """What a proposal does, and the evidence of its fact, each with its label."""
-    return _actions(proposal)
 
 
 _ID = Parameter("The id of the proposal, or a unique prefix.", completes="proposal")

@@ -14,7 +14,7 @@ from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.shapes import document_schema
 from clawmem.faces.verbs.table import VERBS as ALL_VERBS
 from clawmem.faces.verbs.table import current_words, load
-from clawmem.model.language.text import near_name
+from clawmem.model.language.text import check_choice, near_name
 from clawmem.setup.texts import SHELLS, shell_functions
 
 BASH = r"""# Completion of clawmem for bash, made by `clawmem completions bash`.
@@ -132,8 +132,7 @@ def _installed(call: Call, shell: str, script: str) -> list[str]:
 def aliases(call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=SHELLS)]) -> Answer:
     """The functions are remember, recall, note, memory and why. They use the vault in CLAWMEM_VAULT and the agent in
     CLAWMEM_AGENT, and also work in a shell that a program starts. A command of such a name stays what it is."""
-    if shell not in SHELLS:
-        raise InvalidInput(f"'{shell}' is not a known shell.", f"Choose one of {', '.join(SHELLS)}.")
+    check_choice(shell, "known shell", SHELLS)
     script = shell_functions(shell)
     return Answer({"shell": shell, "script": script}, [script.rstrip("\n")])
 

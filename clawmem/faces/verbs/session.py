@@ -13,7 +13,7 @@ from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_line
 from clawmem.faces.parts.words import context_data, outcome_lines, plain_value, said
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.language.text import each_text
+from clawmem.model.language.text import check_choice, each_text
 from clawmem.model.lifecycle.tiers import ADVICE, ZONES, zone
 from clawmem.model.pages.tokens import servable
 from clawmem.model.proposals.quarantine import without_orders
@@ -143,8 +143,7 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of sessions.")],
 ) -> Answer:
     """List the sessions, newest first."""
-    if state is not None and state not in STATES:
-        raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
+    check_choice(state, "state of a session", STATES)
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
     chosen = [session for session in listed.sessions if state in (None, session.state)][: limit or 20]
     caller = call.runtime.caller()

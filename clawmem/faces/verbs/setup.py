@@ -12,6 +12,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.index.tables.rights import read_access
 from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_choice
 from clawmem.model.records.access import Person
 from clawmem.model.records.layout import ACCESS
 from clawmem.setup import cron as beside
@@ -59,8 +60,7 @@ def setup(
         return _list(call)
     if harness is None:
         raise InvalidInput("The harness is missing.", f"Name one of {', '.join(HARNESSES)}, or use --list.")
-    if harness not in HARNESSES:
-        raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(HARNESSES)}.")
+    check_choice(harness, "harness", HARNESSES)
     runtime = call.runtime
     receipt = receipt_of(harness, runtime.home(), runtime.environment)
     if remove:

@@ -37,7 +37,7 @@ from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import parse_period, parse_state, stamp
-from clawmem.model.language.text import counted, normal
+from clawmem.model.language.text import check_choice, counted, normal
 from clawmem.model.lifecycle.tiers import TIERS, explain, tier_of
 from clawmem.model.pages.summary import prose
 from clawmem.model.records.caller import Caller
@@ -219,8 +219,8 @@ def list_(
     first, then warm, then cold. A fact is stale if its day for review has passed, its source
     was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for 180
     days; with --stale, the most important are first."""
-    _check("tier", tier, TIERS)
-    _check("status", status, STATUSES)
+    check_choice(tier, "tier", TIERS)
+    check_choice(status, "status", STATUSES)
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     reach = reach_of(call, workflow, scope, project)
@@ -269,11 +269,6 @@ def _talk(total: int, shown: int, nothing: str) -> list[str]:
     if not shown:
         return [nothing]
     return [f"... and {total - shown:,} more; `--limit N` or `--all`"] if total > shown else []
-
-
-def _check(what: str, value: str | None, allowed: tuple[str, ...]) -> None:
-    if value is not None and value not in allowed:
-        raise InvalidInput(f"'{value}' is not a {what}.", f"Choose one of {', '.join(allowed)}.")
 
 
 def tier(

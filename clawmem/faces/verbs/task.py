@@ -13,7 +13,7 @@ from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_line
 from clawmem.memory.permission import check_reads
 from clawmem.memory.tasks import ChangedTask, find_task, list_tasks, move_task
 from clawmem.model.forms import to_record
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 from clawmem.model.pages.scratchpad import scratchpad_path
 from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
@@ -89,9 +89,8 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
 ) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
-    unknown = next((text for text in state or () if text not in (*STATES, "all")), None)
-    if unknown is not None:
-        raise InvalidInput(f"'{unknown}' is not a state of a task.", f"Choose one of {', '.join(STATES)}, all.")
+    for text in state or ():
+        check_choice(text, "state of a task", (*STATES, "all"))
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_reads(vault, caller)
     listed = list_tasks(vault)

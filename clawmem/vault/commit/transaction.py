@@ -22,7 +22,7 @@ from clawmem.errors import (
     SecretFound,
     Unreadable,
 )
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, some_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, beyond_limit
@@ -402,10 +402,9 @@ class DryRun(Transaction):
         head = self.vault.head().commit
         self._committed = self.vault.contents_at(head, edited) if head and edited else {}
         if edited:
-            names = ", ".join(edited[:_SHOWN]) + (f" and {len(edited) - _SHOWN} more" if len(edited) > _SHOWN else "")
             self.notices.append(
                 f"{counted(len(edited), 'file')} edited by hand would be committed first,"
-                f" which a dry run does not do: {names}"
+                f" which a dry run does not do: {some_of(edited, _SHOWN)}"
             )
 
     def read(self, path: str) -> bytes | None:

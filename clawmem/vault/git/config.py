@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.model.language.text import visible
+from clawmem.model.language.text import some_of, visible
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of
@@ -214,10 +214,9 @@ def render_config(entries: Iterable[ConfigEntry]) -> str:
     return "".join(lines)
 
 
-def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
-    """Return the names of settings for a sentence, at most `most` of them."""
-    names = list(dict.fromkeys(entry.key for entry in entries))
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def join_names(entries: Sequence[ConfigEntry]) -> str:
+    """Return the names of some of the settings for a sentence."""
+    return some_of(list(dict.fromkeys(entry.key for entry in entries)))
 
 
 def _escaped(text: str) -> str:

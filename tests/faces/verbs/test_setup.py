@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import clawmem as clawmem_package
-from clawmem.setup.harness_check import harness_problems
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.texts import SHELLS
+from clawmem.setup.wire import harness_problems
 from clawmem.vault.exchange.create import create_vault
 from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from clawmem.vault.vault import Vault
