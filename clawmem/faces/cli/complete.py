@@ -197,15 +197,6 @@ def _entities(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     return [(f"@{name.removeprefix(f'@{agent}')}" if own else name, "") for name in names]
 
 
-def _agents(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    return [(path.name, "") for path in sorted((runtime.vault().root / "agents").glob("*")) if path.is_dir()]
-
-
-def _categories(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
-    """A category with white space cannot be completed in every shell."""
-    return [(name, "") for name in run_query(runtime.vault(), categories) if not any(map(str.isspace, name))]
-
-
 def _setting_values(runtime: Runtime, prefix: str, before: Sequence[str]) -> Pairs:
     setting = setting_named(before[0])
     words = {"choice": setting.choices, "bool": ("true", "false"), "places": PLACES}.get(setting.kind, ())
@@ -242,8 +233,13 @@ def values_of(kind: str, runtime: Runtime, prefix: str, before: Sequence[str]) -
 
 
 SOURCES: dict[str, _Source] = {
-    "agent": _agents,
-    "category": _categories,
+    "agent": lambda runtime, prefix, before: [
+        (path.name, "") for path in sorted((runtime.vault().root / "agents").glob("*")) if path.is_dir()
+    ],
+    # One with white space cannot be completed in every shell.
+    "category": lambda runtime, prefix, before: [
+        (name, "") for name in run_query(runtime.vault(), categories) if not any(map(str.isspace, name))
+    ],
     "entity": _entities,
     "fact": _facts,
     "failure mode": _failure_modes,

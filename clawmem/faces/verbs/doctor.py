@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
-from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
-from clawmem.memory.health.doctor import Diagnosis
-from clawmem.memory.health.doctor import doctor as act
 from clawmem.memory.health.repair import check_embedding, rebuild_vectors
 from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
-from clawmem.setup.wire import harness_problems
 from clawmem.vault.state.session_journal import logged_errors
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.index.vectors.embed import EmbeddingRun
+    from clawmem.memory.health.doctor import Diagnosis
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.
 _SHOWN_REMARKS = 3
@@ -35,6 +35,9 @@ def doctor(
     """Files in which an earlier check found nothing, and that are the same still, are only compared with the others.
     The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
     the log of errors on this machine instead, newest first, and checks nothing."""
+    from clawmem.memory.health.doctor import doctor as act
+    from clawmem.setup.wire import harness_problems
+
     runtime = call.runtime
     if errors:
         return _errors(runtime.vault())

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DATE, DRY_RUN, EXPLAIN, MODEL, Parameter
 from clawmem.faces.parts.words import commits_made
-from clawmem.faces.verbs.hook import take_in_left
-from clawmem.heartbeat.loop import HeartbeatResult, due_steps, record_failure, run_heartbeat, step_reports
-from clawmem.heartbeat.queue import PROMOTE, QueueRun, answer_tasks, narration, promotion
-from clawmem.heartbeat.reports import Report
-from clawmem.heartbeat.steps import all_steps, refresh_memory
+from clawmem.heartbeat.steps import all_steps
 from clawmem.learning import promote as promotions
-from clawmem.learning.promote import PromoteResult, joined_results
 from clawmem.learning.report import PROMOTION, promotion_data, promotion_line
-from clawmem.learning.synthesize import synthesize as synthesize_act
 from clawmem.llm.choice import Model
 from clawmem.memory.pages.memory_page import PATH
 from clawmem.model.language.dates import day_of, parse_moment, stamp
@@ -25,6 +19,11 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.event import cost_line
 from clawmem.model.settings.local import suggestion_message
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
+
+if TYPE_CHECKING:
+    from clawmem.heartbeat.loop import HeartbeatResult
+    from clawmem.heartbeat.reports import Report
+    from clawmem.learning.promote import PromoteResult
 
 
 def heartbeat(
@@ -52,6 +51,9 @@ def heartbeat(
     notes, promotes facts of the day before, and updates summaries and MEMORY.md. Each step makes one commit, or none if
     nothing changed. Exit code 4: only part was done; 13: a limit on the model was reached; 14: the model could not be
     used. Unread events wait for the next run."""
+    from clawmem.faces.verbs.hook import take_in_left
+    from clawmem.heartbeat.loop import run_heartbeat, step_reports
+
     if list_steps:
         return _steps(call)
     caller = call.runtime.caller()
@@ -87,6 +89,8 @@ def heartbeat(
 
 def _model(call: Call, task: str, name: str | None, budget_cents: float | None, keep_failure: bool) -> Model | None:
     """The model of a task, by its settings or this name, with this run's budget where one was given."""
+    from clawmem.heartbeat.loop import record_failure
+
     try:
         model = call.runtime.model(task, name)
     except ClawmemError as problem:
@@ -105,6 +109,8 @@ def _exit_code(result: HeartbeatResult) -> int:
 
 
 def _steps(call: Call) -> Answer:
+    from clawmem.heartbeat.loop import due_steps
+
     steps = due_steps(call.runtime.vault(), call.runtime.caller())
     data = [
         {"name": step.name, "about": step.description, "when": step.due.description, "due": due} for step, due in steps
@@ -132,6 +138,9 @@ def promote(
     first in summaries and MEMORY.md. Facts that need a decision by a person wait in `review list`. The heartbeat runs
     this step every night. Exit code 13: a limit on the model was reached; 14: the model could not be used. In both
     cases the rules scored the remaining facts."""
+    from clawmem.heartbeat.queue import PROMOTE, QueueRun, answer_tasks, promotion
+    from clawmem.learning.promote import joined_results
+
     caller = call.runtime.caller()
     vault = call.runtime.vault()
     day = day_of(parse_moment(date, caller.now, "day"))
@@ -169,6 +178,10 @@ def synthesize(call: Call, date: Annotated[str, DATE], dry_run: Annotated[bool, 
     of MEMORY.md lists the most important facts. Text by people is not changed. With a model (`llm.model`), the note
     begins with a narrative whose sentences cite facts. Exit code 4: a needed file cannot be parsed, or the model could
     not be used."""
+    from clawmem.heartbeat.queue import QueueRun, answer_tasks, narration
+    from clawmem.heartbeat.steps import refresh_memory
+    from clawmem.learning.synthesize import synthesize as synthesize_act
+
     vault, caller = call.runtime.vault(), call.runtime.caller()
     day = day_of(parse_moment(date, caller.now, "day"))
     model = None if dry_run else call.runtime.model(SYNTHESIZE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -22,17 +22,18 @@ from clawmem.faces.parts.parameters import (
 )
 from clawmem.faces.parts.words import REVISED, revised
 from clawmem.memory.facts import revise as acts
-from clawmem.memory.facts.claims import deprecate
 from clawmem.memory.facts.revise import FactEdit, check_reason
 from clawmem.memory.facts.revise import retract as act
-from clawmem.memory.facts.revoke import RevokeOrigin, RevokeResult, revoke
+from clawmem.memory.facts.revoke import RevokeOrigin
 from clawmem.model.facts.draft import LINKED_BY_HAND, draft_from_record
 from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.language.dates import parse_start
 from clawmem.model.language.text import counted
 from clawmem.model.proposals.proposal import proposal_to_record
-from clawmem.serving.browse import peek
+
+if TYPE_CHECKING:
+    from clawmem.memory.facts.revoke import RevokeResult
 
 _CHANGED = "clawmem supersede fact_1a2b 'Jane lives in Bergen.' --reason 'She moved.' --valid-from 2026-11-01"
 _ANNOUNCED = "clawmem supersede fact_1a2b --for fact_5e6f --until 2026-12-31"
@@ -73,6 +74,8 @@ def supersede(
     caller = call.runtime.caller()
     values = {key: value for key, value in argument.items() if value is not None}
     if instead is not None or until is not None:
+        from clawmem.memory.facts.claims import deprecate  # few changes are announced
+
         if instead is None or until is None or text is not None or values:
             raise InvalidInput(
                 "An announced change takes a fact, --for, --until and --reason.", f"Example: {_ANNOUNCED}."
@@ -107,6 +110,8 @@ def edit(
     """New words replace the fact as `supersede` does: the former words remain in the vault, marked. Without words and
     options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged,
     pinned, ended or explained. Each is one commit, which `undo` reverts."""
+    from clawmem.serving.browse import peek
+
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if pin and unpin:
         raise InvalidInput("A fact cannot be pinned and unpinned at once.", "Leave out one of the two.")
@@ -208,6 +213,8 @@ def retract(
 
 
 def _revoked(call: Call, origin: RevokeOrigin, reason: str | None, dry_run: bool) -> Answer:
+    from clawmem.memory.facts.revoke import revoke
+
     result = revoke(call.runtime.vault(), origin, call.runtime.caller(), check_reason(reason), dry_run)
     data = {
         "origin": {key: value for key, value in origin._asdict().items() if value is not None},

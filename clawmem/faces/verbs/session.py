@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
-from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.faces.parts.words import context_data, outcome_lines, plain_value, said
+from clawmem.faces.verbs.task import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.text import check_choice, each_text
@@ -110,8 +110,8 @@ def checkpoint(
         "commit": result.commit,
         **_zone_data(result.zone),
     }
-    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
-    talk = [f"checkpoint of {result.record.id}", *outcome_lines(rows, result.commit), *_zone_lines(result.zone)]
+    changed = outcome_lines(result.facts, [fact.outcome for fact in result.facts], result.commit)
+    talk = [f"checkpoint of {result.record.id}", *changed, *_zone_lines(result.zone)]
     moved = result.record.checkpoints[-1].get("moved")
     talk += [f"older parts of the scratchpad moved into the record, because {result.rotated}"] if moved else []
     return Answer(data, result.restart.splitlines(), result.notices, talk=talk)
@@ -121,15 +121,15 @@ def end(call: Call, file: Annotated[str, _FROM], session: Annotated[str | None, 
     """End a session with a JSON document: summary and reflection, and lessons, decisions, guardrails, knowledge,
     warnings and outcomes if there are any. Everything becomes one commit."""
     result = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
+    outcomes = [fact.outcome for fact in result.facts]
     data = {
         "session": session_to_mapping(result.record),
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
-        "outcome": [fact.outcome for fact in result.facts],
+        "outcome": outcomes,
         "proposals": [proposal.id for proposal in result.proposals],
         "commit": result.commit,
     }
-    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
-    lines = [f"ended {result.record.id}", *outcome_lines(rows, result.commit)]
+    lines = [f"ended {result.record.id}", *outcome_lines(result.facts, outcomes, result.commit)]
     lines += [f"waits for review: {proposal.id}  {proposal.says}" for proposal in result.proposals]
     return Answer(data, lines, result.notices)
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.index.tables.rights import read_access
-from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_choice
 from clawmem.model.records.access import Person
@@ -29,8 +27,9 @@ from clawmem.setup.cron import (
     remove_crontab,
 )
 from clawmem.setup.harnesses import HARNESSES, SHELL, own_command, wiring
-from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
-from clawmem.vault.exchange.create import create_vault
+
+if TYPE_CHECKING:
+    from clawmem.setup.wire import WireResult
 
 _NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
 _AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
@@ -56,6 +55,9 @@ def setup(
     """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
     other entries of its files stay. A person who has no vault gets one in ~/.clawmem. --remove restores every file byte
     for byte, unless somebody changed it since: then exactly these entries go."""
+    from clawmem.learning.by_model.read import restore_reader
+    from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
+
     if listed:
         return _list(call)
     if harness is None:
@@ -93,6 +95,8 @@ def setup(
 
 def _limits(call: Call, harness: str) -> tuple[str, ...]:
     """Return a notice where the policy of a shared memory does not let the harness's agent see everything."""
+    from clawmem.index.tables.rights import read_access
+
     rules = read_access(call.runtime.vault())
     if rules is None or rules.policy.sees_everything(rules.policy.people.get(harness) or Person(id=harness)):
         return ()
@@ -117,6 +121,8 @@ def _check_agent(call: Call, harness: str, schedule: bool) -> None:
 
 def _vault_made(call: Call) -> tuple[str, ...]:
     """Create the default vault of a person who has none and names none. Return a line that says so."""
+    from clawmem.vault.exchange.create import create_vault
+
     runtime = call.runtime
     try:
         runtime.vault()
@@ -157,6 +163,8 @@ class _Reader(NamedTuple):
 
 def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     """Let the harness's own program read what is said, if a person wants it and it answers; else say how to."""
+    from clawmem.learning.by_model.read import preset_of, try_reader
+
     vault = call.runtime.vault()
     preset = preset_of(harness)
     name = vault.settings.words("llm.model") or None
@@ -214,6 +222,8 @@ def _answer(
 
 
 def _list(call: Call) -> Answer:
+    from clawmem.setup.wire import receipt_of
+
     runtime = call.runtime
     rows = []
     for harness in HARNESSES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
@@ -30,8 +30,6 @@ from clawmem.faces.parts.words import plain_value, said
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
-from clawmem.memory.entities.entities import EntityDetails, show_entity
-from clawmem.memory.facts.access import restore
 from clawmem.model.facts.codec import exchange_record
 from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
@@ -45,6 +43,9 @@ from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import FactDetails, TruthAt, list_facts, list_stale, peek, plain_importance
 from clawmem.serving.browse import show_fact as act
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.memory.entities.entities import EntityDetails
 
 CLAIV = "claiv"
 _MOST_ELSEWHERE = 10
@@ -67,6 +68,8 @@ def show(
     with the times and links of the fact as temporal edges. Of an entity all that the memory has: its summary, its
     decisions, lessons and facts, and what other entities, messages and notes say of it. So of a name that no entity
     has, if several facts state it."""
+    from clawmem.memory.entities.entities import show_entity
+
     if style not in (None, CLAIV):
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
@@ -277,6 +280,8 @@ def tier(
     wake: Annotated[bool, Parameter("Make an archived fact active again first.", ("--restore",))],
 ) -> Answer:
     """The answer contains the result of each policy, and names the deciding one."""
+    from clawmem.memory.facts.access import restore
+
     vault = call.runtime.vault()
     result = restore(vault, fact, call.runtime.caller()) if wake else None
     placed = peek(vault, fact, call.runtime.caller())

@@ -110,7 +110,7 @@ TOGETHER = {
     "redact": "redact forget",
     "backup": "backup restore",
     "history": "log undo diff",
-    "decision": "decision lesson guardrail",
+    "decision": "decision lesson",
 }
 """The modules of several verbs, each with its verbs; every other verb has a module of its name."""
 

@@ -9,20 +9,37 @@ from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
-from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
-from clawmem.memory.tasks import ChangedTask, find_task, list_tasks, move_task
 from clawmem.model.forms import to_record
 from clawmem.model.language.text import check_choice, counted
 from clawmem.model.pages.scratchpad import scratchpad_path
-from clawmem.model.records.task import CLOSED, FIRST, LAST, Task
+from clawmem.model.records.task import CLOSED, FIRST, LAST, VERDICTS, Task
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
 from clawmem.model.records.workflow import STATES, Workflow
-from clawmem.work.tasks import check_workflows, find_workflow, list_workflows
 
 if TYPE_CHECKING:
+    from clawmem.memory.tasks import ChangedTask
     from clawmem.vault.vault import Vault
     from clawmem.work.adapters import AdapterCheck
+
+_ITEM = {"text": str, "checked": bool, "line": int}
+TASK_SHAPE = {
+    "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
+    "since": (str, None), "verdict": (set(VERDICTS), None), "decided": (str, None), "decided_by": (str, None),
+    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [_ITEM],
+}  # fmt: skip
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A task as callers of --json get it: every key is always there."""
+    left = ("acceptance", "body", "extra", "page", "foreign")
+    data = {key: value for key, value in task._asdict().items() if key not in left}
+    return {**data, "path": task.path, "acceptance": [item._asdict() for item in task.acceptance]}
+
+
+def task_lines(task: Task) -> list[str]:
+    """The title of a task and its criteria, for people."""
+    return [task.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in task.acceptance)]
 
 
 _DID = {
@@ -89,6 +106,8 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
 ) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
+    from clawmem.memory.tasks import list_tasks
+
     for text in state or ():
         check_choice(text, "state of a task", (*STATES, "all"))
     vault, caller = call.runtime.vault(), call.runtime.caller()
@@ -111,6 +130,8 @@ def list_(
 
 def show(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
+    from clawmem.memory.tasks import find_task
+
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
     other_task = find_task(vault, task)
@@ -163,6 +184,8 @@ def reopen(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None,
 
 
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
+    from clawmem.memory.tasks import move_task
+
     result: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
     if result.commit and move in (CLOSE, REJECT):
         record_decisions = answer_of("decided tasks")  # only decisions of people are compared
@@ -186,6 +209,8 @@ _WHY = REASON._replace(help="Why; it is kept with the decision.")
 
 def all_workflows(call: Call) -> Answer:
     """List the workflows."""
+    from clawmem.work.tasks import list_workflows
+
     result = list_workflows(call.runtime.vault())
     data = [{"id": workflow.id, "title": workflow.title} for workflow in result.workflows]
     rows = [
@@ -198,6 +223,8 @@ def all_workflows(call: Call) -> Answer:
 
 def whole_workflow(call: Call, workflow_id: Annotated[str, _ID]) -> Answer:
     """Show a workflow: scopes, roles, stages with what they take and hand in, states, failure modes."""
+    from clawmem.work.tasks import find_workflow
+
     workflow = find_workflow(call.runtime.vault(), workflow_id)
     lines = [f"{workflow.id}: {workflow.title}", workflow.about, f"scopes: {' > '.join(workflow.scopes)}"]
     lines += [f"role {name}: {about}" for name, about in workflow.roles.items()]
@@ -219,6 +246,8 @@ def check(
 ) -> Answer:
     """Say what a workflow lacks. With --adapters, also run its adapters with their recorded input, and check what they
     answer. The exit code is 1 if something is missing or wrong."""
+    from clawmem.work.tasks import check_workflows
+
     vault = call.runtime.vault()
     data, lines, missing = [], list[str](), 0
     for workflow in check_workflows(vault, workflow_id):
@@ -261,6 +290,7 @@ def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _A
 
 def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
     from clawmem.work.adapters import check_adapters  # starts programs
+    from clawmem.work.tasks import find_workflow
 
     return check_adapters(vault, find_workflow(vault, workflow_id))
 

@@ -27,8 +27,6 @@ from clawmem.model.records.entity import owner_of, title_of
 
 if TYPE_CHECKING:
     from clawmem.model.facts.claims import Claim
-
-if TYPE_CHECKING:
     from clawmem.model.facts.gates import Settlement
     from clawmem.model.proposals.proposal import Proposal
 
