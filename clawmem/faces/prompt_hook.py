@@ -34,8 +34,9 @@ _MOST_BYTES = 4_000_000
 
 
 def answered_by_server(words: Sequence[str]) -> bool:
-    """Print the answer of a running server to a hook's command line `hook EVENT --harness NAME --vault PATH`. Return
-    False, with stdin as it was, where there is no server, or the words are others."""
+    """Print the answer of a running server to a hook's command line `hook EVENT --harness NAME --vault PATH`.
+
+    Return False, with stdin as it was, where there is no server, or the words are others."""
     if not is_for_text(words) or os.isatty(0):
         return False
     state = os.path.join(words[5], ".git", "clawmem")

@@ -48,7 +48,8 @@ class HeartbeatResult(NamedTuple):
     """The result of one heartbeat.
 
     `results` maps a step's name to its result; a step that was not due or failed is missing. `failed` pairs a step's
-    name with its error. `commits` lists the commits made, oldest first."""
+    name with its error. `commits` lists the commits made, oldest first.
+    """
 
     results: Mapping[str, Any] = {}
     failed: tuple[tuple[str, ClawmemError], ...] = ()
@@ -73,12 +74,13 @@ def run_heartbeat(
     """Run every step that is due once. No commit is made if there is nothing to do.
 
     `model` reads events, `judge` judges facts for promotion (None: the rules do), and `narrator` writes the narratives
-    of days (None: there are none). `report` gets how far the run is. `only` limits the run to the steps with these
-    names. If a model did not read every event, the reason is among the failures and the unread events wait for the next
-    run.
+    of days (None: there are none). `report` gets how far the run is. `only` limits the run to the steps
+    with these names. If a model did not read every event, the reason is among the failures and the unread events wait
+    for the next run.
 
     Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
-    `only` names an unknown step."""
+    `only` names an unknown step.
+    """
     steps = choose_steps(only)
     caller = caller._replace(unattended=True)
     check_not_read_only(vault, caller)
@@ -155,8 +157,10 @@ def _last_run(caller: Caller, result: HeartbeatResult) -> HeartbeatRun:
 
 
 def choose_steps(only: Collection[str]) -> tuple[Step, ...]:
-    """Return the steps with these names in table order, or all steps if `only` is empty. Raise InvalidInput for an
-    unknown name."""
+    """Return the steps with these names in table order, or all steps if `only` is empty.
+
+    Raise InvalidInput for an unknown name.
+    """
     names = [step.name for step in all_steps()]
     unknown = next((name for name in only if name not in names), None)
     if unknown is not None:

@@ -46,7 +46,8 @@ class QueueKind(NamedTuple):
     """A kind of task beside reading: its name, what it is for, its tasks that wait, and what applies an answer.
 
     `apply` gets the key of a task and the answer to it. It returns what it did, or None if no such task waits, and
-    `lines` says what that is."""
+    `lines` says what that is.
+    """
 
     name: str
     says: str
@@ -152,8 +153,11 @@ def next_task(
     set_aside: bool = False,
     kind: str | None = None,
 ) -> QueueTask:
-    """Return the next task of at most `limit_tokens`, of one `kind` or of any. With `session` or `set_aside` it is
-    about messages only, as `pending` says. Raise InvalidInput if the only task of the next message does not fit."""
+    """Return the next task of at most `limit_tokens`, of one `kind` or of any.
+
+    With `session` or `set_aside` it is about messages only, as `pending` says. Raise InvalidInput if the only task of
+    the next message does not fit.
+    """
     if kind in (None, READ):
         elsewhere = held_with_others(vault, caller.agent)
         found = pending(vault, caller, limit_tokens, session, set_aside, skip=elsewhere, by_caller=True)
@@ -175,8 +179,10 @@ def next_task(
 
 def apply_task(vault: Vault, caller: Caller, text: str) -> QueueAnswer:
     """Apply the calling agent's answer to a task. The same answer may be applied twice, and answers come in any order.
+
     Raise InvalidInput if the text is no answer, NotFound if it names no task or event that waits, and Refused if all of
-    its events are read."""
+    its events are read.
+    """
     answer = answer_in(text)
     key = str(answer.get("task", ""))
     name = key.partition("-")[0]
@@ -207,8 +213,10 @@ def _waiting(vault: Vault, caller: Caller, kind: QueueKind) -> list[ModelTask]:
 
 
 def answer_tasks(vault: Vault, caller: Caller, model: Model, kinds: Iterable[QueueKind]) -> QueueRun:
-    """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost. A task
-    whose answer cannot be used waits, and the next one is asked; after another failure all others wait."""
+    """Let a model answer the tasks of some kinds, within its limits, and record in the ledger what that cost.
+
+    A task whose answer cannot be used waits, and the next one is asked; after another failure all others wait.
+    """
     day = caller.now.strftime("%Y-%m-%d")
     results: dict[str, tuple[Any, ...]] = {}
     account: Account | None = None

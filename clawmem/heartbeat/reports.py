@@ -49,7 +49,8 @@ class StepContext(NamedTuple):
 
     `last` is the state stored by the last heartbeat. `results` maps the names of earlier steps to their results; steps
     that were not due or failed are missing. `model` reads events, `judge` judges facts for promotion, and `narrator`
-    writes the narratives of days. `report` gets how far a step is."""
+    writes the narratives of days. `report` gets how far a step is.
+    """
 
     vault: Vault
     caller: Caller
@@ -106,8 +107,9 @@ def result_problems(result: Any) -> Iterable[tuple[str | None, ClawmemError]]:
 class Step(NamedTuple):
     """A row of the table of steps.
 
-    `run` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` lists errors
-    that did not stop the step."""
+    `run` does the work; its result may have `commit` or `commits`, `notices` and `problems`. `failures` lists
+    errors that did not stop the step.
+    """
 
     name: str
     description: str

@@ -63,8 +63,10 @@ def read_allowed(vault: Vault) -> tuple[AllowedCommand, ...]:
 def change_allowed(
     vault: Vault, purpose: str, changed: Callable[[tuple[AllowedCommand, ...]], Sequence[AllowedCommand]]
 ) -> None:
-    """Replace the allowed commands under the writer lock. Raise Locked, StorageFailed, and what `read_allowed`
-    raises."""
+    """Replace the allowed commands under the writer lock.
+
+    Raise Locked, StorageFailed, and what `read_allowed` raises.
+    """
     if not is_accepted(vault.git_dir, vault.environment):
         raise Refused(
             "This vault was not accepted on this machine, so no command can be allowed in it.",
@@ -105,6 +107,7 @@ class CommandRun(NamedTuple):
 
 def plan_command(vault: Vault, caller: Caller, text: str, folder: Path, pins: Sequence[str] = ()) -> AllowedCommand:
     """Return exactly what the command would run in a folder now, with `pins` as further files that must not change.
+
     Raise InvalidInput or NotFound for a command that cannot run, and Refused in the folder of the vault."""
     words = words_of(text)
     place = _place_of(vault, folder)
@@ -148,9 +151,10 @@ def remove_command(vault: Vault, reference: str) -> AllowedCommand:
 
 
 def find_allowed(vault: Vault, text: str, folder: Path, place: Path | None = None) -> AllowedCommand:
-    """Return the allowance under which a command may run in a folder now. `place` is the checkout to which the work
-    belongs, if `folder` is a copy of it. Raise Refused if nobody allowed the command there, or if a file has changed
-    since."""
+    """Return the allowance under which a command may run in a folder now.
+
+    `place` is the checkout to which the work belongs, if `folder` is a copy of it. Raise Refused if nobody allowed the
+    command there, or if a file has changed since."""
     words = words_of(text)
     where = _place_of(vault, folder if place is None else place)
     _place_of(vault, folder)
@@ -178,8 +182,9 @@ def top_of_checkout(folder: Path) -> Path:
 
 
 def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None, given: bytes = b"") -> CommandRun:
-    """Run an allowed command in a folder, as `find_allowed` finds it, with `given` on stdin. Return what it did. Raise
-    Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
+    """Run an allowed command in a folder, as `find_allowed` finds it, with `given` on stdin. Return what it did.
+
+    Raise Refused if it is not allowed, cannot be started, or one of its files changed while it ran."""
     allowed = find_allowed(vault, text, folder, place)
     seconds = vault.settings.number(SECONDS)
     with (
@@ -209,8 +214,9 @@ def run_command(vault: Vault, text: str, folder: Path, place: Path | None = None
 
 
 def _place_of(vault: Vault, folder: Path) -> Path:
-    """Return where an allowance for a folder holds: its repository with all linked work trees, else the folder. Raise
-    Refused for the folder of the vault, and NotFound if there is no such folder."""
+    """Return where an allowance for a folder holds: its repository with all linked work trees, else the folder.
+
+    Raise Refused for the folder of the vault, and NotFound if there is no such folder."""
     if not folder.is_dir():
         raise NotFound(f"There is no folder {folder}.", "Name the folder of a checkout with --work.")
     here = folder.resolve()

@@ -64,6 +64,7 @@ class BackupResult(NamedTuple):
 
 def backup_to_file(vault: Vault, caller: Caller, target: Path, overwrite: bool = False) -> BackupResult:
     """Write a backup to a file. The file appears complete and verified, or not at all. Hand edits are committed first.
+
     Raise Refused if the file exists, unless `overwrite` is set."""
     _check_target(target, overwrite)
     with staging(target) as work:
@@ -96,8 +97,9 @@ def verify_backup(file: IO[bytes], environment: Mapping[str, str]) -> BackupResu
 
 
 def unpack_backup(file: IO[bytes], work: Staging, environment: Mapping[str, str]) -> tuple[Manifest, Vault]:
-    """Unpack a backup to a vault without a work tree in the staging folder. Everything in the manifest is compared with
-    the repository. Raise DamagedBackup if anything differs."""
+    """Unpack a backup to a vault without a work tree in the staging folder.
+
+    Everything in the manifest is compared with the repository. Raise DamagedBackup if anything differs."""
     manifest = read_archive(file, work.folder)
     root = work.folder / "vault"
     root.mkdir(mode=0o700)
@@ -259,8 +261,10 @@ class RestoreResult(NamedTuple):
 def restore(
     file: IO[bytes], root: Path, caller: Caller, environment: Mapping[str, str], *, inside_repository: bool = False
 ) -> RestoreResult:
-    """Create a vault at `root`, which must be an empty folder or not exist. Where a person restores it, it is recorded
-    as accepted. Raise DamagedBackup if anything differs from the backup. Nothing is left behind then."""
+    """Create a vault at `root`, which must be an empty folder or not exist.
+
+    Where a person restores it, it is recorded as accepted. Raise DamagedBackup if anything differs from the backup.
+    Nothing is left behind then."""
     _check_place(root, inside_repository)
     with create_parents(root), staging(root) as work:
         manifest, vault = unpack_backup(file, work, environment)

@@ -80,8 +80,9 @@ class CheckedStart(NamedTuple):
 
 def checked_start(command: AllowedCommand, folder: Path, top: Path, private: Path) -> CheckedStart:
     """Return how to start an allowed command in a folder, so that it runs what was allowed whatever the checkout `top`
-    has by then. The copies are written to `private`, an empty folder that only this run uses. Raise Refused if a copied
-    file is not what was allowed, and NotFound if an interpreter is gone."""
+    has by then. The copies are written to `private`, an empty folder that only this run uses.
+
+    Raise Refused if a copied file is not what was allowed, and NotFound if an interpreter is gone."""
     copies = _Copies(command, folder, top, private)
     first, *rest = copies.expanded([command.files[0].path, *command.words[1:]])
     return CheckedStart(copies.executable(first), (copies.absolute(first), *rest), copies.start, copies.environment)

@@ -72,7 +72,9 @@ def rivals(found: Iterable[LiveClaim], claim: Claim, caller: Caller) -> list[Liv
 
 def check_claims(work: WriteScope, paths: Collection[str], only_say: bool = False) -> None:
     """Raise Refused if an agent or a session writes into a claim of another session; a person is only told, and with
-    `only_say` everybody. A write is a sign of life of the caller's session, so it renews its own claims."""
+    `only_say` everybody.
+
+    A write is a sign of life of the caller's session, so it renews its own claims."""
     caller, found = work.caller, claims_in_force(work.vault, work.caller, work.read)
     mine = [claim for claim in found.claims if is_own(claim, caller)]
     if caller.session and mine:

@@ -101,8 +101,9 @@ def may_read(caller: Caller | None, entity: str) -> bool:
 
 
 def check_may_read(caller: Caller | None, entity: str) -> None:
-    """Raise NotPermitted if an agent asks for an entity in the workspace of another agent. An agent reads its own and
-    the shared entities. A person reads everything."""
+    """Raise NotPermitted if an agent asks for an entity in the workspace of another agent.
+
+    An agent reads its own and the shared entities. A person reads everything."""
     if not may_read(caller, entity):
         owner, asks = owner_of(entity), caller.agent if caller else ""
         raise NotPermitted(

@@ -55,8 +55,9 @@ def read_proposals(vault: Vault, read: Read | None = None) -> FiledProposals:
 
 
 def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
-    """Return the proposal with this id or unique prefix. Raise NotFound or AmbiguousId, and InvalidInput for a short
-    prefix."""
+    """Return the proposal with this id or unique prefix.
+
+    Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
     value = check_proposal_reference(reference)
     for prefix in (value, PREFIX + value):
         matches = [proposal for proposal in filed.proposals if proposal.id.startswith(prefix)]
@@ -71,8 +72,9 @@ def find_proposal(filed: FiledProposals, reference: str) -> Proposal:
 
 
 def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Proposal:
-    """Return the proposal with this id or unique prefix. Only its own file is read if the id is complete. Raise
-    NotFound, AmbiguousId, or Unreadable, and InvalidInput for a short prefix."""
+    """Return the proposal with this id or unique prefix. Only its own file is read if the id is complete.
+
+    Raise NotFound, AmbiguousId, or Unreadable, and InvalidInput for a short prefix."""
     value = check_proposal_reference(reference)
     path = proposal_path(value)
     data = (read or vault.read)(path) if value.startswith(PREFIX) else None

@@ -131,9 +131,10 @@ class WriteScope:
         return items_path(entity) not in self.transaction.unreadable
 
     def unreadable_files(self, kind: str = "") -> dict[str, ClawmemError]:
-        """Return the committed entity files that cannot be read, each with an error that says how to restore it. `kind`
-        limits the result to one file name, for example `items.json`. A page that is generated from all facts must not
-        be regenerated while one of these files is unreadable."""
+        """Return the committed entity files that cannot be read, each with an error that says how to restore it.
+
+        `kind` limits the result to one file name, for example `items.json`. A page that is generated from all facts
+        must not be regenerated while one of these files is unreadable."""
         paths = [path for path, _ in broken_files(self.index) if name_of_path(path) and path.endswith(kind)]
         if not paths:
             return {}
@@ -143,6 +144,7 @@ class WriteScope:
 
     def commit(self, changes: Sequence[Change], purpose: str | None = None) -> tuple[str, ...]:
         """Commit the changes and return the commit hashes, oldest first. The index is updated when the scope ends.
+
         `purpose` replaces the purpose of the scope in the permission check and in the lock note."""
         if self.caller.agent:
             paths = [path for change in changes for path in change.writes]

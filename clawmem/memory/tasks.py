@@ -66,8 +66,9 @@ def list_tasks(vault: Vault) -> TaskList:
 
 
 def find_task(vault: Vault, reference: str, exact: bool = False) -> Task:
-    """Return the task with this slug, path or title, or unless `exact` with this unique beginning of a slug. Raise
-    NotFound, AmbiguousId, or Unreadable, which names line and key, and InvalidInput for a short beginning."""
+    """Return the task with this slug, path or title, or unless `exact` with this unique beginning of a slug.
+
+    Raise NotFound, AmbiguousId, or Unreadable, which names line and key, and InvalidInput for a short beginning."""
     names = _slugs(vault)
     wanted = reference.removeprefix(f"{FOLDER}/").removesuffix(".md")
     if wanted in names:
@@ -109,8 +110,9 @@ class ChangedTask(NamedTuple):
 
 def move_task(vault: Vault, caller: Caller, reference: str, move: str, reason: str | None = None) -> ChangedTask:
     """Move a task: `take`, `release`, `submit`, `close`, `reject` or `reopen`, as `task_moves` decides. An escalation
-    of a task that is closed gets the same decision. Raise NotFound, AmbiguousId, Unreadable, Refused or NotPermitted
-    before anything is written."""
+    of a task that is closed gets the same decision.
+
+    Raise NotFound, AmbiguousId, Unreadable, Refused or NotPermitted before anything is written."""
     text = allowed(vault.settings, check_statement(reason, "reason"), "The reason") if reason is not None else None
     with writing(vault, caller, f"task {move}") as work:
         before = find_task(vault, reference)

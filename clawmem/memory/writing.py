@@ -21,9 +21,10 @@ from clawmem.vault.work_tree import mark_looked
 def writing(
     vault: Vault, caller: Caller, purpose: str, eager: bool = False, dry_run: bool = False
 ) -> Iterator[WriteScope]:
-    """Open a write scope under the writer lock. Hand edits are committed first. Set `eager` for acts that always
-    commit. A `dry_run` takes no lock and commits nothing, so it also works on a read-only disk. Raise NotPermitted if
-    the calling agent is read-only, Locked if the lock is not free in time."""
+    """Open a write scope under the writer lock. Hand edits are committed first.
+
+    Set `eager` for acts that always commit. A `dry_run` takes no lock and commits nothing, so it also works on a
+    read-only disk. Raise NotPermitted if the calling agent is read-only, Locked if the lock is not free in time."""
     if caller.agent:
         check_not_read_only(vault, caller)
     begun = (
@@ -67,8 +68,9 @@ def writing(
 
 
 def adopt_edits(vault: Vault, caller: Caller) -> tuple[str, ...]:
-    """Commit the edits made by hand before somebody reads, and return what is to be told of it. A reader waits for no
-    writer, who commits them anyway, and reads where nothing can be written."""
+    """Commit the edits made by hand before somebody reads, and return what is to be told of it.
+
+    A reader waits for no writer, who commits them anyway, and reads where nothing can be written."""
     try:
         with transaction(vault, caller.now, "read", wait=0, caller=caller) as txn:
             mark_looked(vault)

@@ -18,9 +18,11 @@ _PLAIN = re.compile(r"[\w./@ -]+")
 
 
 def with_value(text: str, key: str, value: int | float | bool | str, name: str) -> str:
-    """Return the text with a dotted key set to a value. A missing key is added to its section, or at the end. `name` is
-    the file name for messages. Raise Unreadable if the text is not YAML. Raise Refused if the result would not parse to
-    the old values with only this change, for example if the value is an alias."""
+    """Return the text with a dotted key set to a value. A missing key is added to its section, or at the end.
+
+    `name` is the file name for messages. Raise Unreadable if the text is not YAML. Raise Refused if the result would
+    not parse to the old values with only this change, for example if the value is an alias.
+    """
     wanted = _changed(parse_yaml(text, name) or {}, key, value)
     parts = key.split(".")
     for scalar in _scalar_forms(value):

@@ -85,9 +85,11 @@ def plan_approval(
     keep: str | None = None,
     by: str = "a person",
 ) -> ApprovalPlan:
-    """Return the change that approving the proposal makes now. `by` is who decides, who must be allowed to. `beside`
-    keeps the facts that the proposed fact contradicts. `keep` names the fact of a conflict that replaces the others.
-    Raise Refused if the proposal no longer applies."""
+    """Return the change that approving the proposal makes now. `by` is who decides, who must be allowed to.
+
+    `beside` keeps the facts that the proposed fact contradicts. `keep` names the fact of a conflict that replaces the
+    others. Raise Refused if the proposal no longer applies.
+    """
     if keep is not None and beside:
         raise Refused(
             "--keep and --beside cannot be combined: one keeps a single fact of the conflict, the other all of them.",
@@ -126,8 +128,9 @@ def plan_approval(
 
 
 def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> ApprovalPlan:
-    """Return the change that rejecting the proposal makes now: none, but for a conflict of two stored facts. There,
-    what is rejected is that the one fact holds instead of the other, so it was never true."""
+    """Return the change that rejecting the proposal makes now: none, but for a conflict of two stored facts.
+
+    There, what is rejected is that the one fact holds instead of the other, so it was never true."""
     nothing = ApprovalPlan((), (), {}, proposal.id)
     if proposal.kind != "conflict" or proposal.does != SUPERSEDE or len(proposal.targets) != 2:
         return nothing
@@ -143,8 +146,10 @@ def plan_rejection(work: WriteScope, proposal: Proposal, reason: str | None) -> 
 
 
 def _existing(proposal: Proposal, targets: Sequence[PlacedFact]) -> PlacedFact | None:
-    """Return the target that already says what the proposal says, if any. This happens when two machines wrote
-    conflicting facts and both are in the vault."""
+    """Return the target that already says what the proposal says, if any.
+
+    This happens when two machines wrote conflicting facts and both are in the vault.
+    """
     if proposal.does != SUPERSEDE or proposal.fact is None or len(targets) < 2:
         return None
     says = normal(proposal.fact.fact)

@@ -91,7 +91,8 @@ class CitedEvent(NamedTuple):
 class ReviewOutcome(NamedTuple):
     """The decided proposal, the changed facts with the outcome of each, and the commit.
 
-    `commit` is None if the same decision was made before."""
+    `commit` is None if the same decision was made before.
+    """
 
     proposal: Proposal
     facts: tuple[PlacedFact, ...]
@@ -103,8 +104,10 @@ class ReviewOutcome(NamedTuple):
 def list_proposals(
     vault: Vault, include_decided: bool = False, kind: str | None = None, mine: Caller | None = None
 ) -> ProposalList:
-    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given. With `mine`,
-    return only those that the caller, a person, may decide. Raise NotPermitted if the caller is an agent."""
+    """Return the open proposals, or all of them with `include_decided`, limited to one `kind` if given.
+
+    With `mine`, return only those that the caller, a person, may decide. Raise NotPermitted if the caller is an agent.
+    """
     filed = read_proposals(vault)
     found = tuple(select_proposals(filed, include_decided, kind))
     if mine is None:
@@ -191,10 +194,11 @@ def approve(
 ) -> ReviewOutcome:
     """Approve a proposal and apply its change.
 
-    With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the fact
-    for which a conflict is decided, if it is not the one that the proposal says. `text` replaces the statement of a
-    proposed new fact; its evidence stays. Raise NotPermitted if the caller may not decide it, and Refused if the
-    proposal no longer applies, was rejected before, or is not in the version that was `seen`."""
+    With `beside`, a fact that contradicts others is kept with them, and the conflict is settled. `keep` names the
+    fact for which a conflict is decided, if it is not the one that the proposal says. `text` replaces the statement of
+    a proposed new fact; its evidence stays. Raise NotPermitted if the caller may not decide it, and Refused if the
+    proposal no longer applies, was rejected before, or is not in the version that was `seen`.
+    """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
         proposal = _find(work, reference, APPROVED, seen)
@@ -216,9 +220,11 @@ def _reworded(proposal: Proposal, text: str) -> Proposal:
 
 
 def reject(vault: Vault, reference: str, caller: Caller, reason: str, seen: str | None = None) -> ReviewOutcome:
-    """Reject a proposal. The reason is stored with it. Of a conflict of two stored facts, the one that was proposed to
-    hold is withdrawn. Raise NotPermitted if the caller may not decide it, and Refused if the proposal was approved
-    before, or is not in the version that was `seen`."""
+    """Reject a proposal. The reason is stored with it.
+
+    Of a conflict of two stored facts, the one that was proposed to hold is withdrawn. Raise NotPermitted if the caller
+    may not decide it, and Refused if the proposal was approved before, or is not in the version that was `seen`.
+    """
     because = check_reason(reason)
     with writing(vault, caller, "review") as work:
         proposal = _find(work, reference, REJECTED, seen)
@@ -319,15 +325,18 @@ def _change(work: WriteScope, proposal: Proposal, plan: ApprovalPlan, word: str)
 class TrustResult(NamedTuple):
     """The accepted authors and keys, and the facts that other authors changed in an important way.
 
-    `outside` pairs the id of such a fact with what is at stake."""
+    `outside` pairs the id of such a fact with what is at stake.
+    """
 
     accepted: Acceptance
     outside: tuple[tuple[str, str], ...]
 
 
 def trust(vault: Vault, authors: tuple[str, ...] = (), keys: tuple[str, ...] = (), remove: bool = False) -> TrustResult:
-    """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list. The
-    list is stored outside the files of the vault, so no remote can change it."""
+    """Accept these authors and keys on this machine, or stop accepting them with `remove`. Without any, only list.
+
+    The list is stored outside the files of the vault, so no remote can change it.
+    """
     before = read_acceptance(vault)
     if authors or keys:
         named = tuple(check_statement(author, "author") for author in authors)

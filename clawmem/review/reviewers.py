@@ -52,8 +52,9 @@ class DelegationChange(NamedTuple):
 
 
 def item_of(index: Index, proposal: Proposal) -> RoutedItem:
-    """Return what the routes are compared with: kind, entity and workflow of a proposal. If the proposal names no
-    entity, it is that of the first fact that it changes."""
+    """Return what the routes are compared with: kind, entity and workflow of a proposal.
+
+    If the proposal names no entity, it is that of the first fact that it changes."""
     entity, fact = proposal.entity, proposal.fact
     workflow = (proposal.details or {}).get("workflow") or (fact.workflow if fact else None)
     if (entity is None or fact is None) and proposal.targets:
@@ -83,8 +84,9 @@ def may_decide(vault: Vault, who: Author, item: RoutedItem) -> bool:
 
 
 def check_decider(vault: Vault, index: Index, proposal: Proposal, caller: Caller) -> Decider:
-    """Return who decides. Raise NotPermitted with the names of those who may, if the caller may not. With
-    `review.signed`, raise Refused if git has no key to sign with."""
+    """Return who decides. Raise NotPermitted with the names of those who may, if the caller may not.
+
+    With `review.signed`, raise Refused if git has no key to sign with."""
     item = item_of(index, proposal)
     if caller.agent is not None:
         _check_content(index, proposal, caller.agent)
@@ -171,8 +173,10 @@ def check_signing_key(vault: Vault) -> None:
 def delegate(
     vault: Vault, caller: Caller, kind: str | None, agent: str | None, entity: str | None = None, remove: bool = False
 ) -> DelegationChange:
-    """Leave the decisions of a kind, about some entities, to an agent on this machine, or take that back. Without a
-    kind, only list. Raise NotPermitted if the caller is an agent, and Refused for a kind that is never delegated."""
+    """Leave the decisions of a kind, about some entities, to an agent on this machine, or take that back.
+
+    Without a kind, only list. Raise NotPermitted if the caller is an agent, and Refused for a kind that is never
+    delegated."""
     before = read_delegations(vault.settings.words(DELEGATIONS))
     if kind is None:
         return DelegationChange(before, None)

@@ -33,7 +33,8 @@ class ScheduleEntry(NamedTuple):
     """The schedule of a vault's heartbeat.
 
     `by` is CRONTAB. `text` is the crontab line. `changed` says whether the call changed the schedule, or would change
-    it in a dry run."""
+    it in a dry run.
+    """
 
     by: str
     name: str
@@ -69,8 +70,11 @@ def crontab_line(vault: Vault, environment: Mapping[str, str], schedule: Schedul
 
 
 def install_crontab(vault: Vault, environment: Mapping[str, str], schedule: Schedule, dry_run: bool) -> ScheduleEntry:
-    """Add the line to the crontab. Raise NotFound, with the line in the hint, if there is no `crontab` command. Raise
-    Refused if the interpreter cannot start clawmem without the caller's environment."""
+    """Add the line to the crontab.
+
+    Raise NotFound, with the line in the hint, if there is no `crontab` command. Raise Refused if the interpreter cannot
+    start clawmem without the caller's environment.
+    """
     line = crontab_line(vault, environment, schedule)
     if not has_crontab(environment):
         raise NotFound(

@@ -51,7 +51,9 @@ def parse(text: str) -> Node:
 
 def with_entry(text: str, path: Sequence[str], value: Any, append: bool) -> str:
     """Return the text with a value at a path of keys, or with `append` as the last item of the list there. Objects and
-    the list are made where they are missing. Raise Broken, or TypeError where something else stands at the path."""
+    the list are made where they are missing.
+
+    Raise Broken, or TypeError where something else stands at the path."""
     root = parse(text)
     if root.start == root.end:
         return text + json.dumps(_nested(path, [value] if append else value), indent=2, ensure_ascii=False) + "\n"
@@ -73,6 +75,7 @@ def with_entry(text: str, path: Sequence[str], value: Any, append: bool) -> str:
 
 def without_entry(text: str, path: Sequence[str], value: Any, append: bool, made: int) -> str:
     """Return the text without the value that `with_entry` put there; the text itself if it is not there any more.
+
     Containers that are empty then are removed too, down to the depth `made` of those that existed before."""
     root = parse(text)
     trail = [root]

@@ -32,8 +32,9 @@ def deadline(seconds: float) -> Iterator[None]:
 
 
 def detach(work: Callable[[], None]) -> None:
-    """Do the work in a process of its own, in a session of its own and without a terminal, and return at once. Who
-    started this process does not wait for it, and does not end it together with this process. The work has
+    """Do the work in a process of its own, in a session of its own and without a terminal, and return at once.
+
+    Who started this process does not wait for it, and does not end it together with this process. The work has
     LONGEST_DETACHED seconds; TooLate is raised in it then."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -106,8 +106,9 @@ def receipt_of(harness: str, home: Path, environment: Mapping[str, str]) -> Rece
 def wire(
     wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], at: str, dry_run: bool = False
 ) -> WireResult:
-    """Wire a harness. A second time, the entries are brought up to date. Raise InvalidInput if a configuration file
-    cannot be parsed, Refused if one may not be written."""
+    """Wire a harness. A second time, the entries are brought up to date.
+
+    Raise InvalidInput if a configuration file cannot be parsed, Refused if one may not be written."""
     before: dict[Path, bytes | None] = {}
     after: dict[Path, bytes | None] = {}
     steps: dict[Path, list[dict[str, Any]]] = {}
@@ -162,8 +163,9 @@ def wire(
 
 
 def unwire(wanted: Wiring, receipt: Receipt, environment: Mapping[str, str], dry_run: bool = False) -> WireResult:
-    """Take out what the receipt lists in files of the harness; another file is left, and its part of the receipt. Raise
-    Refused if a file may not be written; the receipt then stays."""
+    """Take out what the receipt lists in files of the harness; another file is left, and its part of the receipt.
+
+    Raise Refused if a file may not be written; the receipt then stays."""
     changes: dict[Path, bytes | None] = {}
     files, notices, vendors, others = [], [], [], {}
     known = {_target(step.path) for step in wanted.steps}

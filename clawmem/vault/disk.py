@@ -27,9 +27,11 @@ class Disk:
         return read_regular_file(path)
 
     def replace(self, path: Path, data: bytes, staging: Path) -> None:
-        """Replace the contents of `path` atomically and keep the permissions of an existing file. `staging` is the
-        folder for the partial file. If it is on another file system, the partial file is written beside `path` instead.
-        A new file in the staging folder is closed to other users."""
+        """Replace the contents of `path` atomically and keep the permissions of an existing file.
+
+        `staging` is the folder for the partial file. If it is on another file system, the partial file is written
+        beside `path` instead. A new file in the staging folder is closed to other users.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o600 if path.is_relative_to(staging) else 0o666
         try:
@@ -65,8 +67,10 @@ class Disk:
 
 
 def read_regular_file(path: Path | str) -> bytes | None:
-    """Return the bytes of a regular file, or None if it does not exist. Raise Refused for any other kind of file,
-    because reading a pipe would block."""
+    """Return the bytes of a regular file, or None if it does not exist.
+
+    Raise Refused for any other kind of file, because reading a pipe would block.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | _SAFE)
     except (FileNotFoundError, NotADirectoryError):
@@ -96,8 +100,10 @@ def _all_of(descriptor: int, size: int) -> bytes:
 
 
 def open_in_place(path: Path, flags: int) -> int:
-    """Open a file that is written in place and return its descriptor. With O_CREAT a missing file is created. Raise
-    Refused if a write would reach another file: through a symbolic link, or because of a hard link."""
+    """Open a file that is written in place and return its descriptor. With O_CREAT a missing file is created.
+
+    Raise Refused if a write would reach another file: through a symbolic link, or because of a hard link.
+    """
     try:
         descriptor = os.open(path, flags | _SAFE | os.O_NOFOLLOW, 0o600)
     except OSError as problem:
@@ -134,8 +140,11 @@ def not_regular_file(path: Path | str) -> Refused:
 
 
 def files_below(folder: Path, leaving_out: str | None = None) -> Iterator[Path]:
-    """Yield every file below a folder, except those in folders named `leaving_out`. A folder that disappears during the
-    walk, as git's own temporary folders do, counts as empty. Raise OSError if a folder cannot be read."""
+    """Yield every file below a folder, except those in folders named `leaving_out`.
+
+    A folder that disappears during the walk, as git's own temporary folders do, counts as empty. Raise OSError if a
+    folder cannot be read.
+    """
     for where, folders, names in os.walk(folder, onerror=_unless_gone):
         folders[:] = [name for name in folders if name != leaving_out]
         yield from (Path(where, name) for name in names)
@@ -157,8 +166,11 @@ def partial_path(path: Path) -> Path:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Append one line atomically to a file that several processes append to. A partial last line, left by a killed
-    process, is cut off first. If the file is renamed meanwhile, the line goes to a new file."""
+    """Append one line atomically to a file that several processes append to.
+
+    A partial last line, left by a killed process, is cut off first. If the file is renamed meanwhile, the line goes to
+    a new file.
+    """
     while True:
         descriptor = open_in_place(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
@@ -230,9 +242,11 @@ def _swap_in(partial: Path, path: Path, data: bytes, mode: int) -> None:
 
 
 def _swapped_in(partial: Path, path: Path, data: bytes, mode: int) -> bool:
-    """Return whether the file was replaced. A new writer deletes the partial files of killed processes. It cannot tell
-    them from one that is being written without the writer lock, as the heartbeat does. So a partial file that
-    disappears is written again."""
+    """Return whether the file was replaced.
+
+    A new writer deletes the partial files of killed processes. It cannot tell them from one that is being written
+    without the writer lock, as the heartbeat does. So a partial file that disappears is written again.
+    """
     partial.unlink(missing_ok=True)  # never write through an existing file or link
     _write_new(partial, data, mode)
     try:
@@ -258,8 +272,10 @@ _LONGEST_PAUSE = 0.02
 
 @contextmanager
 def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
-    """Lock a file exclusively and yield its descriptor. `wait` is the longest wait in seconds. Raise Locked, naming the
-    process that holds the lock, if the wait is over."""
+    """Lock a file exclusively and yield its descriptor. `wait` is the longest wait in seconds.
+
+    Raise Locked, naming the process that holds the lock, if the wait is over.
+    """
     descriptor = open_in_place(path, os.O_RDWR | os.O_CREAT)
     try:
         _acquire(descriptor, wait)

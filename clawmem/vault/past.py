@@ -29,7 +29,8 @@ MAX_KEPT = 4
 class VaultAt(Vault):
     """The vault at a commit, with the pages, settings and catalog of that commit.
 
-    `notices` name what could not be read at that commit. The present version is used instead."""
+    `notices` name what could not be read at that commit. The present version is used instead.
+    """
 
     present: Vault
 

@@ -60,8 +60,10 @@ def with_line(problem: UnreadableKey, data: bytes) -> UnreadableKey:
 
 
 def _refuse_unbounded(text: str, name: str, loader: Any) -> None:
-    """Check the parser events before any value is constructed. Constructing deeply nested values can exhaust the stack,
-    and aliases of aliases can exhaust the memory."""
+    """Check the parser events before any value is constructed.
+
+    Constructing deeply nested values can exhaust the stack, and aliases of aliases can exhaust the memory.
+    """
     import yaml
 
     opened: list[str | None] = []

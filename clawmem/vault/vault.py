@@ -37,7 +37,8 @@ class Vault:
 
     `present` is None here. In a vault at a past commit (`vault/past.py`) it is the vault as it is now. `is_foreign` is
     set where nobody made or accepted it on this machine, and `is_chosen` where a person named it on the command line.
-    `viewer` is for whom it is read, None for a person who may see everything."""
+    `viewer` is for whom it is read, None for a person who may see everything.
+    """
 
     present: Vault | None = None
     is_foreign = False
@@ -91,7 +92,9 @@ class Vault:
         return self.root / check_inside(name)
 
     def read(self, name: str) -> bytes | None:
-        """Return a file of the work tree, or None if it does not exist. Raise Refused if a link leads out of the vault.
+        """Return a file of the work tree, or None if it does not exist. Raise Refused if a link leads out of the
+        vault.
+
         A file beyond the limit of its kind is not read: its UnreadFile is returned. Only then this runs git."""
         path = self.path(name)
         for part in _parts(self.root, name):
@@ -171,17 +174,21 @@ class Vault:
 
     @cached_property
     def settings(self) -> Settings:
-        """The effective settings: `clawmem.yaml` combined with the settings files of this machine. Assign it again
-        after assigning `vault_settings`."""
+        """The effective settings: `clawmem.yaml` combined with the settings files of this machine.
+
+        Assign it again after assigning `vault_settings`.
+        """
         from clawmem.vault.state.local_settings import effective_settings  # which imports this module for its types
 
         return effective_settings(self, self.vault_settings)
 
     @cached_property
     def vault_settings(self) -> Settings:
-        """The settings in `clawmem.yaml`, with defaults. An invalid value is replaced by its default. If the file does
-        not parse, the settings of HEAD or the defaults are returned, `unread` holds the error, and no command may
-        write."""
+        """The settings in `clawmem.yaml`, with defaults.
+
+        An invalid value is replaced by its default. If the file does not parse, the settings of HEAD or the defaults
+        are returned, `unread` holds the error, and no command may write.
+        """
         try:
             return self.read_once(SETTINGS, lambda: settings_from_mapping(self.load_yaml(SETTINGS) or {}))
         except (Unreadable, InvalidInput) as problem:
@@ -202,9 +209,11 @@ class Vault:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The predicate catalog of the vault; empty if the file does not exist. If the file does not parse, the catalog
-        of HEAD is used, so that an unfinished edit does not stop searches. Raise ClawmemError if that one is invalid
-        too."""
+        """The predicate catalog of the vault; empty if the file does not exist.
+
+        If the file does not parse, the catalog of HEAD is used, so that an unfinished edit does not stop searches.
+        Raise ClawmemError if that one is invalid too.
+        """
         from clawmem.model.facts.catalog import catalog_from_mapping  # writing one fact does not need it
 
         try:
@@ -240,9 +249,11 @@ class Vault:
         return found
 
     def load_yaml(self, name: str) -> Any:
-        """Return a YAML file of the work tree as plain values, or None if it does not exist. The result is cached as
-        JSON in the state folder, keyed by the file's size and times, because importing a YAML parser takes a tenth of
-        the time of a command."""
+        """Return a YAML file of the work tree as plain values, or None if it does not exist.
+
+        The result is cached as JSON in the state folder, keyed by the file's size and times, because importing a YAML
+        parser takes a tenth of the time of a command.
+        """
         key = self._state_of(name)
         if key is None:
             return None
@@ -304,9 +315,11 @@ class Vault:
         return _names(self.git.run(*_DIFFERENCE, old, new))
 
     def contents_at(self, commit: str, names: Iterable[str], checked: bool = True) -> dict[str, bytes | None]:
-        """Return the contents of files in a commit, None for each file that the commit does not contain. Runs git. With
-        `checked`, contents are verified against their hashes. For a file beyond the limit of its kind, this is an
-        UnreadFile. Raise GitFailed if git has lost a file of the commit."""
+        """Return the contents of files in a commit, None for each file that the commit does not contain. Runs git.
+
+        With `checked`, contents are verified against their hashes. For a file beyond the limit of its kind, this is
+        an UnreadFile. Raise GitFailed if git has lost a file of the commit.
+        """
         blobs = self.git.read_blobs((f"{commit}:{name}" for name in names), checked)
         found = {name.split(":", 1)[1]: data for name, data in blobs.items()}
         self._refuse_lost(commit, [name for name, data in found.items() if data is None])

@@ -18,6 +18,7 @@ _LOOKED = "edits-looked-for"
 
 def may_be_edited(vault: Vault) -> bool:
     """Return whether a page or a file of facts changed after the last commit of this clone, and after `mark_looked`.
+
     Only times are compared, so this starts no process and reads no file."""
     times = [_changed(vault.git_dir / "index"), _changed(vault.state / _LOOKED)]
     since, folders = max(times), [str(vault.root / room) for room in _READ_ROOMS]
@@ -50,9 +51,11 @@ def _changed(path: Path) -> int:
 
 
 def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | None) -> bool:
-    """Change one file of the work tree from `before` to `after` (None: no file). Return False, and keep the edit, if it
-    contains neither: then somebody edited it. Text that a program wrote into the old file at the moment of the change
-    is an edit, too. What was only added at the end is added to `after`."""
+    """Change one file of the work tree from `before` to `after` (None: no file).
+
+    Return False, and keep the edit, if it contains neither: then somebody edited it. Text that a program wrote into the
+    old file at the moment of the change is an edit, too. What was only added at the end is added to `after`.
+    """
     if vault.obstacle(path) is not None:
         return after is None and before is None
     old = None if before is None else _opened(vault.path(path))
@@ -199,8 +202,10 @@ class ReadSet:
         self._refuse_altered(paths)
 
     def _refuse_altered(self, paths: Collection[str]) -> None:
-        """Raise Locked if a file that git reports as unchanged differs from HEAD. git compares times and sizes. If a
-        disk alters a byte, both stay the same."""
+        """Raise Locked if a file that git reports as unchanged differs from HEAD.
+
+        git compares times and sizes. If a disk alters a byte, both stay the same.
+        """
         unverified = [path for path in paths if self._read[path] is not None and path not in self._verified]
         head = self._vault.head().commit
         if head is None or not unverified:

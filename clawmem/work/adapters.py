@@ -104,8 +104,10 @@ class AdapterReply(NamedTuple):
 
 
 def adapter_request(workflow: str, adapter: str, record: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
-    """Return the JSON document that an adapter reads on stdin. `record` is recorded input, or empty. `since` is the
-    time of the last run that was stored (ISO 8601 UTC), null before the first."""
+    """Return the JSON document that an adapter reads on stdin.
+
+    `record` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null
+    before the first."""
     return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(record)}
 
 
@@ -244,9 +246,10 @@ def check_adapters(vault: Vault, workflow: Workflow) -> list[AdapterCheck]:
 
 
 def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> AdapterRun:
-    """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks to `tasks/`. What is
-    known already is not stored again, and a value of a task that was changed here is kept. Raise Refused if it is not
-    allowed on this machine, or fails: then nothing is stored."""
+    """Run an adapter: its events go to the ledger, its outcomes to the decisions, and its tasks to `tasks/`.
+
+    What is known already is not stored again, and a value of a task that was changed here is kept. Raise Refused if it
+    is not allowed on this machine, or fails: then nothing is stored."""
     found = find_workflow(vault, workflow)
     reply = ask_adapter(vault, found, adapter, recorded=False)
     # Of the begin, so that what happens there during the run comes with the next one.

@@ -53,8 +53,9 @@ class RecordedOutcome(NamedTuple):
 
 
 def add_record(vault: Vault, record: Mapping[str, Any], caller: Caller) -> AddedRecord:
-    """Store a lesson or a decision (the record of a fact, see `clawmem.work.session_end_records`) in one commit. A
-    decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
+    """Store a lesson or a decision (the record of a fact, see `clawmem.work.session_end_records`) in one commit.
+
+    A decision that goes against an earlier one in its scope gets a `contradicts` link to it, with the reason."""
     argument = {key: value for key, value in record.items() if value not in (None, [], {})}
     draft = without_secrets(vault, draft_from_record(argument, caller.now))
     with writing(vault, caller, str(record["category"]), eager=True) as work:
@@ -133,8 +134,9 @@ LESSON = "lesson"
 
 
 def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Mark a lesson as accepted by a person, in one commit; no commit if it is accepted already. Raise NotPermitted for
-    a person who is not a reviewer of it, and Refused if the fact is no current lesson."""
+    """Mark a lesson as accepted by a person, in one commit; no commit if it is accepted already.
+
+    Raise NotPermitted for a person who is not a reviewer of it, and Refused if the fact is no current lesson."""
     because = check_reason(reason)
     with writing(vault, caller, "lesson accept") as work:
         placed = work.latest(find_fact(work.index, reference))

@@ -93,8 +93,9 @@ def add_guardrail(
     evidence: Sequence[str] = (),
     scope: Mapping[str, Any] | None = None,
 ) -> AddedGuardrail:
-    """Store a guardrail of a person, or file the proposal of one that an agent gives, in one commit. `agents` are those
-    for which it holds (none: everybody), `scope` the fields that say which queries see it."""
+    """Store a guardrail of a person, or file the proposal of one that an agent gives, in one commit.
+
+    `agents` are those for which it holds (none: everybody), `scope` the fields that say which queries see it."""
     known = read_modes(vault)
     if failure_mode is not None:
         find_mode(known, failure_mode)

@@ -68,8 +68,9 @@ class SessionEndRecords(NamedTuple):
 
 
 def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope) -> SessionEndRecords:
-    """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path. Each
-    field is judged here, so that no road and no new field goes around it."""
+    """Plan everything that a checked document contains. Raise InvalidInput or NotFound, naming the field's path.
+
+    Each field is judged here, so that no road and no new field goes around it."""
     check_daily_limit(work, len(document.get("lessons") or ()))
     agent = work.caller.agent
     about = {"source": _source(scope, agent), "entity": scope.entity(), "details": _said(_where(scope))}
@@ -245,8 +246,9 @@ def _guardrails(
 def _outcomes(
     work: WriteScope, planner: FactPlanner, document: Mapping[str, Any]
 ) -> tuple[list[Proposal], list[Change]]:
-    """Count what the document reports of facts in their metadata, as one change for each fact. A lesson with _HARMFUL
-    more reports of harm than of help becomes a proposal to withdraw it."""
+    """Count what the document reports of facts in their metadata, as one change for each fact.
+
+    A lesson with _HARMFUL more reports of harm than of help becomes a proposal to withdraw it."""
     proposals, changes = [], []
     for reference, outcome in (document.get("outcomes") or {}).items():
         placed = find_fact(work.index, reference)

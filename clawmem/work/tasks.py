@@ -33,9 +33,11 @@ class AddedTasks(NamedTuple):
 
 
 def add_tasks(vault: Vault, caller: Caller, new: Sequence[NewTask], keys: Mapping[str, Any]) -> AddedTasks:
-    """Add tasks in one commit. `keys` are set in the front matter of each. A task whose title an open one has already
-    is not added again. A checked box makes a task `done`, or `review` where an agent adds it, because a person decides
-    what is done. Raise InvalidInput, NotFound or SecretFound before anything is written."""
+    """Add tasks in one commit. `keys` are set in the front matter of each.
+
+    A task whose title an open one has already is not added again. A checked box makes a task `done`, or `review` where
+    an agent adds it, because a person decides what is done. Raise InvalidInput, NotFound or SecretFound before anything
+    is written."""
     if keys.get("workflow"):
         find_workflow(vault, keys["workflow"])
     with writing(vault, caller, "task add") as work:

@@ -43,7 +43,8 @@ def display_of(
     `color` is the value of --color. It is stronger than NO_COLOR (no-color.org), which is stronger than FORCE_COLOR
     (force-color.org) and CLICOLOR_FORCE (bixense.com/clicolors), as in Python's own tools since 3.13. `columns` is the
     width that the terminal tells, 0 if it tells none, None if there is no terminal; COLUMNS is stronger. Nothing is
-    drawn in an encoding that lacks the characters of drawings."""
+    drawn in an encoding that lacks the characters of drawings.
+    """
     forced = color == ALWAYS or (color == AUTO and not environment.get("NO_COLOR") and _is_forced(environment))
     capable = columns is not None and environment.get("TERM") != "dumb"
     if not (forced or capable) or not (encoding or "").lower().replace("-", "").startswith("utf8"):

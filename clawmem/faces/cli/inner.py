@@ -35,8 +35,10 @@ class _InnerCall(Call):
 
 
 def run_inner(words: Sequence[str], runtime: Runtime, argument: bytes) -> InnerRun:
-    """Run a command line and return its exit code and what it writes to stdout; an error is written there, too. Raise
-    InvalidInput if it cannot be read as a plain call, or reaches outside the vault."""
+    """Run a command line and return its exit code and what it writes to stdout; an error is written there, too.
+
+    Raise InvalidInput if it cannot be read as a plain call, or reaches outside the vault.
+    """
     call = plain_call(words)
     if call is None:
         raise InvalidInput(

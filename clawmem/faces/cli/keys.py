@@ -40,7 +40,8 @@ def read_key(fd: int, draw: Callable[[], None]) -> str:
 
     `draw` shows what the key is asked for. It is called when keys are read, and again when the terminal has changed:
     keys that were pressed before are discarded, so that nobody decides about what was not shown yet. The terminal gets
-    its modes back before this returns. Raise TerminalClosed, and KeyboardInterrupt for Control-C."""
+    its modes back before this returns. Raise TerminalClosed, and KeyboardInterrupt for Control-C.
+    """
     while True:
         with suppress(_Changed), _single_keys(fd):
             draw()
@@ -49,6 +50,7 @@ def read_key(fd: int, draw: Callable[[], None]) -> str:
 
 def check_answer_of_person(shell: tuple[str, str] | None, verb: str, problem: NotPermitted) -> None:
     """Ask who is there on the terminal of an agent's shell; raise the problem unless a person says that they are.
+
     `shell` is the variable that tells of the agent, and the agent. Nobody is asked outside such a shell, where there is
     no terminal in the foreground, and where the agent itself can type into the terminal."""
     if shell is None:

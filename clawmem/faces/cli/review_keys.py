@@ -51,9 +51,10 @@ class Made(NamedTuple):
 
 
 def decide(runtime: Runtime, kind: str | None, machine_form: str | None = None) -> Answer:
-    """Ask a person about each open proposal that they may decide, and return what was decided. `machine_form` is the
-    option that leaves no room for questions, if one was given. Raise NotPermitted for an agent, InvalidInput for an
-    unknown kind, and Refused if nobody can be asked."""
+    """Ask a person about each open proposal that they may decide, and return what was decided.
+
+    `machine_form` is the option that leaves no room for questions, if one was given. Raise NotPermitted for an agent,
+    InvalidInput for an unknown kind, and Refused if nobody can be asked."""
     found = list_proposals(runtime.vault(), False, kind, runtime.caller())
     if machine_form or not (sys.stdin.isatty() and sys.stdout.isatty()):
         none = f"{machine_form} leaves no room for questions" if machine_form else "there is none"
@@ -204,8 +205,9 @@ class Walk:
         return one_line(value) if value else None
 
     def decide(self, words: str, **value: Any) -> None:
-        """Decide with a verb, complete before a signal ends the program, and go on to the next proposal. A decision
-        that somebody else made before is not counted."""
+        """Decide with a verb, complete before a signal ends the program, and go on to the next proposal.
+
+        A decision that somebody else made before is not counted."""
         with undivided():
             record = self.verb(words, proposal=self.ids[self.place], **value).made()
             if record["commit"]:
@@ -256,8 +258,9 @@ def _columns() -> int:
 
 
 def _wrapped(text: str, columns: int) -> list[str]:
-    """Return a line as lines of at most so many columns, the later ones below what is behind the label of the first. A
-    word that is too long stays whole, so that it can be copied."""
+    """Return a line as lines of at most so many columns, the later ones below what is behind the label of the first.
+
+    A word that is too long stays whole, so that it can be copied."""
     if columns < _NARROWEST or len(text) <= columns:
         return [text]
     label = _LABELLED.match(text)

@@ -288,8 +288,10 @@ def document(body: dict[str, Any], exit_code: int) -> int:
 
 def say(text: str | Iterable[str], exit_code: int = DONE) -> int:
     """Write a text, or its pieces as they are made, to stdout and return the command's exit code: PARTIAL in place of
-    DONE where it could not be written. The command is complete at this point: a failure to print its result must not
-    look like a failure of the command."""
+    DONE where it could not be written.
+
+    The command is complete at this point: a failure to print its result must not look like a failure of the command.
+    """
     try:
         for piece in (text,) if isinstance(text, str) else text:
             sys.stdout.write(piece)

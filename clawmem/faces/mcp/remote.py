@@ -275,6 +275,7 @@ class _HurriedConnection(H11Protocol):
 
 def serve(runtime: Runtime, host: str, port: int, public_url: str | None, started: Callable[[str], None]) -> None:
     """Serve the tools of one vault until Ctrl-C, SIGTERM or SIGHUP, and give the address for clients to `started`.
+
     `public_url` is where a tunnel or a proxy is reached. Raise Refused if the port is taken."""
     runtime = runtime.for_clients()
     runtime.for_agent(UNNAMED_AGENT).vault()  # refuses a vault that no agent uses

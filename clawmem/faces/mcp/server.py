@@ -35,9 +35,11 @@ _LIST = Path(__file__).with_name("tools.json")
 
 
 def serve(o: IO[bytes], out: IO[bytes], runtime_for: Callable[[str], Runtime], state: Path | None = None) -> int:
-    """Answer the messages of one client until its input ends, and return how many there were. `runtime_for` makes the
-    runtime of one call, for an agent with the id that is given to it: each call sees the settings and the clock of its
-    own time. Meanwhile the hooks of the vault with the state folder `state` are answered."""
+    """Answer the messages of one client until its input ends, and return how many there were.
+
+    `runtime_for` makes the runtime of one call, for an agent with the id that is given to it: each call sees the
+    settings and the clock of its own time. Meanwhile the hooks of the vault with the state folder `state` are answered.
+    """
 
     # A short command needs no collection, but this process lives for long. By the default it would collect several
     # times in each call, which is a quarter of what a call takes.
@@ -282,9 +284,10 @@ def _name_of(client: Any) -> str | None:
 
 @contextmanager
 def beside_hooks(source: IO[bytes], state: Path, prepare: Callable[[], None]) -> Iterator[IO[bytes]]:
-    """Yield the same input, which answers the hooks of a vault while it waits for data. `state` is the vault's state
-    folder; `prepare` is called before each hook. Where no socket can be made, such as below a path that is too long for
-    its name, the input is yielded as it is."""
+    """Yield the same input, which answers the hooks of a vault while it waits for data.
+
+    `state` is the vault's state folder; `prepare` is called before each hook. Where no socket can be made, such as
+    below a path that is too long for its name, the input is yielded as it is."""
     path = state / f"{PREFIX}{os.getpid()}{ENDING}"
     path.unlink(missing_ok=True)  # in a container a process often has the number of one that was killed
     before, listener = os.umask(0o177), None

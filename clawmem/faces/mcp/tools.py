@@ -151,8 +151,9 @@ def tool_list() -> list[dict[str, Any]]:
 
 
 def call_tool(name: str, arguments: Mapping[str, Any], runtime: Runtime) -> str:
-    """Call a tool and return its answer as text, which is marked where it came out of the memory. Raises InvalidInput,
-    with the parameters that the tool has, where the arguments do not fit it."""
+    """Call a tool and return its answer as text, which is marked where it came out of the memory.
+
+    Raises InvalidInput, with the parameters that the tool has, where the arguments do not fit it."""
     tool = TOOLS[name]
     command = _command(tool)
     taken = {parameter.name: parameter for parameter in command.parameters if parameter.name in tool.takes}

@@ -37,8 +37,10 @@ def filter_of(
     until: str | None = None,
     reach: Reach | None = None,
 ) -> FactFilter:
-    """The filter for some options; an agent sees the global facts and its own. Raises InvalidInput where one is empty,
-    and what `entity_asked` does where the entity is not one of this vault."""
+    """The filter for some options; an agent sees the global facts and its own.
+
+    Raises InvalidInput where one is empty, and what `entity_asked` does where the entity is not one of this vault.
+    """
     if caller.agent is not None:
         from clawmem.memory.permission import check_reads
 

@@ -16,8 +16,9 @@ class Parameter(NamedTuple):
 
     `least` and `most` bound a number. `choices` are all the words it takes, maybe each with its meaning; `{choices}` in
     its help is replaced by them. `completes` names the kind of value that a shell offers where there is no such list
-    (`clawmem.faces.cli.complete`). Of a `stdin` one, the value `-` stands for the text that comes in on stdin. `kind`
-    is str, int, float or bool, and a `repeated` one gives a list."""
+    (`clawmem.faces.cli.complete`). Of a `stdin` one, the value `-` stands for the text that comes in on stdin.
+    `kind` is str, int, float or bool, and a `repeated` one gives a list.
+    """
 
     help: str
     flags: tuple[str, ...] = ()

@@ -68,8 +68,10 @@ def _text(data: bytes, name: str, hint: str) -> str:
 
 @contextmanager
 def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
-    """A file, or all of stdin where the argument is `-`, to be read in pieces and from its beginning again. What comes
-    through a pipe is kept in a temporary file first: a slow writer does not block other commands."""
+    """A file, or all of stdin where the argument is `-`, to be read in pieces and from its beginning again.
+
+    What comes through a pipe is kept in a temporary file first: a slow writer does not block other commands.
+    """
     o = call.stdin() if argument == "-" else _open(argument)
     if o is None:
         raise InvalidInput("There is no input on stdin.", "Pipe it in: `clawmem ingest - < chat.jsonl`.")
@@ -165,8 +167,10 @@ class ReadFiles(dict[str, str]):
 
 def read_files(path: Path) -> ReadFiles:
     """Return the Markdown and JSON files of a folder, or the one file. Links are not followed out of the folder.
+
     Raise NotFound if there is nothing at the path, StorageFailed if it cannot be read, InvalidInput for a pipe or a
-    device."""
+    device.
+    """
     found = ReadFiles()
     try:
         check_plain(path)
@@ -233,8 +237,10 @@ def unpacked(archive: ZipFile, name: str) -> Iterator[bytes]:
 
 
 def write_folder(folder: Path, files: Mapping[str, str], force: bool) -> None:
-    """Write files into a folder, each in one step. Without `force`, the folder must be new or empty. Raise Refused if
-    something is in the way, StorageFailed if the folder cannot be written."""
+    """Write files into a folder, each in one step. Without `force`, the folder must be new or empty.
+
+    Raise Refused if something is in the way, StorageFailed if the folder cannot be written.
+    """
     try:
         if folder.exists() and any(folder.iterdir()) and not force:
             raise Refused(f"{folder} already exists.", "Name another place, or use --force.")
@@ -249,8 +255,10 @@ def write_folder(folder: Path, files: Mapping[str, str], force: bool) -> None:
 
 
 def write_lines(file: Path, lines: Iterable[str], force: bool) -> int:
-    """Write a file line by line, in one step at the end; returns the number of lines. Raise Refused if the file exists
-    and `force` is not set, StorageFailed if it cannot be written."""
+    """Write a file line by line, in one step at the end; returns the number of lines.
+
+    Raise Refused if the file exists and `force` is not set, StorageFailed if it cannot be written.
+    """
     if file.exists() and not force:
         raise Refused(f"{file} already exists.", "Name another place, or use --force.")
     half, number = file.with_name(f".{file.name}.{os.getpid()}"), 0

@@ -99,8 +99,10 @@ def place_of(fact: Fact, event: Event | None) -> str | None:
 
 
 def event_warning(event: Event, is_order: bool | None = None) -> str:
-    """The same of something said, to be put behind it; empty where there is nothing to know. `is_order` says whether it
-    reads as an order; if it is None, the text is checked."""
+    """The same of something said, to be put behind it; empty where there is nothing to know.
+
+    `is_order` says whether it reads as an order; if it is None, the text is checked.
+    """
     remarks = [OUTSIDE_WARNING] if trust_limit(event) == EXTERNAL else []
     if quarantined_event(event) if is_order is None else is_order:
         remarks.append(f"quarantined: {quarantine_reason(event)}")

@@ -250,8 +250,9 @@ def _moved_files(work: WriteScope, old: str, new: str) -> tuple[dict[str, bytes 
 
 
 def _renamed_page(page: str, old: str, new: str, today: str) -> tuple[str, str]:
-    """Return the page of an entity under its new name, and its title. A title that was made from the old name is made
-    from the new name. The old title becomes an alias."""
+    """Return the page of an entity under its new name, and its title.
+
+    A title that was made from the old name is made from the new name. The old title becomes an alias."""
     front, rest = split_front_matter(page)
     known = parse_yaml(front, summary_path(old)) if front else {}
     known = known if isinstance(known, dict) else {}
@@ -299,9 +300,11 @@ _WORDS = ("fact", "subject", "object")
 
 
 def merge_entities(vault: Vault, name: str, into: str, caller: Caller) -> EntityChange:
-    """Move the facts and the text of one entity to another. Its path, title and aliases become aliases of that one. If
-    its title tells it from a namesake, its facts get the title of the other, so that both have the same subject. Raise
-    NotFound if one of them does not exist, and InvalidInput if they are of different owners."""
+    """Move the facts and the text of one entity to another. Its path, title and aliases become aliases of that one.
+
+    If its title tells it from a namesake, its facts get the title of the other, so that both have the same subject.
+    Raise NotFound if one of them does not exist, and InvalidInput if they are of different owners.
+    """
     with writing(vault, caller, "entity merge") as work:
         old, new = find_entity(work.index, name, caller), find_entity(work.index, into, caller)
         if old == new:
@@ -371,8 +374,10 @@ _PEOPLE = "areas/people"
 
 
 def name_user_entity(vault: Vault, caller: Caller, dry_run: bool = False) -> EntityChange | None:
-    """Move the facts about `the user` to the entity of the user's name; the former name becomes an alias. Return None
-    if the user has no name or nothing is known of `the user`. With `dry_run` nothing is written."""
+    """Move the facts about `the user` to the entity of the user's name; the former name becomes an alias.
+
+    Return None if the user has no name or nothing is known of `the user`. With `dry_run` nothing is written.
+    """
     name = vault.settings.words("user.name")
     target = f"{_PEOPLE}/{slug(name)}"
     if not slug(name) or target == UNNAMED or normal(name) == "user":

@@ -48,9 +48,11 @@ _LONGEST_NAME = 4
 
 
 def resolve_entity(index: Index, text: str, caller: Caller) -> str:
-    """Return the entity for a text; the entity may be new. The text is a current or former path, an alias, a title, the
-    last part of a path, or `@/...` in the workspace of the calling agent. Raise InvalidInput if it matches several
-    entities, or none and is not a valid name."""
+    """Return the entity for a text; the entity may be new.
+
+    The text is a current or former path, an alias, a title, the last part of a path, or `@/...` in the workspace of
+    the calling agent. Raise InvalidInput if it matches several entities, or none and is not a valid name.
+    """
     return _find_known(index, text, caller) or check_new_name(expand_own(text, caller))
 
 
@@ -75,8 +77,10 @@ def _refuse_unread(index: Index, text: str, name: str) -> None:
 
 
 def find_readable_entity(vault: Vault, text: str, caller: Caller) -> str:
-    """Return the entity that a reader names, after a permission check. In a vault of the past, a later name of the
-    entity works too. Raise like find_entity and check_may_read."""
+    """Return the entity that a reader names, after a permission check.
+
+    In a vault of the past, a later name of the entity works too. Raise like find_entity and check_may_read.
+    """
     try:
         found = run_query(vault, lambda index: find_entity(index, text, caller))
     except NotFound:
@@ -229,8 +233,10 @@ class FactMove(NamedTuple):
 
 
 def move_writes(work: WriteScope, moves: Iterable[FactMove]) -> dict[str, bytes | None]:
-    """Return the files in which each fact stands in its target, and no longer in another entity. A target that does not
-    exist is created. A place of candidates without facts is removed."""
+    """Return the files in which each fact stands in its target, and no longer in another entity.
+
+    A target that does not exist is created. A place of candidates without facts is removed.
+    """
     facts: dict[str, dict[str, Fact]] = {}
     writes: dict[str, bytes | None] = {}
 

@@ -44,8 +44,10 @@ class FoldResult(NamedTuple):
 
 
 def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldResult:
-    """Add the access journal to the counts of the facts. An archived fact that was accessed becomes active again, in a
-    second commit that names it. Accesses to facts in unreadable files stay in the journal."""
+    """Add the access journal to the counts of the facts.
+
+    An archived fact that was accessed becomes active again, in a second commit that names it. Accesses to facts in
+    unreadable files stay in the journal."""
     if dry_run:
         return FoldResult(len(count_accesses(unfolded_accesses(vault))))
     if not unfolded_accesses(vault):
@@ -145,6 +147,7 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
 
 def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
     """Make an archived fact active again. This counts as an access, else the next heartbeat would archive it again.
+
     Raise NotFound or AmbiguousId for the reference, and Refused if the fact is superseded or retracted."""
     with writing(vault, caller, "restore") as work:
         placed = find_fact(work.index, reference)

@@ -77,6 +77,7 @@ def confirm(
     vault: Vault, reference: str, caller: Caller, review_by: str | None = None, reason: str | None = None
 ) -> ReviseResult:
     """Record that a person confirms a fact as it is: it is not in doubt any more, until a premise changes again.
+
     `review_by` is the next day for review; one that has passed is removed. An agent's fact counts as reviewed. Raise
     Refused if the fact is not current, InvalidInput for a day that has passed."""
     day = _coming_day(review_by, caller) if review_by is not None else None
@@ -103,9 +104,10 @@ def set_check(vault: Vault, reference: str, check: ClaimCheck | None, caller: Ca
 def deprecate(
     vault: Vault, reference: str, new: str, until: str, caller: Caller, reason: str | None = None
 ) -> ReviseResult:
-    """Announce that another fact replaces a fact: it is labelled up to and with a day, and archived after it. An agent
-    that deprecates what a person stated files a proposal. Raise InvalidInput for a day that has passed or for the same
-    fact, Refused if one of the facts is not current."""
+    """Announce that another fact replaces a fact: it is labelled up to and with a day, and archived after it.
+
+    An agent that deprecates what a person stated files a proposal. Raise InvalidInput for a day that has passed or for
+    the same fact, Refused if one of the facts is not current."""
     day = _coming_day(until, caller)
     with writing(vault, caller, "deprecate") as work:
         placed, instead = _current(work, reference), _current(work, new)
@@ -174,9 +176,11 @@ def on_deprecation(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedF
 def run_checks(
     vault: Vault, caller: Caller, reference: str | None, answer: Answer, folder: Path, dry_run: bool = False
 ) -> ClaimTests:
-    """Run the check of one claim, or of every current claim that has one. A claim whose check fails is flagged, and a
-    proposal to withdraw it is filed once; a flag is removed when the check passes. A command runs in `folder`, and only
-    if a person allowed it there. Raise InvalidInput if the named claim has no check."""
+    """Run the check of one claim, or of every current claim that has one.
+
+    A claim whose check fails is flagged, and a proposal to withdraw it is filed once; a flag is removed when the check
+    passes. A command runs in `folder`, and only if a person allowed it there. Raise InvalidInput if the named claim has
+    no check."""
     tests = [
         _tested(vault, placed, answer, folder)
         for placed in run_query(vault, lambda index: _held(index, reference, caller))

@@ -128,7 +128,8 @@ def plan_forgetting(
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
     `read` reads a file of the vault. All facts of an `entity` are meant. With `everywhere`, what is no longer current
-    or was hidden before is meant, too."""
+    or was hidden before is meant, too.
+    """
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
         for other_proposal in read_proposals(work.vault).proposals
@@ -345,8 +346,10 @@ def _telling(
     said: Mapping[tuple[str, ...], Collection[str]],
 ) -> tuple[str, ...]:
     """Return the words of the first wording of a target that name something known. `said` are the messages that are
-    meant by words that name somebody, by the words. Of a request, one common word names nothing if many facts and
-    messages have it, and "Ewa's number" does not mean all that was said of Ewa."""
+    meant by words that name somebody, by the words.
+
+    Of a request, one common word names nothing if many facts and messages have it, and "Ewa's number" does not mean all
+    that was said of Ewa."""
     for wording in target:
         every = telling_words(wording)
         if every in said and all(map(is_name, every)):

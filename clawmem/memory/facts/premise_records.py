@@ -89,8 +89,9 @@ class PremiseView:
 
 
 def with_records(work: WriteScope, changes: Sequence[Change]) -> list[Change]:
-    """Return the changes, each with the records of the facts whose premises it changes, and note these facts. An
-    unreadable file is left as it is; the heartbeat corrects it when it can be read again."""
+    """Return the changes, each with the records of the facts whose premises it changes, and note these facts.
+
+    An unreadable file is left as it is; the heartbeat corrects it when it can be read again."""
     items: list[Change] = []
     later: dict[str, dict[str, Fact]] = defaultdict(dict)
     view: PremiseView | None = None

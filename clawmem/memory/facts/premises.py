@@ -40,6 +40,7 @@ class PremisesResult(NamedTuple):
 
 def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> PremisesResult:
     """Archive deprecated facts whose last day has passed, and correct every record of changed premises, in one commit.
+
     Records become wrong where a day for review passes, a person edits a file, or two machines merge."""
     today = stamp(caller.now)[:10]
 
@@ -106,8 +107,9 @@ class FutureValuesResult(NamedTuple):
 
 
 def apply_future_values(vault: Vault, caller: Caller, dry_run: bool = False) -> FutureValuesResult:
-    """Supersede the facts whose announced replacement is now valid, in one commit. If the replacement was withdrawn,
-    the end date of the old fact is removed."""
+    """Supersede the facts whose announced replacement is now valid, in one commit.
+
+    If the replacement was withdrawn, the end date of the old fact is removed."""
     with writing(vault, caller, "settle", dry_run=dry_run) as work:
         planner = _FutureValuePlanner(work)
         for other_placed in sorted(

@@ -101,9 +101,11 @@ class _AffectedRecords(NamedTuple):
 def redact(
     vault: Vault, what: RedactTarget, caller: Caller, reason: str | None = None, dry_run: bool = False
 ) -> RedactResult:
-    """Remove a secret from the history and from all files beside it, then search for it everywhere. Raise NotFound if
-    nothing contains the text, Refused for a pulled fact that is not retracted, and Refused or NeedsDecision if the
-    history cannot be rewritten completely."""
+    """Remove a secret from the history and from all files beside it, then search for it everywhere.
+
+    Raise NotFound if nothing contains the text, Refused for a pulled fact that is not
+    retracted, and Refused or NeedsDecision if the history cannot be rewritten completely.
+    """
     reason = allowed(vault.settings, reason, "The reason") if reason else None
     if caller.session:
         caller = caller._replace(session=allowed_name(vault.settings, caller.session, "The session"))

@@ -461,8 +461,9 @@ class FactPlanner:
 
 
 def given_trust(fact: Fact, caller: Caller) -> tuple[str | None, tuple[str, ...]]:
-    """Return the trust of a draft, at most that of the caller, and a notice if the draft has more. An agent cannot
-    speak as a person. The facts of an unattended run have the trust of what they come from."""
+    """Return the trust of a draft, at most that of the caller, and a notice if the draft has more.
+
+    An agent cannot speak as a person. The facts of an unattended run have the trust of what they come from."""
     if caller.agent is None or caller.unattended or fact.trust != "user":
         return fact.trust, ()
     return "agent", (f"stored with trust agent, not user: {caller.agent} is an agent, and only a person speaks as one",)
@@ -483,9 +484,11 @@ def with_identity(fact: Fact, caller: Caller, fact_id: str) -> Fact:
 def _resolve_references(
     work: WriteScope, fact: Fact, known: Collection[str], days: "Days"
 ) -> tuple[Fact, list[str]]:  # fmt: skip
-    """Return the fact with its evidence quoted and with full ids and entity names, and notices. There is one notice for
-    each related entity that does not exist. `known` are entities that the same act creates. Raise NotFound if an event
-    or a fact does not exist, InvalidInput if the event does not contain the quote."""
+    """Return the fact with its evidence quoted and with full ids and entity names, and notices.
+
+    There is one notice for each related entity that does not exist. `known` are entities that the same act creates.
+    Raise NotFound if an event or a fact does not exist, InvalidInput if the event does not contain the quote.
+    """
     from clawmem.memory.history.why import with_evidence
 
     fact = _without_quoted_secret(work, with_evidence(work.vault, work.index, fact, days))

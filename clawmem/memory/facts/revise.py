@@ -75,9 +75,10 @@ class ReviseResult(NamedTuple):
 def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
     """Replace an active fact by a newer one. The old fact is valid until the new one begins.
 
-    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. If an
-    active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused if
-    the old fact is not active."""
+    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. If
+    an active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused
+    if the old fact is not active.
+    """
     safe = without_secrets(vault, draft)
     with writing(vault, caller, "supersede") as work:
         old, entity = _active_fact(work, reference)
@@ -114,8 +115,9 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
-    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it. An agent only
-    proposes that for what a person stated."""
+    """Withdraw a fact that was not true. It stays in its file with the reason, but no answer contains it.
+
+    An agent only proposes that for what a person stated."""
     with writing(vault, caller, "retract") as work:
         placed = _found(work, reference)
         if placed.fact.status == RETRACTED:
@@ -249,9 +251,10 @@ def link(
     reason: str | None = None,
     instead: str | None = None,
 ) -> ReviseResult:
-    """Link one fact to another; `instead` is the target of a link of this type that the new one replaces. The link
-    types `supersedes` and `merges` have their own verbs. A link that says that two current facts contradict each other
-    asks a person which of them is true, in the same commit."""
+    """Link one fact to another; `instead` is the target of a link of this type that the new one replaces.
+
+    The link types `supersedes` and `merges` have their own verbs. A link that says that two current facts contradict
+    each other asks a person which of them is true, in the same commit."""
     check_link_kind(kind)
     with writing(vault, caller, "link") as work:
         placed = _found(work, reference)
@@ -333,8 +336,10 @@ def _filed(
 
 
 def _reserved(work: WriteScope, olds: Sequence[PlacedFact]) -> QuarantineReason | None:
-    """Return why an agent may not change these facts without a person, or None. A person stated one of them, and it is
-    in a conflict that waits for a person, or `review.routes` names who decides."""
+    """Return why an agent may not change these facts without a person, or None.
+
+    A person stated one of them, and it is in a conflict that waits for a person, or `review.routes` names who decides.
+    """
     stated = [placed for placed in olds if _is_of_person(work, placed.fact)]
     if not stated:
         return None

@@ -83,8 +83,10 @@ class _RevokePlan(NamedTuple):
 def revoke(
     vault: Vault, origin: RevokeOrigin, caller: Caller, reason: str | None = None, dry_run: bool = False
 ) -> RevokeResult:
-    """Withdraw the facts, reject the proposals and exclude the events of an origin. Raise InvalidInput if no origin is
-    given, NotFound if nothing came from it."""
+    """Withdraw the facts, reject the proposals and exclude the events of an origin.
+
+    Raise InvalidInput if no origin is given, NotFound if nothing came from it.
+    """
     if not any(origin):
         raise InvalidInput(
             "Neither a fact nor an origin is given.",

@@ -54,8 +54,10 @@ class RivalValueFinder:
         self._claimed: dict[str, dict[tuple[str, ...], list[tuple[Fact, Claim]]]] = {}
 
     def find(self, fact: Fact, entity: str, known: Sequence[Fact]) -> tuple[Fact, ...]:
-        """Return the current facts that a new one stands against, oldest first. `known` are the facts of its entity
-        without the new one; they are read by their words too."""
+        """Return the current facts that a new one stands against, oldest first.
+
+        `known` are the facts of its entity without the new one; they are read by their words too.
+        """
         found = self._by_value(fact, entity, known)
         found += [by_word for by_word in self._by_words(fact, entity, known) if by_word not in found]
         return tuple(sorted(found, key=lambda other_fact: (other_fact.timestamp, other_fact.id)))
@@ -143,9 +145,10 @@ class RivalValueFinder:
 
 
 def strategy_for(work: WriteScope, fact: Fact, relation: str | None, rivals: Sequence[Fact]) -> tuple[str, str]:
-    """Return the strategy for the conflicts of a fact, and what sets it: its relation, else its workflow. Where neither
-    does, a later value from the same voice or a more trusted one wins, if the relation has values that are replaced;
-    else a person is asked."""
+    """Return the strategy for the conflicts of a fact, and what sets it: its relation, else its workflow.
+
+    Where neither does, a later value from the same voice or a more trusted one wins, if the relation has values that
+    are replaced; else a person is asked."""
     try:
         entry = work.vault.catalog.predicates.get(relation or "")
     except ClawmemError:

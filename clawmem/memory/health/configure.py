@@ -80,6 +80,7 @@ class SettingsProposal(NamedTuple):
 
 def proposed_settings(vault: Vault) -> SettingsProposal:
     """Return what `accept_settings` would set. All files are read again, because cached values may be of another vault.
+
     Raise the problem of a settings file, for example Unreadable."""
     if vault.vault_settings.unread is not None:
         raise vault.vault_settings.unread
@@ -106,9 +107,11 @@ def _settings_of_copy(vault: Vault) -> Settings:
 
 
 def accept_settings(vault: Vault, wanted: SettingsProposal) -> str:
-    """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file. The
-    commits of a vault from elsewhere stay another's: `review trust` accepts their authors. Later changes of the
-    suggestions have no effect."""
+    """Copy the suggested values to this machine, and record the vault as accepted. Return the name of the file.
+
+    The commits of a vault from elsewhere stay another's: `review trust` accepts their authors.
+    Later changes of the suggestions have no effect.
+    """
     place, wait = local_settings_file(vault), vault.settings.number("lock.wait_seconds")
     write_values(place, {difference.key: difference.suggested for difference in wanted.differences}, wait)
     if not wanted.accepted:
@@ -149,8 +152,9 @@ def check_accepted(vault: Vault) -> None:
 
 
 def write_values(place: SettingsFile, values: Mapping[str, Value], wait: float) -> Mapping[str, Value]:
-    """Write values to a local settings file and return its former values. Comments are kept. Nothing is written if no
-    value changes. Raise the problems of the file, except those of the replaced values."""
+    """Write values to a local settings file and return its former values. Comments are kept.
+
+    Nothing is written if no value changes. Raise the problems of the file, except those of the replaced values."""
     try:
         with settings_lock(place, wait):
             text = read_settings_text(place) or ""
@@ -243,8 +247,9 @@ def change_setting(vault: Vault, caller: Caller, key: str, text: str, shared: bo
 
 
 def change_user_setting(environment: Mapping[str, str], caller: Caller, key: str, text: str) -> SettingChange:
-    """Set a local setting for all vaults of this user. The value of a single vault has precedence. Raise Refused for a
-    shared setting."""
+    """Set a local setting for all vaults of this user. The value of a single vault has precedence.
+
+    Raise Refused for a shared setting."""
     named, new = _parsed(DEFAULTS, key, text)
     if named.key not in LOCAL:
         raise Refused(f"{named.key} is a shared setting of the vault, not a local one.", "Leave out --user.")
@@ -329,8 +334,9 @@ def _value_of(settings: Settings, key: str) -> Value:
 
 
 def _revert_invalid_edit(vault: Vault, caller: Caller, key: str) -> list[str]:
-    """Revert a hand edit that made the value of the key invalid, and return a notice. Other edits are kept. If HEAD
-    itself has an invalid value, the new commit replaces it."""
+    """Revert a hand edit that made the value of the key invalid, and return a notice. Other edits are kept.
+
+    If HEAD itself has an invalid value, the new commit replaces it."""
     if key not in vault.vault_settings.wrong:
         return []
     check_may_write(vault, caller, [FILE], "config")

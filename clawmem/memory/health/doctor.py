@@ -164,9 +164,11 @@ class Diagnosis(NamedTuple):
 
 
 def doctor(vault: Vault, caller: Caller, *, fix: bool = False, full: bool = False) -> Diagnosis:
-    """Check the vault. What an earlier check found without a problem, and is unchanged, is only compared with the rest.
-    With `full`, everything is read, git checks every object too, and nothing is skipped to save time. With `fix`, the
-    vault is checked again after the repair, so a problem counts as fixed only if it does not exist any more."""
+    """Check the vault.
+
+    What an earlier check found without a problem, and is unchanged, is only compared with the rest. With `full`,
+    everything is read, git checks every object too, and nothing is skipped to save time. With `fix`, the vault is
+    checked again after the repair, so a problem counts as fixed only if it does not exist any more."""
     before = _examine(vault, full, caller.now)
     if not fix or not any(problem.fixable for problem in before.problems):
         return before

@@ -59,8 +59,11 @@ _WAIT_SECONDS = 10.0
 
 
 def repair(vault: Vault, caller: Caller, problems: Sequence[HealthProblem]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Repair the fixable problems. Return the commits, oldest first, and notices. The start of the transaction removes
-    stale locks and completes an interrupted change. If the vault cannot be changed, a notice says why."""
+    """Repair the fixable problems. Return the commits, oldest first, and notices.
+
+    The start of the transaction removes stale locks and completes an interrupted change. If the vault cannot be
+    changed, a notice says why.
+    """
     wanted = [other_problem for other_problem in problems if other_problem.fixable]
     finished: tuple[str, ...] = ()
     try:

@@ -54,9 +54,10 @@ class Comparison(NamedTuple):
 def compare(vault: Vault, caller: Caller, older: str | None = None, newer: str | None = None) -> Comparison:
     """Compare two points in time. Each is a commit, or a date, which means the last commit at or before it.
 
-    A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21. `newer`
-    defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault; if nothing
-    changed on that day, to the parent of `newer`. Raise NotFound if the history begins later."""
+    A day without a time means its end: to see what changed on 2026-11-21, compare 2026-11-20 with 2026-11-21.
+    `newer` defaults to HEAD. `older` defaults to one day before `newer`, or to the first commit of a younger vault;
+    if nothing changed on that day, to the parent of `newer`. Raise NotFound if the history begins later.
+    """
     with open_history(vault) as history:
         last = history.at(newer, caller.now) if newer else history.named("HEAD")
         if last is None:
@@ -155,7 +156,8 @@ def _notes(data: bytes) -> Iterable[object]:
 class PastVault(NamedTuple):
     """The vault as it was at a revision, and a caller with the clock of that time.
 
-    Every reading act accepts these two in place of the current vault and caller."""
+    Every reading act accepts these two in place of the current vault and caller.
+    """
 
     vault: VaultAt
     caller: Caller
@@ -167,8 +169,9 @@ def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
     """Open the vault at a commit, a unique commit prefix, a tag or a date.
 
     A date means the last commit at or before it. The clock of the result is the time of the commit, or the end of the
-    given date, but never later than now. Raise NotFound if the branch has no such commit or begins later, AmbiguousId
-    for a prefix of several commits, and InvalidInput for an impossible date."""
+    given date, but never later than now. Raise NotFound if the branch has no such commit or begins later,
+    AmbiguousId for a prefix of several commits, and InvalidInput for an impossible date.
+    """
     point = point_at(vault, text, caller.now)
     if point is None:
         raise before_first_commit(vault, text)

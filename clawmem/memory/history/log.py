@@ -52,8 +52,9 @@ class LogResult(NamedTuple):
 
 
 def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> LogResult:
-    """Return the history of the vault, or of the entity or fact that `about` names. Raise NotFound if there is neither,
-    AmbiguousId, or NotPermitted for the entity of another agent."""
+    """Return the history of the vault, or of the entity or fact that `about` names.
+
+    Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
     result = run_query(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
 
@@ -121,8 +122,9 @@ def fact_history(
     """Return the commits that changed each fact, oldest first. Access folds count only with `include_folds`.
 
     Commits of clawmem name their facts in trailers. Commits of people do not, so for them the files in `wanted` are
-    compared. If both ways find nothing, the text of all commits is searched. The first commit of a shallow clone adds
-    every fact, so only its trailers count."""
+    compared. If both ways find nothing, the text of all commits is searched. The first commit of a shallow clone
+    adds every fact, so only its trailers count.
+    """
     found: dict[str, dict[str, HistoryEntry]] = {fact_id: {} for fact_id in wanted}
     patterns = [trailer_pattern(key, fact_id) for fact_id in wanted for key in ("Fact", "Supersedes")]
     for entry in history.entries(HistoryFilter(grep=patterns)):
@@ -162,8 +164,9 @@ def _add_unnamed_commits(
 
 
 def shallow_starts(history: History, wanted: Mapping[str, Sequence[str]]) -> dict[str, HistoryEntry]:
-    """Return the first commit of a shallow clone for each fact that existed there. The commit that recorded such a fact
-    is not in this clone. `wanted` gives the possible files of each fact."""
+    """Return the first commit of a shallow clone for each fact that existed there.
+
+    The commit that recorded such a fact is not in this clone. `wanted` gives the possible files of each fact."""
     found: dict[str, HistoryEntry] = {}
     for name in shallow_commits(history.vault):
         record = history.vault.contents_at(name, dict.fromkeys(path for each in wanted.values() for path in each))
@@ -219,8 +222,9 @@ class RemovedFact(NamedTuple):
 
 
 def find_removed_fact(index: Index, history: History, reference: str) -> RemovedFact:
-    """Return the removed fact with this id or unique prefix. Raise NotFound if the history has no such fact,
-    PossiblyUnreadable if it may be in a file that cannot be read."""
+    """Return the removed fact with this id or unique prefix.
+
+    Raise NotFound if the history has no such fact, PossiblyUnreadable if it may be in a file that cannot be read."""
     refuse_if_unreadable(index, f"the id '{reference}'")
     fact_id = resolve_fact(index, history, reference)
     paths = paths_of_fact(index, history, fact_id)
@@ -234,8 +238,9 @@ def find_removed_fact(index: Index, history: History, reference: str) -> Removed
 
 
 def facts_at(vault: Vault, commit: str | None, paths: Iterable[str]) -> tuple[dict[str, tuple[Fact, ...]], list[str]]:
-    """Return the facts in files of a commit by path, and a notice for each file that does not parse. A commit of None
-    means the state before the first commit: no facts."""
+    """Return the facts in files of a commit by path, and a notice for each file that does not parse.
+
+    A commit of None means the state before the first commit: no facts."""
     contents = vault.contents_at(commit, paths) if commit else {}
     facts: dict[str, tuple[Fact, ...]] = {}
     problems: list[str] = []

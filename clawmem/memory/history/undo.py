@@ -56,7 +56,8 @@ def undo(vault: Vault, reference: str | None, caller: Caller, dry_run: bool = Fa
     heartbeat did to a fact afterwards is never the change that is undone.
 
     Raise NotFound, and Refused if a later change, or a fact that points at a removed one, prevents it. The message
-    names the obstacle. A dry run writes nothing and takes no lock."""
+    names the obstacle. A dry run writes nothing and takes no lock.
+    """
     if dry_run:
 
         def previewed(index: Index) -> UndoResult:

@@ -64,8 +64,9 @@ class WhyResult(NamedTuple):
 
 
 def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult:
-    """Explain the fact with this id or unique prefix, also one that was removed. Raise NotFound, AmbiguousId, and
-    NotPermitted if the fact belongs to another agent."""
+    """Explain the fact with this id or unique prefix, also one that was removed.
+
+    Raise NotFound, AmbiguousId, and NotPermitted if the fact belongs to another agent."""
     return run_query(vault, lambda index: _why(vault, index, reference, caller), one_state=False)
 
 
@@ -191,9 +192,11 @@ def find_event(vault: Vault, index: Index, event_id: str, days: Days | None = No
 
 
 def with_evidence(vault: Vault, index: Index, fact: Fact, days: Days | None = None) -> Fact:
-    """Return the fact with the span of its quote in the cited event. Without a quote the whole text is quoted. `days`
-    keeps the ledgers between calls. Raise NotFound if the event does not exist, InvalidInput if it does not contain the
-    quote."""
+    """Return the fact with the span of its quote in the cited event. Without a quote the whole text is quoted.
+
+    `days` keeps the ledgers between calls. Raise NotFound if the event does not exist, InvalidInput if it does not
+    contain the quote.
+    """
     if fact.source_event is None:
         return fact
     event = find_event(vault, index, fact.source_event, days)

@@ -71,8 +71,9 @@ def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> b
 
 
 def _conflicts(work: WriteScope, known: Mapping[str, Fact], new: Mapping[str, Fact]) -> dict[str, list[str]]:
-    """Return the ids of the facts that each known fact is in conflict with, by id. The index does not have the changed
-    facts `new` yet: what these settle is left out."""
+    """Return the ids of the facts that each known fact is in conflict with, by id.
+
+    The index does not have the changed facts `new` yet: what these settle is left out."""
     rows = rows_of_ids(work.index, list(known))
     if not rows:
         return {}
@@ -117,7 +118,8 @@ def sections(
 
     Facts of one project, facts from outside, facts that are over at `now` (ISO 8601 UTC), and plans without a day that
     were made long before are left out. `against` are the ids of the facts that a fact is in conflict with, by id: its
-    line names them, and of facts in conflict that of the highest trust comes first."""
+    line names them, and of facts in conflict that of the highest trust comes first.
+    """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
     known = [fact for fact in known if scope_of(fact) != PROJECT and not is_over(fact, now)]
     decisions = [fact for fact in known if fact.category == "decision"]
@@ -143,8 +145,10 @@ def _is_forgotten(plan: Fact, now: str) -> bool:
 
 def memory_block(parts: Sequence[PageSection], budget: int, count: Count) -> str:
     """Fill the sections in turns until the budget is used, and add the number of lines left out, with a command.
+
     `count` returns an upper bound of a text's tokens. The block stays within `budget`, apart from the remarks on lines
-    left out, which are always added."""
+    left out, which are always added.
+    """
     filled = [part for part in parts if part.lines]
     taken = [0] * len(filled)
     left = budget - sum(

@@ -32,10 +32,12 @@ from clawmem.vault.vault import Vault
 def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     """Update the generated part of every page whose facts changed. The rest of a page is never changed.
 
-    Tiers are computed for the start of the week. Within a week only changed or ended facts change a page; in a new week
-    all pages are updated. The pages of entities with unreadable files, and then the index page too, are not changed.
+    Tiers are computed for the start of the week. Within a week only
+    changed or ended facts change a page; in a new week all pages are updated. The pages of entities with unreadable
+    files, and then the index page too, are not changed.
 
-    The index of the write scope must be at HEAD."""
+    The index of the write scope must be at HEAD.
+    """
     since = week_of(work)
     by_entity: dict[str, list[Fact]] = defaultdict(list)
     for placed in all_facts(work.index):
@@ -70,8 +72,9 @@ def week_of(work: WriteScope) -> datetime:
 
 
 def summary_after(work: WriteScope, name: str, facts: Sequence[Fact], since: datetime) -> bytes | None:
-    """Return the page of an entity with its generated part made of these facts, or None if it does not change. Tiers
-    are those at `since`. Raise Unreadable for a page with conflict markers."""
+    """Return the page of an entity with its generated part made of these facts, or None if it does not change.
+
+    Tiers are those at `since`. Raise Unreadable for a page with conflict markers."""
     path = summary_path(name)
     data = work.read(path)
     if data is None:
@@ -106,8 +109,9 @@ _FACT_ID = re.compile(r"fact_[0-9a-z]+")
 
 
 def pages_after(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
-    """Return the summaries of the changed facts' entities, and MEMORY.md, where their generated parts change. Pages
-    that do not exist, that cannot be read or that the calling agent may not write are left to the heartbeat."""
+    """Return the summaries of the changed facts' entities, and MEMORY.md, where their generated parts change.
+
+    Pages that do not exist, that cannot be read or that the calling agent may not write are left to the heartbeat."""
     changed = list(changed)
     writes: dict[str, bytes | None] = {}
     for entity in dict.fromkeys(placed.entity for placed in changed):

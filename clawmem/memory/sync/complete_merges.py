@@ -46,9 +46,10 @@ class CompletedMerges(NamedTuple):
 
 
 def complete_merges(work: WriteScope, merges: Iterable[GitMerge]) -> CompletedMerges:
-    """Repair what git could not merge: ids and chains across files, moved entities, and contradicting values. Each
-    merge that needs it gets one commit. The commit names the merge, so that other clones skip it. Decisions of a person
-    in the merge are kept. Postponed merges come first."""
+    """Repair what git could not merge: ids and chains across files, moved entities, and contradicting values.
+
+    Each merge that needs it gets one commit. The commit names the merge, so that other clones skip it. Decisions of
+    a person in the merge are kept. Postponed merges come first."""
     commits: list[str] = []
     postponed: list[GitMerge] = []
     wanted = tuple(dict.fromkeys((*read_unfinished_merges(work.vault), *merges)))
@@ -82,8 +83,9 @@ def _complete(work: WriteScope, merge: GitMerge) -> tuple[str, ...]:
 def _committed_and_expected(
     vault: Vault, merge: GitMerge, whole: FullMerge, policy: MergePolicy
 ) -> tuple[Files, Files]:
-    """Return the merged files as the merge commit has them, and as they should be. If a person changed a file during
-    the merge, the expected content includes that change."""
+    """Return the merged files as the merge commit has them, and as they should be.
+
+    If a person changed a file during the merge, the expected content includes that change."""
     paths = sorted(path for path in whole.merged.files if is_owned(path))
     made = vault.contents_at(merge.commit, paths)
     files = {path: whole.merged.files[path] for path in paths}
@@ -95,8 +97,9 @@ def _committed_and_expected(
 
 
 def _merged_alone(path: str, whole: FullMerge, made: bytes | None) -> bytes | None:
-    """Return what git and the driver make of one file alone. Return the committed content if they cannot merge it, or
-    if git followed a moved folder."""
+    """Return what git and the driver make of one file alone.
+
+    Return the committed content if they cannot merge it, or if git followed a moved folder."""
     sides = whole.base.get(path), whole.ours.get(path), whole.theirs.get(path)
     if made in sides[1:]:
         return made
@@ -143,8 +146,10 @@ def _change(work: WriteScope, merge: GitMerge, whole: MergedTree, writes: dict[s
 
 
 def merge_duplicate_ids(work: WriteScope) -> tuple[str, ...]:
-    """Keep each duplicate id in one file, and return the commits. If a fact ended in one file, it ends. Different
-    statements are kept as separate facts. Unreadable files are skipped."""
+    """Keep each duplicate id in one file, and return the commits.
+
+    If a fact ended in one file, it ends. Different statements are kept as separate facts. Unreadable files are
+    skipped."""
     doubled = duplicate_ids(work.index)
     names = sorted({name for places in doubled.values() for name in places})
     if not names:
@@ -181,8 +186,9 @@ def _uniting_change(work: WriteScope, names: Collection[str]) -> Change:
 
 
 def _removed_files(path: str, pages: dict[str, bytes | None], joined: Collection[JoinedId]) -> dict[str, bytes | None]:
-    """Return the deletion of an entity that has no facts left and is the former place of another one. The entity is
-    kept if its page has text that the other page lacks."""
+    """Return the deletion of an entity that has no facts left and is the former place of another one.
+
+    The entity is kept if its page has text that the other page lacks."""
     name = name_of_path(path) or path
     kept = {name_of_path(other_id.kept) or "" for other_id in joined if path in other_id.left}
     page = summary_path(name)

@@ -45,7 +45,8 @@ def connect(
     create one. A path where nothing is becomes a bare repository.
 
     Raise NotPermitted for an agent, Refused for an address that everybody can read, that is on a synced drive or is no
-    vault, or where git has another one, and RemoteFailed if it cannot be reached. Only a new vault is left then."""
+    vault, or where git has another one, and RemoteFailed if it cannot be reached. Only a new vault is left then.
+    """
     if caller.agent is not None or caller.shell is not None:
         raise NotPermitted("Only a person says where a memory is sent to.", PERSON_RUNS)
     _refuse_synced_drive(root)

@@ -63,8 +63,9 @@ class RemoteRemoval(NamedTuple):
 def find_removals(
     vault: Vault, head: str, commit: str, tip: str, files: tuple[Files, Files] | None, reported: Collection[str] = ()
 ) -> tuple[RemoteRemoval, ...]:
-    """Return our facts that were removed or reworded between `head` and `commit`, which includes `tip`. `files` are the
-    changed files before and after, if they are known. The facts in `reported` are left out."""
+    """Return our facts that were removed or reworded between `head` and `commit`, which includes `tip`.
+
+    `files` are the changed files before and after, if they are known. The facts in `reported` are left out."""
     before, after = files or _changed_files(vault, head, commit)
     lost = {removal.fact: (path, removal) for path, removal in _removals(before, after) if removal.fact not in reported}
     return tuple(_with_commits(vault, head, tip, lost)) if lost else ()
@@ -155,8 +156,10 @@ def _catalog(vault: Vault) -> Catalog:
 def plan_merge(
     vault: Vault, commits: tuple[str, str], policy: MergePolicy, common: Sequence[str] | None = None
 ) -> MergePlan:
-    """Merge two commits. `common` are their common ancestors, if they are known already. Raise NeedsDecision if facts
-    cannot be read, or if the policy is `fail` and there is a conflict. Raise Refused for symbolic links."""
+    """Merge two commits. `common` are their common ancestors, if they are known already.
+
+    Raise NeedsDecision if facts cannot be read, or if the policy is `fail` and there is a conflict. Raise Refused for
+    symbolic links."""
     ours, theirs = commits
     bases = [*(common_ancestors(vault, ours, theirs) if common is None else common)] or [EMPTY_TREE]
     found = diff_commits(vault, bases[0], ours, theirs)
@@ -252,8 +255,9 @@ def _entries(found: Versions, merged: MergedTree, sides: tuple[Files, Files, Fil
 
 
 def _with_other_files(vault: Vault, plan: MergePlan, found: Versions, policy: MergePolicy) -> MergePlan:
-    """Add the files that clawmem does not manage to the plan. If both sides changed a file, it is merged as text. If
-    that fails, the other version is stored beside ours."""
+    """Add the files that clawmem does not manage to the plan.
+
+    If both sides changed a file, it is merged as text. If that fails, the other version is stored beside ours."""
     entries, conflicts = dict(plan.entries), list(plan.merged.conflicts)
     for path in sorted(path for path in found.paths if not is_owned(path)):
         base, version, other = (side.get(path) for side in (found.base, found.ours, found.theirs))

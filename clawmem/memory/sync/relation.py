@@ -40,8 +40,10 @@ class HistoryRelation(NamedTuple):
 
 
 def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch) -> HistoryRelation:
-    """Compare our branch at `head` with the remote branch at `tip`. The caller must hold the writer lock. Raise Refused
-    if they have no common ancestor, HistoryRewritten if one is the history before a redaction."""
+    """Compare our branch at `head` with the remote branch at `tip`. The caller must hold the writer lock.
+
+    Raise Refused if they have no common ancestor, HistoryRewritten if one is the history before a redaction.
+    """
     if head == tip:
         return HistoryRelation()
     between = history_distance(vault, head, tip, MAX_SUBJECTS)

@@ -121,9 +121,11 @@ class SyncResult(NamedTuple):
 def sync(vault: Vault, caller: Caller, options: SyncOptions, on_progress: OnProgress | None = None) -> SyncResult:
     """Fetch, merge and push. Repeat up to ATTEMPTS times if others push at the same time.
 
-    `on_progress` gets how far git is. A failed push is not raised: see `problem` in the result. Raise NotFound without
-    a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the policy is `fail`
-    or facts cannot be read, and Locked if others pushed first at every attempt. Merges made here are kept."""
+    `on_progress` gets how far git is. A failed push is not raised: see `problem` in the result. Raise
+    NotFound without a remote, RemoteFailed if the fetch fails, Refused without a common history, NeedsDecision if the
+    policy is `fail` or facts cannot be read, and Locked if others pushed first at every attempt. Merges made here
+    are kept.
+    """
     if caller.agent:
         check_not_read_only(vault, caller)
     vault.check_writable()
@@ -168,6 +170,7 @@ def _clear_stale_locks(vault: Vault, wait: float) -> None:
 
 def _check_suggestions(settings: Settings, options: SyncOptions) -> None:
     """Raise Refused if the vault suggests another remote or branch than the current one and no person has decided.
+
     Either could be the wrong place to send a memory to."""
     record = {"sync.remote": options.remote, "sync.branch": options.branch}
     if not record.keys() & settings.suggested.keys():
@@ -281,8 +284,9 @@ class _SyncRun:
         )
 
     def _delay(self, attempt: int, took: float) -> float:
-        """Return a random delay in seconds, at most the duration of one attempt. The delay gets shorter with each
-        attempt, so that every machine gets its turn."""
+        """Return a random delay in seconds, at most the duration of one attempt.
+
+        The delay gets shorter with each attempt, so that every machine gets its turn."""
         share = int.from_bytes(self.caller.entropy(2)) / 0xFFFF
         return max(_MIN_DELAY, min(_MAX_DELAY, took) * share / attempt)
 

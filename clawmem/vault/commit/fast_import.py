@@ -15,7 +15,9 @@ CLAWMEM_AUTHOR = Author("clawmem", "vault@clawmem")
 
 def import_stream(changes: Sequence[Change], branch: str, parent: str | None, seconds: int) -> bytes:
     """Return a stream that creates one commit per change on top of `parent` (None: the first commit of the vault).
-    `seconds` is the Unix time of the commits. git prints the name of each new commit."""
+
+    `seconds` is the Unix time of the commits. git prints the name of each new commit.
+    """
     blobs, marks = _blobs(changes)
     parts: list[bytes] = [b"feature done\n", *blobs]
     for number, change in enumerate(changes, 1):
@@ -27,9 +29,11 @@ def import_stream(changes: Sequence[Change], branch: str, parent: str | None, se
 
 
 def _blobs(changes: Sequence[Change]) -> tuple[list[bytes], dict[tuple[int, str], int]]:
-    """Return the blobs of all files, and the mark of each blob by change number and path. The versions of a file come
-    one after the other, because git stores each blob as a difference from the previous one. This makes large batches
-    fast."""
+    """Return the blobs of all files, and the mark of each blob by change number and path.
+
+    The versions of a file come one after the other, because git stores each blob as a difference from the previous one.
+    This makes large batches fast.
+    """
     versions: dict[str, list[tuple[int, bytes]]] = {}
     for number, change in enumerate(changes, 1):
         for path, content in change.writes.items():
@@ -98,8 +102,11 @@ def delete_unsigned_ref(vault: Vault) -> None:
 
 
 def sign_commits(vault: Vault, unsigned: Sequence[str], branch: str, parent: str | None) -> tuple[str, ...]:
-    """Sign the commits with the key that git is configured to use, and move the branch to the last one. Return their
-    names. Raise GitFailed, without moving the branch, if git cannot sign or the branch has moved meanwhile."""
+    """Sign the commits with the key that git is configured to use, and move the branch to the last one.
+
+    Return their names. Raise GitFailed, without moving the branch, if git cannot sign or the branch has moved
+    meanwhile.
+    """
     try:
         names: list[str] = []
         for name in unsigned:
@@ -126,8 +133,11 @@ def _signed(vault: Vault, name: str, parent: str | None) -> str:
 
 
 def commit_signed(vault: Vault, identity: Mapping[str, str], arguments: Sequence[str], words: bytes) -> str:
-    """Create one signed commit and return its name. `words` is the message. The program and key come from the user's
-    git configuration, and from the repository's if it was accepted on this machine."""
+    """Create one signed commit and return its name. `words` is the message.
+
+    The program and key come from the user's git configuration, and from the repository's if it was accepted on this
+    machine.
+    """
     try:
         with vault.git.with_environment(identity), vault.git.with_user_config():
             return vault.git.run("commit-tree", *arguments, "-S", "-F", "-", stdin=words).decode().strip()

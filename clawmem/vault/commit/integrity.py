@@ -23,7 +23,9 @@ def head_blobs(vault: Vault, commit: str) -> dict[str, str]:
 
 def altered_files(vault: Vault, in_head: Mapping[str, str], known: Collection[str]) -> list[str]:
     """Return clawmem's files that differ from HEAD although git, which compares times and sizes, sees no change.
-    `known` are the files whose changes git sees. Reads every file. Runs git."""
+
+    `known` are the files whose changes git sees. Reads every file. Runs git.
+    """
     paths = [
         path
         for path in in_head

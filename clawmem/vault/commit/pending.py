@@ -28,7 +28,8 @@ class PendingCommit(NamedTuple):
     """A transaction in progress.
 
     `parent` is the commit that it started from, `paths` are the files it writes, `subject` is that of its last commit,
-    and `consumes` are the state files to delete after the commit."""
+    and `consumes` are the state files to delete after the commit.
+    """
 
     parent: str | None
     paths: tuple[str, ...]
@@ -79,8 +80,10 @@ def clear_pending(vault: Vault) -> None:
 
 @contextmanager
 def locked_index(vault: Vault) -> Iterator[list[str]]:
-    """Lock git's index while the branch moves. Yields notices about stale locks that were removed. If the change is
-    left for the next command to finish, the lock stays."""
+    """Lock git's index while the branch moves. Yields notices about stale locks that were removed.
+
+    If the change is left for the next command to finish, the lock stays.
+    """
     notices = lock_index(vault)
     try:
         yield notices
@@ -91,7 +94,9 @@ def locked_index(vault: Vault) -> Iterator[list[str]]:
 
 def finish_pending(vault: Vault) -> list[str]:
     """Finish the transaction of a killed process, if there is one, and unlock git's index. Requires the writer lock.
-    Return the files that somebody edited meanwhile."""
+
+    Return the files that somebody edited meanwhile.
+    """
     pending, kept = read_pending(vault), list[str]()
     if pending is not None:
         lock_index(vault)
@@ -102,8 +107,10 @@ def finish_pending(vault: Vault) -> list[str]:
 
 
 def _update_files(vault: Vault, pending: PendingCommit) -> list[str]:
-    """Update the files of a crashed transaction to HEAD. A file is replaced only if it still has the contents from
-    before the transaction, so edits made meanwhile survive."""
+    """Update the files of a crashed transaction to HEAD.
+
+    A file is replaced only if it still has the contents from before the transaction, so edits made meanwhile survive.
+    """
     head = vault.head().commit
     if head is None or head == pending.parent:
         return []

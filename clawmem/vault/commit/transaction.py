@@ -84,8 +84,10 @@ class Transaction:
         return self.read_set.read(path)
 
     def begin(self, eager: bool) -> None:
-        """Finish what an earlier process left undone, and start looking for edits made by hand. With `eager`, the git
-        process for one small commit starts now, in parallel with other work."""
+        """Finish what an earlier process left undone, and start looking for edits made by hand.
+
+        With `eager`, the git process for one small commit starts now, in parallel with other work.
+        """
         self.notices += clear_stale_locks(self.vault)
         remove_partial_files(self.vault)
         install_attributes(self.vault)
@@ -147,7 +149,8 @@ class Transaction:
         alter nothing. `purpose` replaces the purpose of the transaction.
 
         Raise Locked if a file was edited since this transaction read it, and SecretFound if a change contains a new
-        credential. Nothing is written then."""
+        credential. Nothing is written then.
+        """
         self.adopt()
         if not changes:
             return ()
@@ -330,9 +333,11 @@ def transaction(
     eager: bool = False,
     caller: Caller | None = None,
 ) -> Iterator[Transaction]:
-    """Take the writer lock and begin a transaction. `wait` in seconds defaults to `lock.wait_seconds`. `eager` is for
-    commands that will certainly make one small commit. Edits by hand belong to a `caller` that is an agent, and to the
-    user of git otherwise."""
+    """Take the writer lock and begin a transaction.
+
+    `wait` in seconds defaults to `lock.wait_seconds`. `eager` is for commands that will certainly make one small
+    commit. Edits by hand belong to a `caller` that is an agent, and to the user of git otherwise.
+    """
     if vault.present is not None:
         raise Refused(
             "A past version of the vault cannot be changed.", "`clawmem undo` reverts a change with a new commit."

@@ -35,7 +35,8 @@ class Adoption(NamedTuple):
     """One commit of edits made by hand.
 
     `moved` counts the facts that moved from one place to another. `gone` are the facts that are in none of the edited
-    files afterwards."""
+    files afterwards.
+    """
 
     change: Change
     moved: Mapping[tuple[str, str], int]
@@ -43,9 +44,11 @@ class Adoption(NamedTuple):
 
 
 def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None = None) -> tuple[Adoption, ...]:
-    """Plan one commit for each place that was edited: an entity's folder, or a single file. Places between which facts
-    moved share a commit, so that no commit loses a fact that only moved. `before` are the files as of HEAD. The author
-    is the agent whose command found the edits, else the user of git."""
+    """Plan one commit for each place that was edited: an entity's folder, or a single file.
+
+    Places between which facts moved share a commit, so that no commit loses a fact that only moved. `before` are the
+    files as of HEAD. The author is the agent whose command found the edits, else the user of git.
+    """
     edited: dict[str, list[str]] = defaultdict(list)
     for path in after:
         edited[place_of(path)].append(path)
@@ -77,7 +80,8 @@ def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller)
     Nobody knows who edited the files. So a new or reworded fact is the agent's, and what reads as an order, or is a
     guardrail, becomes a proposal. A fact with the same words keeps its trust and its approval. A new or changed event
     tells at most what an agent says, whoever it says has spoken. If this is killed, what it wrote is one more edit by
-    hand. Raise ChangedMeanwhile if a file was edited again."""
+    hand. Raise ChangedMeanwhile if a file was edited again.
+    """
     assert caller.agent
     stood = {fact.id: fact for facts in _facts(before).values() for fact in facts.values()}
     taken: set[str] = set()
@@ -198,8 +202,10 @@ def user_identity(vault: Vault) -> Author:
 def adoption_notices(
     vault: Vault, adopted: Sequence[Adoption], commits: Sequence[str], agent: str | None = None
 ) -> Iterator[str]:
-    """Yield notices about committed edits: which facts moved, and which were removed. Removed facts are named because
-    an editor may have saved an old copy of a file."""
+    """Yield notices about committed edits: which facts moved, and which were removed.
+
+    Removed facts are named because an editor may have saved an old copy of a file.
+    """
     whose = f", as an edit of the agent {agent}, whose command found it" if agent else ""
     yield f"committed {sum(len(adoption.change.writes) for adoption in adopted)} file(s) edited by hand{whose}"
     waiting = [path for adoption in adopted for path in adoption.change.writes if file_kind(path) is PROPOSAL_FILE]

@@ -38,8 +38,11 @@ def find_in_head(vault: Vault, ids: Iterable[str]) -> dict[str, list[str]]:
 
 
 def copies(vault: Vault, good: Files) -> list[tuple[str, ClawmemError]]:
-    """Return the edited files that must be left unchanged, because their facts are in other files too. This includes
-    files that depend on them: the rest of a copied folder, and deletions in the folder it was copied from."""
+    """Return the edited files that must be left unchanged, because their facts are in other files too.
+
+    This includes files that depend on them: the rest of a copied folder, and deletions in the folder it was copied
+    from.
+    """
     head = vault.head().commit
     items = [path for path in good if file_kind(path) is ITEMS_FILE]
     committed = vault.contents_at(head, items) if head and items else {}
@@ -87,9 +90,11 @@ def _dependent_files(
 
 
 def finish_renames(vault: Vault, changed: Sequence[str]) -> tuple[str, ...]:
-    """Complete folder renames that git has interfered with, and return the edited files. If others changed the facts of
-    a renamed folder, a pull puts the old file back. Its contents are merged into the renamed file, and the old file is
-    deleted. If this is killed, the next command completes it."""
+    """Complete folder renames that git has interfered with, and return the edited files.
+
+    If others changed the facts of a renamed folder, a pull puts the old file back. Its contents are merged into the
+    renamed file, and the old file is deleted. If this is killed, the next command completes it.
+    """
     edited = list(changed)
     for old, new in _renames(vault, changed):
         kept, removed = items_path(new), items_path(old)
@@ -128,8 +133,11 @@ def _is_copy(vault: Vault, head: str, path: str, ids: set[str]) -> bool:
 
 
 def _merged(vault: Vault, kept: str, removed: str) -> bytes | None:
-    """Return the facts of both files. If the renamed file equals an old version of the other, nothing was removed from
-    it, so the contents from git are used. Otherwise the facts of both are kept."""
+    """Return the facts of both files.
+
+    If the renamed file equals an old version of the other, nothing was removed from it, so the contents from git are
+    used. Otherwise the facts of both are kept.
+    """
     from clawmem.model.merging.files import merge_file  # rarely needed
 
     here, there = vault.read(kept), vault.read(removed)

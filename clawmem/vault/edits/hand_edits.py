@@ -226,9 +226,11 @@ Files = Mapping[str, bytes | None]
 
 
 def find_renamed(before: Files, after: Files, moved: Mapping[tuple[str, str], int]) -> Iterator[tuple[str, str]]:
-    """Yield the old and new paths of entities that were certainly renamed. The facts and the summary were both removed,
-    and all facts are in a place that is new. `before` and `after` are the edited files; `moved` counts the facts that
-    moved between two places."""
+    """Yield the old and new paths of entities that were certainly renamed.
+
+    The facts and the summary were both removed, and all facts are in a place that is new. `before` and `after` are the
+    edited files; `moved` counts the facts that moved between two places.
+    """
     for (old, new), number in moved.items():
         old_paths, new_paths = (items_path(old), summary_path(old)), (items_path(new), summary_path(new))
         removed = all(before.get(path) is not None and after.get(path, b"") is None for path in old_paths)
@@ -246,8 +248,10 @@ def _renames_ids(files: Files, name: str) -> list[str]:
 def add_old_path_aliases(
     vault: Vault, before: Files, after: Files, moved: Mapping[tuple[str, str], int]
 ) -> dict[str, bytes]:
-    """Add the old path to the aliases of each renamed entity and return the new pages by path. If this is killed, it
-    leaves one more edit by hand."""
+    """Add the old path to the aliases of each renamed entity and return the new pages by path.
+
+    If this is killed, it leaves one more edit by hand.
+    """
     pages = {}
     for old, new in find_renamed(before, after, moved):
         path = summary_path(new)
@@ -259,8 +263,10 @@ def add_old_path_aliases(
 
 
 def with_alias(page: str, alias: str, path: str) -> str | None:
-    """Return the page with one more alias in its front matter and no other change. Return None if it has the alias
-    already or its front matter cannot be edited safely."""
+    """Return the page with one more alias in its front matter and no other change.
+
+    Return None if it has the alias already or its front matter cannot be edited safely.
+    """
     front, _ = split_front_matter(page)
     if front is None:
         return None

@@ -30,8 +30,10 @@ def start_scan(vault: Vault) -> subprocess.Popen[bytes]:
 
 
 def remember_untracked(vault: Vault) -> None:
-    """Let git cache the list of untracked files in its index, which halves the time of a scan of a large vault. A scan
-    never writes the index, so this is for maintenance and for changes of many files."""
+    """Let git cache the list of untracked files in its index, which halves the time of a scan of a large vault.
+
+    A scan never writes the index, so this is for maintenance and for changes of many files.
+    """
     with vault.git.with_environment({"GIT_OPTIONAL_LOCKS": "1"}):
         printed = vault.git.run(*_STATUS)
     if find_secret(printed.decode(errors="replace")) is not None:

@@ -62,9 +62,12 @@ def template_folder() -> Path:
 def create_vault(
     root: Path, environment: Mapping[str, str], now: datetime, *, inside_repository: bool = False
 ) -> Vault:
-    """Create a vault at `root`, which must be empty or not exist, with everything in one first commit, and record it as
-    accepted, unless the record cannot be written. Raise Refused if `root` is inside another repository, unless
-    `inside_repository` allows it. An interrupted creation is completed."""
+    """Create a vault at `root`, which must be empty or not exist, with everything in one first commit, and record it
+    as accepted, unless the record cannot be written.
+
+    Raise Refused if `root` is inside another repository, unless `inside_repository` allows it. An interrupted creation
+    is completed.
+    """
     _check_place(root, inside_repository)
     _initialise(root, environment)
     vault = Vault(root, environment)
@@ -213,8 +216,10 @@ def bundle_refs(git: Git, bundle: Path) -> BundleRefs:
 
 
 def unbundle(root: Path, git: Git, bundle: Path, object_format: str, branch: str | None, commit: str) -> None:
-    """Create a repository at `root` with the refs of a bundle and HEAD as it was. No work tree is checked out. Raise
-    DamagedBackup if the manifest or the bundle is invalid."""
+    """Create a repository at `root` with the refs of a bundle and HEAD as it was. No work tree is checked out.
+
+    Raise DamagedBackup if the manifest or the bundle is invalid.
+    """
     # `branch` comes from a file. It must not be read as an option.
     if branch is not None and not _BRANCH.fullmatch(branch):
         raise DamagedBackup("its manifest names an invalid branch")
@@ -417,8 +422,9 @@ def make_bare(folder: Path, environment: Mapping[str, str]) -> None:
 
 
 def clone_vault(root: Path, address: str, environment: Mapping[str, str], on_progress: OnProgress | None) -> bool:
-    """Clone the vault at the address to `root`, and accept it. Return False if nothing is at the address yet. Raise
-    RemoteFailed if it cannot be read, and Refused if it is no vault or `root` is not free."""
+    """Clone the vault at the address to `root`, and accept it. Return False if nothing is at the address yet.
+
+    Raise RemoteFailed if it cannot be read, and Refused if it is no vault or `root` is not free."""
     with create_parents(root), staging(root) as work:
         git = work.git(work.folder, Git(work.folder, environment))
         settings = [part for setting in FETCH_SETTINGS for part in ("-c", setting)]

@@ -52,8 +52,10 @@ class FileChange(NamedTuple):
 
 
 def check_mirror_address(address: str, folder: Path) -> str:
-    """Return the address of a vault to mirror: a remote's URL, or the absolute path of a folder. Raise InvalidInput if
-    it is neither, or if a URL contains a password. `folder` is where relative paths start."""
+    """Return the address of a vault to mirror: a remote's URL, or the absolute path of a folder.
+
+    Raise InvalidInput if it is neither, or if a URL contains a password. `folder` is where relative paths start.
+    """
     if _WITH_SECRET.match(address):
         raise InvalidInput(
             "The address of the vault contains a password; nothing was stored.",
@@ -85,8 +87,10 @@ class Mirror:
             yield
 
     def fetch(self, address: str, seconds: float) -> str | None:
-        """Fetch the branch that HEAD of a vault names. Return its commit, or None if there is none yet. Raise
-        RemoteFailed if that fails or takes longer than `seconds`."""
+        """Fetch the branch that HEAD of a vault names. Return its commit, or None if there is none yet.
+
+        Raise RemoteFailed if that fails or takes longer than `seconds`.
+        """
         self._prepare()
         settings = [word for _setting in _SETTINGS for word in ("-c", _setting)]
         record = {key: value for key, value in _ENVIRONMENT.items() if key not in self._git.environment}
@@ -130,8 +134,10 @@ class Mirror:
     def changes(self, pairs: Iterable[tuple[str, str | None]], folders: Sequence[str]) -> Iterator[
         tuple[str, list[FileChange]]
     ]:  # fmt: skip
-        """Yield each commit that changed files below some folders, with these, against the given other commit. None in
-        its place stands for an empty tree. The order is that of the pairs."""
+        """Yield each commit that changed files below some folders, with these, against the given other commit.
+
+        None in its place stands for an empty tree. The order is that of the pairs.
+        """
         data = "".join(f"{commit} {parent}\n" if parent else f"{commit}\n" for commit, parent in pairs).encode()
         words = ("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", "--raw", "--", *folders)
         commit, found = "", list[FileChange]()

@@ -86,9 +86,11 @@ class Remote(NamedTuple):
 
 
 def find_remote(vault: Vault, name: str, settings: Mapping[str, str] | None = None) -> Remote:
-    """Return the remote with that name; `settings` are git's settings if the caller has read them. Raise NotFound if
-    git has no such remote. Only names are accepted, not addresses: a setting is synced with the vault, so an address in
-    it could come from anybody."""
+    """Return the remote with that name; `settings` are git's settings if the caller has read them.
+
+    Raise NotFound if git has no such remote. Only names are accepted, not addresses: a setting is synced with the
+    vault, so an address in it could come from anybody.
+    """
     settings = vault.git.config_values(REMOTE_SETTINGS) if settings is None else settings
     known = list(
         dict.fromkeys(key.split(".", 1)[1].rpartition(".")[0] for key in settings if key.startswith("remote."))
@@ -190,8 +192,11 @@ def fetch(
     seconds: float,
     rewritten: bool = False,
 ) -> str | None:
-    """Fetch one branch. Return its commit, or None if the remote does not have the branch yet. Raise HistoryRewritten
-    if its history was rewritten, unless `rewritten` allows it, and RemoteFailed if it cannot be reached."""
+    """Fetch one branch. Return its commit, or None if the remote does not have the branch yet.
+
+    Raise HistoryRewritten if its history was rewritten, unless `rewritten` allows it, and RemoteFailed if it cannot be
+    reached.
+    """
     tracking = tracking_ref(remote.name, branch)
     # Without the plus git rejects a branch that does not contain its previous state.
     spec = f"{'+' if rewritten else ''}refs/heads/{branch}:{tracking}"
@@ -217,8 +222,10 @@ def _fetched(vault: Vault, remote: Remote, branch: str) -> str:
 
 
 def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnProgress | None, seconds: float) -> bool:
-    """Push the commit of HEAD, without force. Return False if somebody else pushed first. Raise RemoteFailed if the
-    remote cannot be reached or rejects the push."""
+    """Push the commit of HEAD, without force. Return False if somebody else pushed first.
+
+    Raise RemoteFailed if the remote cannot be reached or rejects the push.
+    """
     output = _run(
         vault, remote, ("push", "--porcelain", "--progress"), f"{head.commit}:refs/heads/{branch}", on_progress, seconds
     )
@@ -286,9 +293,11 @@ def remote_failure(did: str, remote: str, output: RemoteOutput) -> RemoteFailed:
 
 
 def set_remote_head(vault: Vault, remote: Remote, branch: str, seconds: float) -> str | None:
-    """Make clones of a repository check out the branch that was just pushed, as git hosts do by themselves. If it is a
-    bare repository on this machine, its HEAD is set to that branch. Return a notice about what was done or is left to
-    do, or None."""
+    """Make clones of a repository check out the branch that was just pushed, as git hosts do by themselves.
+
+    If it is a bare repository on this machine, its HEAD is set to that branch. Return a notice about what was done or
+    is left to do, or None.
+    """
     if not _has_no_head(vault, remote, seconds):
         return None
     order = ("symbolic-ref", "HEAD", f"refs/heads/{branch}")

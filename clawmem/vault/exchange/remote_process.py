@@ -55,9 +55,11 @@ def run_remote_git(
     on_progress: OnProgress | None = None,
     silent_seconds: float | None = None,
 ) -> RemoteOutput:
-    """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress. End it, with its
-    child processes, at `seconds` or after `silent_seconds` without progress, by default a minute or a fifth of
-    `seconds`, whichever is longer. Arguments that transfer objects must contain `--progress`."""
+    """Run git with the user's configuration for at most `seconds`. `on_progress` gets its progress.
+
+    End it, with its child processes, at `seconds` or after `silent_seconds` without progress, by default a minute or a
+    fifth of `seconds`, whichever is longer. Arguments that transfer objects must contain `--progress`.
+    """
     with git.with_user_config():
         surroundings = git.process_environment()
     # In a new session, so that ssh has no terminal for prompts and the whole process group can be killed.
@@ -230,7 +232,10 @@ def _is_alive(process: str) -> bool:
 
 def unborn_clone(root: Path, environment: Mapping[str, str]) -> str | None:
     """Return the branch to switch to, if the folder is a clone whose HEAD names a branch that does not exist, else
-    None. Runs git only if HEAD has no commit."""
+    None.
+
+    Runs git only if HEAD has no commit.
+    """
     git_dir = git_dir_of(root)
     try:
         if git_dir is None or read_head(git_dir).commit is not None:

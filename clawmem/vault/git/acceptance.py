@@ -52,8 +52,9 @@ def is_accepted(git_dir: Path, environment: Mapping[str, str]) -> bool:
 
 
 def is_own_vault(root: Path, environment: Mapping[str, str]) -> bool:
-    """Return whether the user accepted the vault in this folder here, or clawmem created it here. A `.git` that leads
-    to the git folder of another work tree makes a folder no vault of the user."""
+    """Return whether the user accepted the vault in this folder here, or clawmem created it here.
+
+    A `.git` that leads to the git folder of another work tree makes a folder no vault of the user."""
     git_dir = git_dir_of(root)
     if git_dir is None or not is_accepted(git_dir, environment):
         return False

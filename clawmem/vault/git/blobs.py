@@ -24,7 +24,8 @@ _DAMAGED = "Run `clawmem doctor --full`; restore the vault from a backup or anot
 class GitStream:
     """A running git that gets its input while its output is read, so that neither waits for the other.
 
-    `errors` is its stderr. `on_silence` is called once, if git sends nothing for `patience` seconds."""
+    `errors` is its stderr. `on_silence` is called once, if git sends nothing for `patience` seconds.
+    """
 
     def __init__(
         self, process: subprocess.Popen[bytes], data: bytes, patience: float, on_silence: Callable[[], None]
@@ -121,8 +122,10 @@ def read_answers(
     pieces: Iterator[bytes], names: Sequence[str], limit_of: Limit, checked: bool
 ) -> dict[str, bytes | None]:
     """Return the contents that `cat-file --batch` sends for names: None for each that is missing, and an UnreadFile for
-    each beyond its limit. With `checked`, verify contents against their hashes. Raise GitFailed if the output ends
-    early."""
+    each beyond its limit.
+
+    With `checked`, verify contents against their hashes. Raise GitFailed if the output ends early.
+    """
     reader = _Reader(pieces)
     found: dict[str, bytes | None] = {}
     for name in names:

@@ -101,7 +101,9 @@ def is_plain(entry: ConfigEntry) -> bool:
 
 def is_plain_address(address: str) -> bool:
     """Return whether the address of a remote is a folder, or uses a transport of git that starts no program but ssh.
-    The repository in a folder may still run programs of its own: see `clawmem.vault.exchange.remote`."""
+
+    The repository in a folder may still run programs of its own: see `clawmem.vault.exchange.remote`.
+    """
     if address.startswith(_TRANSPORTS):
         # git decodes percent signs, so the path could not be checked.
         return not (address.startswith("file:") and "%" in address)
@@ -113,8 +115,10 @@ def is_plain_address(address: str) -> bool:
 
 
 def parse_simple_config(text: str) -> list[ConfigEntry] | None:
-    """Return the settings of a configuration that has no quotes and no continued lines, as git itself writes it. Return
-    None for any other, which only git can parse."""
+    """Return the settings of a configuration that has no quotes and no continued lines, as git itself writes it.
+
+    Return None for any other, which only git can parse.
+    """
     found = []
     place: tuple[str, str | None] | None = None
     for line in text.split("\n"):
@@ -161,8 +165,10 @@ def is_all_plain(place: Path) -> bool:
 
 
 def read_config(git_dir: Path, environment: Mapping[str, str]) -> Sequence[ConfigEntry]:
-    """Return the settings in a repository's own configuration, without included files. Runs git, outside the
-    repository, if the file is not simple."""
+    """Return the settings in a repository's own configuration, without included files.
+
+    Runs git, outside the repository, if the file is not simple.
+    """
     path = common_dir_of(git_dir) / CONFIG
     simple = parse_simple_config((read_regular_file(path) or b"").decode(errors="surrogateescape"))
     return _as_git_reads(path, environment) if simple is None else simple

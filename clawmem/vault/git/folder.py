@@ -119,8 +119,10 @@ _LEFT_OUT = frozenset(("hooks", "clawmem", "worktrees", "modules"))
 
 
 def check_git_dir(git_dir: Path) -> None:
-    """Raise Refused if git's folder contains a link, a pipe, or a hard link of a file that git writes in place. The
-    contents of object folders are left to `check_everything`."""
+    """Raise Refused if git's folder contains a link, a pipe, or a hard link of a file that git writes in place.
+
+    The contents of object folders are left to `check_everything`.
+    """
     _check_linked(git_dir)
     for folder in dict.fromkeys((git_dir, common_dir_of(git_dir))):
         for entry in scan_folder(folder):
@@ -173,8 +175,10 @@ def _work_tree_of(git_dir: Path) -> str | None:
 
 
 def _check_linked(git_dir: Path) -> None:
-    """Raise Refused if a `commondir` file would make git write to another repository. The file is right only in the
-    folder of a linked work tree, inside the shared folder."""
+    """Raise Refused if a `commondir` file would make git write to another repository.
+
+    The file is right only in the folder of a linked work tree, inside the shared folder.
+    """
     if not os.path.lexists(git_dir / "commondir"):
         return
     common = common_dir_of(git_dir)

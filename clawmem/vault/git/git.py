@@ -83,7 +83,8 @@ class Git:
     """git in one repository.
 
     Its processes inherit `inherited_descriptors`, so that the writer lock lasts until the last of them ends, even if
-    clawmem is killed."""
+    clawmem is killed.
+    """
 
     def __init__(self, root: Path, environment: Mapping[str, str]) -> None:
         self.root = root
@@ -97,8 +98,10 @@ class Git:
 
     @contextmanager
     def with_user_config(self) -> Iterator[None]:
-        """Run git with the user's own configuration inside this context: to sign, and to reach other machines. All of
-        the repository's own configuration applies too if the vault was accepted on this machine."""
+        """Run git with the user's own configuration inside this context: to sign, and to reach other machines.
+
+        All of the repository's own configuration applies too if the vault was accepted on this machine.
+        """
         before, self._user_config = self._user_config, True
         try:
             yield
@@ -153,8 +156,10 @@ class Git:
         return {} if view is None else {"GIT_COMMON_DIR": str(view.folder)}
 
     def _view_of(self, git_dir: Path) -> RepositoryView | None:
-        """Return the view that hides the repository's configuration, or None if all of it is plain data. The
-        configuration is read again if the file has changed."""
+        """Return the view that hides the repository's configuration, or None if all of it is plain data.
+
+        The configuration is read again if the file has changed.
+        """
         place = common_dir_of(git_dir) / "config"
         try:
             status = os.stat(place)  # noqa: PTH116 - runs for every git command
@@ -173,8 +178,10 @@ class Git:
         return self._view
 
     def config_values(self, pattern: str) -> dict[str, str]:
-        """Return the git settings in force here whose names match a regular expression, the user's included. Names are
-        in lower case except for the subsection. Where a setting has several values, the last one counts."""
+        """Return the git settings in force here whose names match a regular expression, the user's included.
+
+        Names are in lower case except for the subsection. Where a setting has several values, the last one counts.
+        """
         with self.with_user_config():
             printed = self.try_run("config", "-z", "--get-regexp", pattern)
         rows = (printed or b"").decode(errors="replace").split("\0")
@@ -220,8 +227,11 @@ class Git:
         return printed
 
     def communicate(self, process: subprocess.Popen[bytes], stdin: bytes = b"") -> tuple[bytes, bytes]:
-        """Pass `stdin` to a started git, wait for it, and return its stdout and stderr. If git takes long, check the
-        vault for files that would block it forever. If there is one, kill git and raise Refused with its name."""
+        """Pass `stdin` to a started git, wait for it, and return its stdout and stderr.
+
+        If git takes long, check the vault for files that would block it forever. If there is one, kill git and raise
+        Refused with its name.
+        """
         if len(stdin) > _PIPE_BYTES:
             from clawmem.vault.git.blobs import GitStream  # few commits are as large
 
@@ -262,8 +272,9 @@ class Git:
         """Return the contents of `commit:path` names with one git process, None for each that is missing.
 
         `limit_of` gives the most bytes that are read of a name, by default the limit of the kind of its path. Contents
-        beyond it are not read: their UnreadFile is returned. With `checked`, verify contents against their hashes. git
-        itself verifies loose objects but not packed ones."""
+        beyond it are not read: their UnreadFile is returned. With `checked`, verify contents against their hashes.
+        git itself verifies loose objects but not packed ones.
+        """
         wanted = list(names)
         if not wanted:
             return {}
@@ -278,8 +289,10 @@ class Git:
         return found
 
     def stream(self, *arguments: str, stdin: bytes = b"") -> Generator[bytes]:
-        """Run git and yield its output in pieces. Raise GitFailed after the last one if it fails. Close the iterator if
-        not all of it is taken."""
+        """Run git and yield its output in pieces. Raise GitFailed after the last one if it fails.
+
+        Close the iterator if not all of it is taken.
+        """
         from clawmem.vault.git.blobs import GitStream  # a search runs no git
 
         process = self.start(*arguments)

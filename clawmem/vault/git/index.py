@@ -40,8 +40,10 @@ def holds_index_lock(vault: Vault) -> bool:
 
 
 def lock_index(vault: Vault) -> list[str]:
-    """Lock git's index. Requires the writer lock. Return notices about stale locks that were removed. Raise Locked,
-    with nothing changed, if another git process keeps the index for longer than a few seconds."""
+    """Lock git's index. Requires the writer lock. Return notices about stale locks that were removed.
+
+    Raise Locked, with nothing changed, if another git process keeps the index for longer than a few seconds.
+    """
     path, start, notices = index_lock_path(vault), time.monotonic(), list[str]()
     while True:
         if vault.disk.create(path, _MARK):
@@ -96,7 +98,8 @@ def replace_index(vault: Vault) -> Iterator[None]:
 class IndexUpdate:
     """git about to add files to a copy of its index. Requires `lock_index`.
 
-    It reads the index while the branch moves. The names of the files follow in `finish`."""
+    It reads the index while the branch moves. The names of the files follow in `finish`.
+    """
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
@@ -133,9 +136,12 @@ def _copy_index(vault: Vault) -> int | None:
 
 
 def _put_index(vault: Vault, scanned: int | None) -> None:
-    """Replace the index with its copy. The index keeps its time. Git checks files and folders again that are not older
-    than its index, because many builds compare whole seconds. With a new time, git would trust its cache of untracked
-    files for a folder that changed in the second of the last scan, and would never report a new file there."""
+    """Replace the index with its copy.
+
+    The index keeps its time. Git checks files and folders again that are not older than its index, because many
+    builds compare whole seconds. With a new time, git would trust its cache of untracked files for a folder that
+    changed in the second of the last scan, and would never report a new file there.
+    """
     copy = vault.state / _COPY
     if scanned is not None:
         os.utime(copy, ns=(0, scanned))

@@ -73,8 +73,10 @@ _CONFLICT = 1
 
 def merge_for_git(base: str, ours: str, theirs: str, path: str, environment: Mapping[str, str]) -> int:
     """Merge three temporary files of git into the second one. Return the exit code for git: 0, or 1 for a conflict.
+
     If they cannot be merged, nothing is written: git reports a conflict and our version stays, without conflict
-    markers."""
+    markers.
+    """
     if not is_owned(path):
         return _as_git_does(base, ours, theirs, environment)
     from clawmem.model.merging.files import merge_file
@@ -123,8 +125,10 @@ def command_line() -> str:
 
 
 def install_driver(vault: Vault, settings: Mapping[str, str] | None = None) -> bool:
-    """Configure the merge driver in this clone. Return False if it was configured already. `settings` are git's
-    settings if the caller has read them."""
+    """Configure the merge driver in this clone. Return False if it was configured already.
+
+    `settings` are git's settings if the caller has read them.
+    """
     if driver_problem(vault, settings) is None:
         return False
     for name in DRIVER_NAMES:

@@ -41,8 +41,10 @@ def common_dir_of(git_dir: Path) -> Path:
 
 
 def read_head(git_dir: Path) -> Head:
-    """Return the branch and commit of HEAD. Raise FileNotFoundError if `git_dir` is not a git folder, and GitFailed if
-    one of git's files is damaged."""
+    """Return the branch and commit of HEAD.
+
+    Raise FileNotFoundError if `git_dir` is not a git folder, and GitFailed if one of git's files is damaged.
+    """
     text = _text(git_dir / "HEAD")
     if text is None:
         raise FileNotFoundError(git_dir / "HEAD")
@@ -120,8 +122,10 @@ def _loose_commit(common: Path, branch: str) -> str | None:
 
 
 def _seems_lost(git_dir: Path, common: Path, branch: str, packed: str | None) -> bool:
-    """Return whether the branch moved after it was packed and its file is missing. git logs a move before it makes it,
-    so a move in progress, or one that was killed, is not a loss."""
+    """Return whether the branch moved after it was packed and its file is missing.
+
+    git logs a move before it makes it, so a move in progress, or one that was killed, is not a loss.
+    """
     moved = last_move(git_dir, branch)
     if moved is None or moved.new == packed:
         return False
@@ -181,8 +185,10 @@ def _name(text: str, place: str) -> str:
 
 
 def _was_born(common: Path, git_dir: Path) -> bool:
-    """Return whether the vault had a commit before. If so, a branch without a commit is an error: a commit on it would
-    start a second history."""
+    """Return whether the vault had a commit before.
+
+    If so, a branch without a commit is an error: a commit on it would start a second history.
+    """
     signs = (common / "packed-refs", git_dir / "clawmem" / "index.sqlite")
     return any(sign.exists() for sign in signs) or any(True for _ in files_below(common / "refs" / "heads"))
 

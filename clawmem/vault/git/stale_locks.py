@@ -22,9 +22,11 @@ _MERGE_COMMANDS = frozenset((b"merge", b"pull", b"rebase"))
 
 
 def clear_stale_locks(vault: Vault) -> list[str]:
-    """Remove stale lock files of git and return notices about them. Requires the writer lock. The lock of a running git
-    process is respected: raise Locked after a bounded wait. A lock on the index that a killed clawmem process created
-    stays until its change is finished."""
+    """Remove stale lock files of git and return notices about them. Requires the writer lock.
+
+    The lock of a running git process is respected: raise Locked after a bounded wait. A lock on the index that a killed
+    clawmem process created stays until its change is finished.
+    """
     if not (vault.state / PENDING_FILE).exists():
         unlock_index(vault)
     ours = holds_index_lock(vault)
@@ -70,8 +72,10 @@ def partial_objects(vault: Vault) -> list[Path]:
 
 
 def abandoned_files(vault: Vault) -> list[Path]:
-    """Return files that killed git processes left: partial packs and objects, merge temporaries, crash reports. All of
-    them are older than an hour, and no running git process could still need them."""
+    """Return files that killed git processes left: partial packs and objects, merge temporaries, crash reports.
+
+    All of them are older than an hour, and no running git process could still need them.
+    """
     limit = time.time() - _ABANDONED_SECONDS
     found = (*partial_objects(vault), *vault.root.glob(".merge_file_*"), *vault.git_dir.glob("fast_import_crash_*"))
     old = [path for path in found if _is_older(path, limit)]
@@ -159,8 +163,10 @@ def _processes() -> list[Path]:
 
 
 def _git_at_work(vault: Vault, lock: Path) -> bool:
-    """Return whether a running process holds the lock: git in the vault, or any process that has the file open. If
-    processes cannot be listed, a lock counts as held until it is ten minutes old."""
+    """Return whether a running process holds the lock: git in the vault, or any process that has the file open.
+
+    If processes cannot be listed, a lock counts as held until it is ten minutes old.
+    """
     processes = Path("/proc")
     if not sys.platform.startswith("linux") or not (processes / "self").exists():
         return _is_young(lock)

@@ -81,8 +81,10 @@ def add_unfinished_merges(vault: Vault, merges: Sequence[GitMerge]) -> None:
 
 
 def read_unfinished_merges(vault: Vault) -> list[GitMerge]:
-    """Return the merges of this branch that an earlier command left to complete. Requires the writer lock. A list of
-    merges that are not in this branch is deleted."""
+    """Return the merges of this branch that an earlier command left to complete. Requires the writer lock.
+
+    A list of merges that are not in this branch is deleted.
+    """
     lines = (vault.disk.read(vault.state / UNFINISHED_MERGES) or b"").decode(errors="replace").splitlines()
     rows = [GitMerge(*line.split()) for line in lines if len(line.split()) == 3]
     in_branch = [
@@ -110,7 +112,8 @@ class IncomingCommits(NamedTuple):
     """What one history has and another does not.
 
     `subjects` are the newest ones, newest first. `merges` are those that clawmem did not make, oldest first. `redacted`
-    says whether something was redacted."""
+    says whether something was redacted.
+    """
 
     subjects: tuple[str, ...] = ()
     merges: tuple[GitMerge, ...] = ()

@@ -26,7 +26,8 @@ class HistoryFilter(NamedTuple):
     """Which commits to return; all given conditions must hold.
 
     `grep` are basic regular expressions, one of which must match the message (none of them if `inverted`). `author` is
-    part of the author line, `since` and `until` are ISO times, `paths` are vault files."""
+    part of the author line, `since` and `until` are ISO times, `paths` are vault files.
+    """
 
     grep: Sequence[str] = ()
     inverted: bool = False
@@ -108,8 +109,11 @@ _ONE_AT_A_TIME = RLock()
 
 @contextmanager
 def gitpython(clean: Mapping[str, str]) -> Iterator[ModuleType]:
-    """Yield GitPython. In this context the process has just the given environment variables. GitPython passes the
-    environment of this process to git and reads GIT_ variables itself, so the environment must be replaced."""
+    """Yield GitPython. In this context the process has just the given environment variables.
+
+    GitPython passes the environment of this process to git and reads GIT_ variables itself, so the environment must be
+    replaced.
+    """
     with _ONE_AT_A_TIME:  # of the threads of a server
         before = dict(os.environ)
         _replace_environment(clean)

@@ -45,9 +45,11 @@ Entries = Mapping[str, bytes | FileVersion | None]
 
 
 def write_merge(vault: Vault, parents: Sequence[str], change: Change, entries: Entries, seconds: int) -> str:
-    """Create a merge commit and return its name. No branch moves. The tree is that of the first parent with `entries`
-    changed. `change` gives the message and the author. Delete the temporary ref with `DROP_MERGE_REF` when the branch
-    moves."""
+    """Create a merge commit and return its name. No branch moves.
+
+    The tree is that of the first parent with `entries` changed. `change` gives the message and the author. Delete the
+    temporary ref with `DROP_MERGE_REF` when the branch moves.
+    """
     try:
         stream = _stream(parents, change, entries, seconds)
         importer = vault.git.start(*(_WITHOUT_SYNC if len(entries) <= _SMALL_MERGE else ()), *_IMPORT)
@@ -100,7 +102,8 @@ def fast_forward(started: Transaction, base: str, target: str, subject: str, alo
     files.
 
     Edits made by hand must have been committed. Raise Refused if HEAD is detached or a file cannot be written, and
-    ChangedMeanwhile if the branch is no longer at `base` or a file was edited."""
+    ChangedMeanwhile if the branch is no longer at `base` or a file was edited.
+    """
     vault = started.vault
     started.wait()
     changed = diff_commits(vault, base, base, target)
@@ -244,7 +247,8 @@ class StoppedMerge(NamedTuple):
     """The two commits of the merge and the files that differ.
 
     `files` are their contents in the work tree. `known` are the contents that git itself may have written: the version
-    of a side, or a clean merge."""
+    of a side, or a clean merge.
+    """
 
     ours: str
     theirs: str
@@ -312,8 +316,10 @@ def _staged(vault: Vault, ours: str) -> list[str]:
 
 
 def complete_merge(vault: Vault, stopped: StoppedMerge, target: str, replaced: Mapping[str, bytes | None]) -> None:
-    """Move the branch to the merge commit, replace the files that git left (`replaced`), and end the merge. A crash
-    leaves the merge unfinished, with the commit in the branch or not. Completing it again works in both cases."""
+    """Move the branch to the merge commit, replace the files that git left (`replaced`), and end the merge.
+
+    A crash leaves the merge unfinished, with the commit in the branch or not. Completing it again works in both cases.
+    """
     head = vault.head()
     if head.branch is None:
         raise NeedsDecision("HEAD is detached.", "Return to the branch with `git switch main`, or `git merge --abort`.")

@@ -24,7 +24,8 @@ class Revision(NamedTuple):
     """A commit that leads to HEAD.
 
     `time` is that of the commit. `moment` is the time asked for, or that of the commit if a commit was named. Times are
-    ISO 8601 in UTC."""
+    ISO 8601 in UTC.
+    """
 
     commit: str
     time: str
@@ -37,7 +38,8 @@ def point_at(vault: Vault, text: str, now: datetime) -> Revision | None:
     A day, month or year includes its whole length. Four digits are a year, but the start of a commit name if that year
     is in the future. Return None for a date before the first commit.
 
-    Raise NotFound or AmbiguousId, and InvalidInput if the text looks like a date and is not valid."""
+    Raise NotFound or AmbiguousId, and InvalidInput if the text looks like a date and is not valid.
+    """
     try:
         moment = end_of(parse_state(_without_future_year(text, now), now))
     except InvalidInput as no_date:
@@ -66,8 +68,10 @@ def before_first_commit(vault: Vault, text: str) -> NotFound:
 
 
 def resolve_commit(vault: Vault, text: str) -> str:
-    """Return the full name of the commit that a name, a unique prefix, a tag or `HEAD~2` refers to. Raise AmbiguousId
-    if there are several, and NotFound if there is none or HEAD does not contain it."""
+    """Return the full name of the commit that a name, a unique prefix, a tag or `HEAD~2` refers to.
+
+    Raise AmbiguousId if there are several, and NotFound if there is none or HEAD does not contain it.
+    """
     vault.head()  # raises if HEAD itself is damaged
     name = find_commit(vault, text)
     if name is None:
@@ -208,8 +212,10 @@ def _version(mode: str, blob: str) -> FileVersion | None:
 
 
 def read_versions(vault: Vault, items: Iterable[tuple[str, FileVersion]]) -> dict[str, bytes]:
-    """Return the contents of files, given with their paths, by blob name. One git process reads them all. A file beyond
-    the limit of its kind gives an UnreadFile. Raise GitFailed if git has lost one."""
+    """Return the contents of files, given with their paths, by blob name. One git process reads them all.
+
+    A file beyond the limit of its kind gives an UnreadFile. Raise GitFailed if git has lost one.
+    """
     paths: dict[str, list[str]] = {}
     for path, version in items:
         paths.setdefault(version.blob, []).append(path)

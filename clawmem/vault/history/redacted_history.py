@@ -38,8 +38,11 @@ def redactions_in(vault: Vault, commit: str) -> list[str]:
 
 def is_rewritten_copy(vault: Vault, head: str, tip: str) -> bool:
     """Return whether commits that `tip` would add to `head` are there already in rewritten form, or the other way
-    round. Commit names cannot be compared: a redaction creates new ones, and old ones are not stored, because a secret
-    could be guessed from them. Authors, times and subjects stay the same."""
+    round.
+
+    Commit names cannot be compared: a redaction creates new ones, and old ones are not stored, because a secret could
+    be guessed from them. Authors, times and subjects stay the same.
+    """
     known = _commits(vault, head)
     return any(
         _alike(words, there)
@@ -84,8 +87,10 @@ def is_redacted(vault: Vault, head: str | None) -> bool:
 
 
 def unreachable_originals(vault: Vault, head: str) -> list[str]:
-    """Return unreachable commits that look like commits of this history from before a redaction. They have the same
-    authors, times and subjects. Runs git over all objects."""
+    """Return unreachable commits that look like commits of this history from before a redaction.
+
+    They have the same authors, times and subjects. Runs git over all objects.
+    """
     output = vault.git.run("fsck", "--unreachable", "--no-reflogs", "--no-progress", "--connectivity-only").decode()
     rows = [line.split() for line in output.splitlines()]
     kept = [row[2] for row in rows if row[:2] == ["unreachable", "commit"]]
@@ -106,8 +111,11 @@ def unreachable_originals(vault: Vault, head: str) -> list[str]:
 
 
 def discard_rejected(vault: Vault, ref: str, before: str | None) -> None:
-    """Discard a fetched history that was not accepted. Requires the writer lock. The ref that git moved is restored. If
-    something was redacted here, the fetched objects are deleted too, because they may contain it."""
+    """Discard a fetched history that was not accepted. Requires the writer lock.
+
+    The ref that git moved is restored. If something was redacted here, the fetched objects are deleted too, because
+    they may contain it.
+    """
     vault.git.run("update-ref", "--no-deref", *((ref, before) if before else ("-d", ref)))
     (vault.git_dir / "FETCH_HEAD").unlink(missing_ok=True)
     if is_redacted(vault, vault.head().commit):
@@ -117,8 +125,10 @@ def discard_rejected(vault: Vault, ref: str, before: str | None) -> None:
 
 
 def discard_fetched(vault: Vault, ref: str, remote: str) -> None:
-    """Discard what was just fetched: the refs, FETCH_HEAD, and the objects that nothing else refers to. Requires the
-    writer lock, so that no unfinished work of others is deleted."""
+    """Discard what was just fetched: the refs, FETCH_HEAD, and the objects that nothing else refers to.
+
+    Requires the writer lock, so that no unfinished work of others is deleted.
+    """
     form = "--format=%(refname)"
     names = vault.git.run("for-each-ref", form, f"refs/remotes/{remote}/", ref).decode().split()
     vault.git.run(

@@ -81,9 +81,12 @@ def begin_redaction(vault: Vault) -> list[str]:
 
 
 def switch_refs(vault: Vault, moves: Mapping[str, tuple[str, str | None]], pending: PendingCommit) -> None:
-    """Move every ref from its old target to its new one (None: delete it) in one step, then finish. `pending` names the
-    files that change. Raise ChangedMeanwhile if a ref has moved since it was read, and leave everything as it is: the
-    new history would lack a commit, and the old one would stay."""
+    """Move every ref from its old target to its new one (None: delete it) in one step, then finish. `pending` names
+    the files that change.
+
+    Raise ChangedMeanwhile if a ref has moved since it was read, and leave everything as it is: the new history would
+    lack a commit, and the old one would stay.
+    """
     with locked_index(vault):
         write_pending(vault, pending)
         _keep(vault, {"phase": "switching", "moves": {name: list(pair) for name, pair in moves.items()}})
@@ -147,9 +150,11 @@ def _drop_aside(vault: Vault) -> None:
 
 
 def delete_old_history(vault: Vault) -> None:
-    """Delete everything that keeps or repeats old history. That is: clawmem's own and remote-tracking refs, reflogs,
-    the search index, indexes of past commits, notes about merges, temporary files of git, and all unreachable
-    objects."""
+    """Delete everything that keeps or repeats old history.
+
+    That is: clawmem's own and remote-tracking refs, reflogs, the search index, indexes of past commits, notes about
+    merges, temporary files of git, and all unreachable objects.
+    """
     form = "--format=%(refname)"
     away = vault.git.run("for-each-ref", form, _OWN, "refs/remotes/").decode().split()
     value = "".join(f"option no-deref\ndelete {name}\n" for name in away)
@@ -247,7 +252,8 @@ class RewriteResult(NamedTuple):
     """The result of a rewrite or its preview.
 
     `held` are the commits that contained what was changed, oldest first. `renamed` counts the commits that get a new
-    name. `names` maps old names to new ones, empty for a preview."""
+    name. `names` maps old names to new ones, empty for a preview.
+    """
 
     held: tuple[str, ...]
     renamed: int

@@ -22,7 +22,8 @@ class HeartbeatState(NamedTuple):
     """The state after the last heartbeats.
 
     `head` is the commit after the last complete one, `made` the version of clawmem that ran it, `day` and `week` those
-    it ran for, and `promoted` the last promoted day."""
+    it ran for, and `promoted` the last promoted day.
+    """
 
     head: str | None = None
     made: str | None = None
@@ -112,8 +113,10 @@ def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:
 
 
 def rotate_log(vault: Vault, most: int = MOST_LOG_BYTES) -> None:
-    """Move the log to a backup file once it is larger than `most` bytes. The previous backup is replaced. The log is
-    copied and truncated, not renamed, because this process may be writing to it."""
+    """Move the log to a backup file once it is larger than `most` bytes. The previous backup is replaced.
+
+    The log is copied and truncated, not renamed, because this process may be writing to it.
+    """
     path = vault.state / LOG
     try:
         with path.open("rb+") as log:

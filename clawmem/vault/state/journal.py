@@ -32,8 +32,10 @@ _counted: tuple[bytes, dict[str, AccessCount]] = (b"", {})
 
 
 def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | None:
-    """Record that facts were shown. Return a notice if the vault cannot be written, else None. Reads of a past version
-    are not recorded."""
+    """Record that facts were shown. Return a notice if the vault cannot be written, else None.
+
+    Reads of a past version are not recorded.
+    """
     if vault.present is not None:
         return None
     text = " ".join((moment, *fact_ids))
@@ -58,8 +60,9 @@ def unfolded_accesses(vault: Vault) -> bytes:
 
 
 def count_accesses(journal: bytes) -> Mapping[str, AccessCount]:
-    """Return the accesses in a journal by fact id. Journals only grow between two folds, so what was counted last in
-    this process is not counted again."""
+    """Return the accesses in a journal by fact id.
+
+    Journals only grow between two folds, so what was counted last in this process is not counted again."""
     global _counted
     before, known = _counted
     start = len(before) if journal.startswith(before) else 0

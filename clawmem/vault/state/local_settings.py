@@ -90,8 +90,10 @@ def _state_of(path: Path) -> list[Any] | None:
 
 
 def read_settings_text(place: SettingsFile) -> str | None:
-    """Return the text of a settings file of this machine, or None if it does not exist. A link is not followed, because
-    others may be able to change its target. Raise Unreadable."""
+    """Return the text of a settings file of this machine, or None if it does not exist.
+
+    A link is not followed, because others may be able to change its target. Raise Unreadable.
+    """
     try:
         descriptor = os.open(place.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):

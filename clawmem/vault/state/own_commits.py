@@ -171,8 +171,10 @@ def _differences(vault: Vault, commits: Sequence[str]) -> list[UnacceptedCommit]
 
 def _compared(vault: Vault, commit: str) -> UnacceptedCommit:
     """Return how a commit changed facts in files that git does not show, because they are large or said to be binary
-    data, or that do not have one fact on each line. A version beyond its limit has no lines, so all lines of the next
-    smaller one count as new."""
+    data, or that do not have one fact on each line.
+
+    A version beyond its limit has no lines, so all lines of the next smaller one count as new.
+    """
     parents = vault.git.run("rev-list", "--parents", "--max-count=1", commit).decode().split()[1:] or [_EMPTY_TREE]
     changed = set.intersection(*(set(vault.changed_paths(parent, commit)) for parent in parents))
     paths = [path for path in changed if path.rpartition("/")[2] == ITEMS]

@@ -36,8 +36,10 @@ def record_entry(vault: Vault, session: str, entry: Mapping[str, Any], durable: 
 
 
 def take_entries(vault: Vault, session: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
-    """Move the journal aside; return its entries, and the files for `Change.consumes`. If an earlier run moved a
-    journal aside and did not finish, only that one is returned. The caller holds the writer lock."""
+    """Move the journal aside; return its entries, and the files for `Change.consumes`.
+
+    If an earlier run moved a journal aside and did not finish, only that one is returned. The caller holds the writer
+    lock."""
     path, folding = (vault.state / FOLDER / f"{session}{ending}" for ending in (_JOURNAL, _FOLDING))
     entries = _entries(move_aside(path, folding))
     return entries, (f"{FOLDER}/{session}{_FOLDING}",) if folding.exists() else ()

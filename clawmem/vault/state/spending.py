@@ -23,8 +23,9 @@ _SEAL = "#"
 
 
 def record_spending(vault: Vault, day: str, cents: float, agent: str | None = None) -> None:
-    """Add to what was spent on a day, in all or by one agent, or to the CALLS or TOKENS whose price is not known. Raise
-    StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
+    """Add to what was spent on a day, in all or by one agent, or to the CALLS or TOKENS whose price is not known.
+
+    Raise StorageFailed if it cannot be recorded, so that no cost goes uncounted."""
     if not cents:
         return
     text = repr(cents)
@@ -39,8 +40,9 @@ def record_spending(vault: Vault, day: str, cents: float, agent: str | None = No
 
 
 def spent_on(vault: Vault, day: str, agent: str | None = None) -> float:
-    """Return the cents spent on a day, in all or by one agent, or the CALLS or TOKENS whose price is not known. Raise
-    StorageFailed if they cannot be read reliably."""
+    """Return the cents spent on a day, in all or by one agent, or the CALLS or TOKENS whose price is not known.
+
+    Raise StorageFailed if they cannot be read reliably."""
     *lines, rest = (vault.disk.read(_file(vault, day, agent)) or b"").decode(errors="replace").split("\n")
     cents = [_cents(line) for line in (*lines, *([rest] if _is_complete(rest) else []))]
     known = [cent for cent in cents if cent is not None]

@@ -50,8 +50,10 @@ class UpkeepResult(NamedTuple):
 
 
 def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResult:
-    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size. At a
-    bad moment this is left for later, with a notice that says why."""
+    """Pack loose objects if there are at least `threshold`; repack everything if the packs have doubled in size.
+
+    At a bad moment this is left for later, with a notice that says why.
+    """
     for path in abandoned_files(vault):
         path.unlink(missing_ok=True)
     loose, packs, size = _count(vault)
@@ -76,8 +78,10 @@ def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResu
 
 
 def _reason_to_wait(vault: Vault, needed: int) -> str | None:
-    """Return why packing must wait, or None: another git command is running, or the disk is too full. `needed` is the
-    size in bytes of the packs to be rewritten."""
+    """Return why packing must wait, or None: another git command is running, or the disk is too full.
+
+    `needed` is the size in bytes of the packs to be rewritten.
+    """
     if not _wait_for_run(vault):
         return "another git command is running in the vault"
     disk = os.statvfs(vault.git_dir)

@@ -70,6 +70,7 @@ def claim_work(
     vault: Vault, caller: Caller, what: str, session: str | None = None, project: str | None = None
 ) -> ClaimedWork:
     """Claim a task, an entity or paths for a session, for `coordination.lease_minutes` from its last sign of life.
+
     `what` is a task or an entity that exists, or a path or pattern; `task:`, `entity:` and `path:` say which. Raise
     Refused, naming the holder, if another session has claimed what overlaps, unless the settings say `warn`."""
     record = current_session(vault, caller, session)

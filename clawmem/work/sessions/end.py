@@ -63,9 +63,10 @@ class SessionCheckpoint(NamedTuple):
 
 
 def end_session(vault: Vault, caller: Caller, document: Mapping[str, Any], session: str | None = None) -> EndedSession:
-    """End a session with the document that it hands in, in one commit. Lessons, decisions and knowledge become facts in
-    the session's scope, guardrails become proposals, and outcomes are counted at their facts. Raise InvalidInput that
-    names each wrong field, before anything is written."""
+    """End a session with the document that it hands in, in one commit.
+
+    Lessons, decisions and knowledge become facts in the session's scope, guardrails become proposals, and outcomes are
+    counted at their facts. Raise InvalidInput that names each wrong field, before anything is written."""
     checked = check_handover(document)
     record = current_session(vault, caller, session)
     check_open(record, caller)
@@ -108,6 +109,7 @@ def checkpoint_session(
     window: int | None = None,
 ) -> SessionCheckpoint:
     """Commit the notes of a session, its lessons and decisions, and its scratchpad (the whole new text), in one commit.
+
     In the zones `rotate` and `compact`, after an hour, and if the stage changes, older parts of the scratchpad move
     into the session record. `used` and `window` are tokens of the agent's context window."""
     checked = check_handover(document or {}, CHECKPOINT_SCHEMA)
@@ -221,8 +223,9 @@ _ASKED_CHARACTERS = 240
 
 
 def end_unattended(vault: Vault, caller: Caller, session: str, asked: str) -> bool:
-    """End an open session with a summary that says what was asked last; returns whether there was one to end. What the
-    session taught is learned from its transcript by the next heartbeat."""
+    """End an open session with a summary that says what was asked last; returns whether there was one to end.
+
+    What the session taught is learned from its transcript by the next heartbeat."""
     try:
         record = find_session(vault, session)
     except ClawmemError:

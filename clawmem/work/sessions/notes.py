@@ -66,6 +66,7 @@ class FoldedSessions(NamedTuple):
 
 def note_session(vault: Vault, text: str, caller: Caller, session: str | None = None) -> SessionNoted:
     """Store a note of a session in its journal. Raise Refused if the session has ended, SecretFound, or StorageFailed.
+
     The note is on the disk when this returns; the next checkpoint, end or heartbeat commits it."""
     record = current_session(vault, caller, session)
     caller = caller._replace(agent=caller.agent or record.agent)
@@ -100,8 +101,9 @@ def mark_served(vault: Vault, caller: Caller, fact_ids: Sequence[str]) -> None:
 
 
 def fold_sessions(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldedSessions:
-    """Commit the notes that are only in journals, and mark sessions without a sign of life as abandoned. One commit for
-    each session, so that one that cannot be written stops no other."""
+    """Commit the notes that are only in journals, and mark sessions without a sign of life as abandoned.
+
+    One commit for each session, so that one that cannot be written stops no other."""
     known = {record.id: record for record in list_sessions(vault, caller.now).sessions}
     waiting = [other_session for other_session in sessions_with_entries(vault) if other_session in known]
     gone = [record for record in known.values() if record.state == ABANDONED and _is_stored_open(vault, record)]

@@ -56,8 +56,9 @@ def list_sessions(vault: Vault, now: datetime, agent: str | None = None) -> Sess
 
 
 def find_session(vault: Vault, reference: str) -> SessionRecord:
-    """Return the session with this id or unique prefix. Raise NotFound or AmbiguousId, and InvalidInput for a short
-    prefix."""
+    """Return the session with this id or unique prefix.
+
+    Raise NotFound or AmbiguousId, and InvalidInput for a short prefix."""
     paths = sorted((vault.root / "agents").glob("*/sessions/*.json"))
     names = {path.stem: path for path in paths}
     matches = [reference] if reference in names else [name for name in names if name.startswith(reference)]

@@ -79,8 +79,9 @@ def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str]
 
 
 def index_problems(vault: Vault, expected: ExpectedIndex, full: bool) -> Iterator[HealthProblem]:
-    """Yield the differences of the updated index from a rebuild; nothing if there is no index. With `full`, the index
-    is rebuilt in memory, and every row and word is compared."""
+    """Yield the differences of the updated index from a rebuild; nothing if there is no index.
+
+    With `full`, the index is rebuilt in memory, and every row and word is compared."""
     if not index_path(vault).exists():
         return
     index = open_store(vault)

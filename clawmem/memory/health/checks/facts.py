@@ -111,8 +111,11 @@ def _word_problems(placed: CheckedFact) -> Iterator[HealthProblem]:
 def all_facts_problems(
     facts: Sequence[CheckedFact], known_names: frozenset[str], unread: str
 ) -> Iterator[HealthProblem]:
-    """Yield problems of ids, chains, links and related entities in the whole vault. `known_names` are names, titles and
-    aliases of entities in normal form. Ids in `unread`, the text of lines that do not parse, count as existing."""
+    """Yield problems of ids, chains, links and related entities in the whole vault.
+
+    `known_names` are names, titles and aliases of entities in normal form. Ids in `unread`, the text of lines that
+    do not parse, count as existing.
+    """
     first: dict[str, CheckedFact] = {}
     for placed in facts:
         earlier = first.setdefault(placed.fact.id, placed)

@@ -146,8 +146,10 @@ def _event_problems(path: str, number: int, event: Event, day: str) -> Iterator[
 
 
 def evidence_problems(facts: Iterable[CheckedFact], texts: Mapping[str, str], unread: str) -> Iterator[HealthProblem]:
-    """Facts whose evidence is not, word for word, what the event they cite says. `texts` are the cited events' texts by
-    id; an event in `unread`, the lines that do not parse, is not missed."""
+    """Facts whose evidence is not, word for word, what the event they cite says.
+
+    `texts` are the cited events' texts by id; an event in `unread`, the lines that do not parse, is not missed.
+    """
     for placed in facts:
         message = _evidence_problem(placed, texts, unread)
         if message:

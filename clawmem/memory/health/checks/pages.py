@@ -82,8 +82,10 @@ def read_summary(path: str, data: bytes) -> SummaryContent:
 
 
 def alias_problems(aliases: Mapping[str, Sequence[str]], entities: Collection[str]) -> Iterator[HealthProblem]:
-    """Paths that could mean two entities: an alias that is the path or an alias of another entity as well. `aliases`
-    holds those of each entity that has a page."""
+    """Paths that could mean two entities: an alias that is the path or an alias of another entity as well.
+
+    `aliases` holds those of each entity that has a page.
+    """
     bearers: dict[str, list[str]] = {}
     for name in sorted(aliases):
         for alias in dict.fromkeys(
