@@ -21,7 +21,7 @@ from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import all_facts
-from clawmem.memory.entities.agents import create_agent
+from clawmem.memory.entities.entities import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revoke import RevokeOrigin, revoke
 from clawmem.model.facts.draft import draft_from_record

@@ -302,7 +302,7 @@ class Runtime:
 
         vault = self.vault()
         if name:
-            from clawmem.memory.health.local_settings import check_person
+            from clawmem.memory.health.configure import check_person
 
             check_person(self.caller(), "The model of a run")
         model = choose_model(vault.settings, self.environment, task, name)

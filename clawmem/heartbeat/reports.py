@@ -5,14 +5,12 @@ Promotion at night: one run for each day that is due.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
-from clawmem.heartbeat.queue import QueueRun
 from clawmem.index.vectors.embed import EmbeddingRun
 from clawmem.learning.adapt import AdaptResult
-from clawmem.learning.ingest import IngestResult
 from clawmem.learning.learn import LearnResult
 from clawmem.learning.pending import CandidatesResult
 from clawmem.learning.promote import PromoteResult, joined_results, promote
@@ -33,9 +31,7 @@ from clawmem.llm.choice import Model
 from clawmem.memory.entities.entities import EntityChange
 from clawmem.memory.facts.access import DecayResult, FoldResult
 from clawmem.memory.facts.premises import FutureValuesResult, PremisesResult
-from clawmem.memory.pages.guardrails import GuardrailPagesResult
-from clawmem.memory.pages.memory_page import MemoryPageResult
-from clawmem.memory.pages.summaries import SummariesResult
+from clawmem.memory.pages.memory_page import RefreshedPages
 from clawmem.memory.sync.sync import SyncResult
 from clawmem.model.language.dates import days_after, night_of
 from clawmem.model.language.text import counted
@@ -44,7 +40,6 @@ from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import cost_line
 from clawmem.vault.state.heartbeat_state import HeartbeatState
-from clawmem.vault.state.upkeep import UpkeepResult
 from clawmem.vault.vault import Vault
 from clawmem.work.sessions.notes import FoldedSessions
 
@@ -84,11 +79,20 @@ class Report(NamedTuple):
 
 
 class Reporter(NamedTuple):
-    """How a step reports: the shape of its JSON keys, and a function of the result (None if the step was not due or
-    failed) and of whether `--explain` was given."""
+    """How a step reports: the shape of its JSON keys, and a function of the result and of whether `--explain` was
+    given."""
 
     shape: Mapping[str, Any]
-    report: Callable[[Any, bool], Report]
+    made: Callable[[Any, bool], Report]
+
+    def report(self, result: Any, explain: bool) -> Report:
+        """Return the report; the empty values of the shape where the step was not due or failed."""
+        return Report(dict(self._empty())) if result is None else self.made(result, explain)
+
+    def _empty(self) -> Iterator[tuple[str, Any]]:
+        for key, value in self.shape.items():
+            if not key.endswith("?"):
+                yield key, [] if isinstance(value, list) else None if isinstance(value, tuple) else value()
 
 
 SILENT = Reporter({}, lambda result, explain: Report())
@@ -115,30 +119,20 @@ class Step(NamedTuple):
     failures: Callable[[Any], Iterable[tuple[str | None, ClawmemError]]] = result_problems
 
 
-def _notes(result: IngestResult | None, explain: bool) -> Report:
-    """Return the number of note lines added to the ledger."""
-    return Report({"notes": result.added if result else 0})
+def _user(change: EntityChange, explain: bool) -> Report:
+    return Report({"user_entity": change.name}, (f"moved what is known of the user to {change.name}",))
 
 
-def _user(change: EntityChange | None, explain: bool) -> Report:
-    """Return the entity that what is known of the user was moved to."""
-    lines = (f"moved what is known of the user to {change.name}",) if change else ()
-    return Report({"user_entity": change.name if change else None}, lines)
-
-
-def _relate(result: RelateResult | None, explain: bool) -> Report:
-    """Return the facts that received a triple."""
-    facts = result.facts if result else ()
+def _relate(result: RelateResult, explain: bool) -> Report:
+    facts = result.facts
     lines = (f"extracted triples of {counted(len(facts), 'fact')}",) if facts else ()
     details = tuple(f"{'related':<10} {placed.fact.fact}  [{format_triple(placed.fact)}]" for placed in facts)
     return Report({"related": [placed.fact.id for placed in facts]}, lines, details)
 
 
-def _learn(result: LearnResult | None, explain: bool) -> Report:
+def _learn(result: LearnResult, explain: bool) -> Report:
     """Return what was learned. With `explain`, list every candidate with its outcome."""
-    data: dict[str, Any] = {"learned": learn_data(result) if result else None}
-    if result is None:
-        return Report(data)
+    data: dict[str, Any] = {"learned": learn_data(result)}
     if explain:
         data["candidates"] = [candidate_data(candidate) for candidate in result.candidates]
     # A dry run has no commit.
@@ -148,43 +142,38 @@ def _learn(result: LearnResult | None, explain: bool) -> Report:
     return Report(data, tuple(lines), tuple(map(candidate_line, result.candidates)))
 
 
-def _settle(result: FutureValuesResult | None, explain: bool) -> Report:
-    """Return the announced facts that are now in effect."""
-    begun, kept = (result.effective, result.reopened) if result else ((), ())
-    lines = [f"took effect, as announced: {fact.fact}" for fact in begun]
-    lines += [f"remains valid, because its announced replacement was cancelled: {fact.fact}" for fact in kept]
-    return Report({"began": [fact.id for fact in begun]}, tuple(lines))
+def _settle(result: FutureValuesResult, explain: bool) -> Report:
+    lines = [f"took effect, as announced: {fact.fact}" for fact in result.effective]
+    lines += [
+        f"remains valid, because its announced replacement was cancelled: {kept.fact}" for kept in result.reopened
+    ]
+    return Report({"began": [fact.id for fact in result.effective]}, tuple(lines))
 
 
-def _fold(result: FoldResult | None, explain: bool) -> Report:
-    """Return how many facts were accessed and which archived facts were restored."""
-    facts, restored = (result.facts, result.restored) if result else (0, ())
-    lines = [f"counted accesses of {counted(facts, 'fact')}"] if facts else []
-    if restored:
-        was = "was" if len(restored) == 1 else "were"
-        lines.append(f"restored {counted(len(restored), 'archived fact')} that {was} used again")
-    return Report({"accesses": facts, "restored": list(restored)}, tuple(lines))
+def _fold(result: FoldResult, explain: bool) -> Report:
+    lines = [f"counted accesses of {counted(result.facts, 'fact')}"] if result.facts else []
+    if result.restored:
+        was = "was" if len(result.restored) == 1 else "were"
+        lines.append(f"restored {counted(len(result.restored), 'archived fact')} that {was} used again")
+    return Report({"accesses": result.facts, "restored": list(result.restored)}, tuple(lines))
 
 
-def _sessions(sessions: FoldedSessions | None, explain: bool) -> Report:
-    """Return how many notes of sessions were committed, and which sessions are abandoned now."""
-    notes, abandoned = (sessions.notes, sessions.abandoned) if sessions else (0, ())
-    lines = [f"committed {counted(notes, 'note')} of sessions"] if notes else []
-    lines += [f"no sign of life, so abandoned: session {text}" for text in abandoned]
-    return Report({"session_notes": notes, "abandoned": list(abandoned)}, tuple(lines))
+def _sessions(sessions: FoldedSessions, explain: bool) -> Report:
+    lines = [f"committed {counted(sessions.notes, 'note')} of sessions"] if sessions.notes else []
+    lines += [f"no sign of life, so abandoned: session {text}" for text in sessions.abandoned]
+    return Report({"session_notes": sessions.notes, "abandoned": list(sessions.abandoned)}, tuple(lines))
 
 
-def _decay(result: DecayResult | None, explain: bool) -> Report:
-    """Return the facts that were archived."""
-    facts = result.facts if result else ()
+def _decay(result: DecayResult, explain: bool) -> Report:
+    facts = result.facts
     was = "was" if len(facts) == 1 else "were"
     lines = (f"archived {counted(len(facts), 'fact')} that {was} not used for a long time",) if facts else ()
     return Report({"archived": [placed.fact.id for placed in facts]}, lines)
 
 
-def _premises(result: PremisesResult | None, explain: bool) -> Report:
+def _premises(result: PremisesResult, explain: bool) -> Report:
     """Return the deprecated facts that were archived, and the facts whose record of changed premises changed."""
-    marked, archived = (result.facts, result.archived) if result else ((), ())
+    marked, archived = result.facts, result.archived
     lines = [f"archived {counted(len(archived), 'deprecated fact')}"] * bool(archived)
     lines += [
         f"{'in doubt' if in_doubt(placed.fact) else 'not in doubt any more'}: {placed.fact.id}"
@@ -195,41 +184,30 @@ def _premises(result: PremisesResult | None, explain: bool) -> Report:
     return Report({**data, "deprecated": [placed.fact.id for placed in archived]}, tuple(lines))
 
 
-def _synthesize(result: SynthesizeResult | None, explain: bool) -> Report:
-    """Return the daily notes that were written."""
-    pages = result.pages if result else ()
-    lines = (f"wrote {counted(len(pages), 'daily note')}",) if pages else ()
-    return Report({"daily": list(pages)}, lines)
+def _synthesize(result: SynthesizeResult, explain: bool) -> Report:
+    pages = result.pages
+    return Report({"daily": list(pages)}, (f"wrote {counted(len(pages), 'daily note')}",) if pages else ())
 
 
-def _adapt(result: AdaptResult | None, explain: bool) -> Report:
+def _adapt(result: AdaptResult, explain: bool) -> Report:
     """How strict promotion is now, where that changed."""
-    data = {"adapted": result.after._asdict() if result and result.commit else None}
-    if result is None or result.after == result.before:
-        return Report(data)
-    return Report(data, (f"promotion takes a score of {result.after.score:g} now",))
+    data = {"adapted": result.after._asdict() if result.commit else None}
+    changed = result.after != result.before
+    return Report(data, (f"promotion takes a score of {result.after.score:g} now",) if changed else ())
 
 
-def _promote(result: PromotedNights | None, explain: bool) -> Report:
+def _promote(result: PromotedNights, explain: bool) -> Report:
     """Return what was promoted for each day. With `explain`, list every candidate."""
-    nights = result.nights if result else ()
     lines: list[str] = []
-    for night in nights:
+    for night in result.nights:
         lines += [f"promoted {counted(len(night.kept), 'fact')} of {night.on}"] if night.kept else []
         lines += map(promotion_line, night.verdicts if explain else [*night.kept, *night.waiting])
-    shown = [night for night in nights if explain or night.kept or night.waiting]
-    return Report({"promoted": [promotion_data(other_result, explain) for other_result in shown]}, tuple(lines))
+    shown = [night for night in result.nights if explain or night.kept or night.waiting]
+    return Report({"promoted": [promotion_data(night, explain) for night in shown]}, tuple(lines))
 
 
-def _queue(run: QueueRun | None, explain: bool) -> Report:
-    """Return what the answers of models to tasks of the queue cost."""
-    records = run.records if run else ()
-    return Report({"asked": [dict(record) for record in records]}, tuple(map(cost_line, records)))
-
-
-def _candidates(result: CandidatesResult | None, explain: bool) -> Report:
-    """Return the candidates that wait for review."""
-    proposals = result.proposals if result else ()
+def _candidates(result: CandidatesResult, explain: bool) -> Report:
+    proposals = result.proposals
     from_ = f"{counted(len(proposals), 'message')} that nobody read"
     wait = "a candidate waits" if len(proposals) == 1 else "candidates wait"
     lines = (f"from {from_} {wait} for you: `clawmem review decide`",) if proposals else ()
@@ -237,55 +215,38 @@ def _candidates(result: CandidatesResult | None, explain: bool) -> Report:
     return Report({"proposed_unread": [each.id for each in proposals]}, lines, shown)
 
 
-def _summaries(result: SummariesResult | None, explain: bool) -> Report:
-    """Return the entities whose summaries changed."""
-    entities = result.entities if result else ()
-    lines = (f"refreshed {counted(len(entities), 'summary', 'summaries')}",) if entities else ()
-    return Report({"refreshed": list(entities)}, lines)
+def _pages(key: str, words: Callable[[tuple[str, ...]], str]) -> Callable[[RefreshedPages, bool], Report]:
+    def made(result: RefreshedPages, explain: bool) -> Report:
+        return Report({key: list(result.changed)}, (words(result.changed),) if result.changed else ())
+
+    return made
 
 
-def _memory(result: MemoryPageResult | None, explain: bool) -> Report:
-    """Return whether MEMORY.md changed."""
-    changed = bool(result and result.changed)
-    return Report({"memory": changed}, ("refreshed MEMORY.md",) if changed else ())
+def _memory(result: RefreshedPages, explain: bool) -> Report:
+    return Report({"memory": bool(result.changed)}, ("refreshed MEMORY.md",) if result.changed else ())
 
 
-def _guardrails(result: GuardrailPagesResult | None, explain: bool) -> Report:
-    """Return the pages of guardrails that changed."""
-    pages = result.changed if result else ()
-    return Report({"guardrails": list(pages)}, (f"refreshed {', '.join(pages)}",) if pages else ())
-
-
-def _upkeep(result: UpkeepResult | None, explain: bool) -> Report:
-    """Return whether the repository was packed."""
-    repacked = bool(result and result.repacked)
-    return Report({"repacked": repacked}, ("packed the repository",) if repacked else ())
-
-
-def _sync(result: SyncResult | None, explain: bool) -> Report:
-    """Return how many changes were received from other machines and sent to them."""
-    received, sent = (result.received, result.sent if result.pushed else 0) if result else (0, 0)
+def _sync(result: SyncResult, explain: bool) -> Report:
+    received, sent = result.received, result.sent if result.pushed else 0
     lines = [f"received {counted(received, 'change')} from other machines"] if received else []
-    lines += [f"sent {counted(sent, 'change')} to {result.remote}"] if result and sent else []
+    lines += [f"sent {counted(sent, 'change')} to {result.remote}"] if sent else []
     return Report({"received": received, "sent": sent}, tuple(lines))
 
 
-def _embed(run: EmbeddingRun | None, explain: bool) -> Report:
-    """Return how many texts were embedded and how many remain."""
-    if run is None:
-        return Report({"embedded": None})
+def _embed(run: EmbeddingRun, explain: bool) -> Report:
     left = f", {run.left:,} left for the next heartbeat" if run.left else ""
     lines = (f"embedded {counted(run.embedded, 'text')}{left}",) if run.embedded else ()
     return Report({"embedded": {"texts": run.embedded, "left": run.left, "model": run.model}}, lines)
 
 
-NOTES = Reporter({"notes": int}, _notes)
+NOTES = Reporter({"notes": int}, lambda result, explain: Report({"notes": result.added}))
 USER = Reporter({"user_entity": (str, None)}, _user)
 RELATE = Reporter({"related": [str]}, _relate)
 LEARN = Reporter({"learned": (LEARNED, None), "candidates?": [CANDIDATE]}, _learn)
 SETTLE = Reporter({"began": [str]}, _settle)
 FOLD = Reporter({"accesses": int, "restored": [str]}, _fold)
-QUEUE = Reporter({"asked": ["run"]}, _queue)
+QUEUE = Reporter({"asked": ["run"]}, lambda run, explain: Report(
+    {"asked": [dict(record) for record in run.records]}, tuple(map(cost_line, run.records))))  # fmt: skip
 SESSIONS = Reporter({"session_notes": int, "abandoned": [str]}, _sessions)
 DECAY = Reporter({"archived": [str]}, _decay)
 PREMISES = Reporter({"in_doubt": [str], "not_in_doubt": [str], "deprecated": [str]}, _premises)
@@ -293,10 +254,13 @@ SYNTHESIZE = Reporter({"daily": [str]}, _synthesize)
 ADAPT = Reporter({"adapted": ({str: object}, None)}, _adapt)
 PROMOTE = Reporter({"promoted": [PROMOTION]}, _promote)
 CANDIDATES = Reporter({"proposed_unread": [str]}, _candidates)
-SUMMARIES = Reporter({"refreshed": [str]}, _summaries)
+SUMMARIES = Reporter(
+    {"refreshed": [str]}, _pages("refreshed", lambda names: f"refreshed {counted(len(names), 'summary', 'summaries')}")
+)
 MEMORY = Reporter({"memory": bool}, _memory)
-GUARDRAILS = Reporter({"guardrails": [str]}, _guardrails)
-UPKEEP = Reporter({"repacked": bool}, _upkeep)
+GUARDRAILS = Reporter({"guardrails": [str]}, _pages("guardrails", lambda pages: f"refreshed {', '.join(pages)}"))
+UPKEEP = Reporter({"repacked": bool}, lambda result, explain: Report(
+    {"repacked": result.repacked}, ("packed the repository",) if result.repacked else ()))  # fmt: skip
 SYNC = Reporter({"received": int, "sent": int}, _sync)
 EMBED = Reporter({"embedded": ({"texts": int, "left": int, "model": str}, None)}, _embed)
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 from clawmem import __version__
-from clawmem.errors import ClawmemError, ModelFailed
+from clawmem.errors import ModelFailed
 from clawmem.extension import extensions, named
 from clawmem.heartbeat import reports
 from clawmem.heartbeat.queue import QueueRun, answer_tasks, kinds_about, narration, promotion
 from clawmem.heartbeat.reports import Due, Step, StepContext, nights_due, promote_nights
-from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
-from clawmem.learning.adapt import AdaptResult, adapt
+from clawmem.index.vectors.embed import embed_missing
+from clawmem.learning.adapt import adapt
 from clawmem.learning.by_model.telemetry import BY_RULES
 from clawmem.learning.ingest import ingest_notes
 from clawmem.learning.learn import LearnResult, days_to_read, learn
@@ -23,15 +23,36 @@ from clawmem.learning.synthesize import synthesize
 from clawmem.memory.entities.entities import name_user_entity
 from clawmem.memory.facts.access import archive_decayed, fold_accesses
 from clawmem.memory.facts.premises import apply_future_values, refresh_premises
-from clawmem.memory.pages.refresh import refresh_guardrails, refresh_memory, refresh_summaries
-from clawmem.memory.pages.summaries import count_tokens
-from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, SyncOptions, SyncResult, sync
+from clawmem.memory.pages.guardrails import refresh_guardrail_pages
+from clawmem.memory.pages.memory_page import RefreshedPages, refresh_memory_page
+from clawmem.memory.pages.summaries import count_tokens, refresh_pages
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, SyncOptions, sync
+from clawmem.memory.writing import writing
 from clawmem.model.language.dates import stamp
+from clawmem.model.records.caller import Caller
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.edits.scan import remember_untracked
 from clawmem.vault.state.spending import delete_spending_before
 from clawmem.vault.state.upkeep import UpkeepResult, pack_repository
+from clawmem.vault.vault import Vault
 from clawmem.work.sessions.notes import fold_sessions
+
+
+def _refreshed(
+    purpose: str,
+    refresh: Callable[[WriteScope, bool], RefreshedPages],
+    vault: Vault,
+    caller: Caller,
+    dry_run: bool = False,
+) -> RefreshedPages:
+    with writing(vault, caller, purpose, dry_run=dry_run) as work:
+        return refresh(work, dry_run)
+
+
+refresh_summaries = partial(_refreshed, "summaries", refresh_pages)
+refresh_memory = partial(_refreshed, "memory", refresh_memory_page)
+refresh_guardrails = partial(_refreshed, "guardrails", refresh_guardrail_pages)
 
 
 def _relate(run: StepContext) -> RelateResult:
@@ -46,14 +67,6 @@ def _learn(run: StepContext) -> LearnResult:
     if days == frozenset():
         return LearnResult(0, (), (), None)
     return learn(run.vault, run.caller, run.dry_run, run.model, days, run.report)
-
-
-def _learn_failures(result: LearnResult) -> Iterable[tuple[str | None, ClawmemError]]:
-    return [("model", result.extraction.problem)] if result.extraction.problem else []
-
-
-def _adapt(run: StepContext) -> AdaptResult:
-    return adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run)
 
 
 def _ask(run: StepContext) -> QueueRun:
@@ -91,20 +104,12 @@ def answers_of_models(run: StepContext, kind: str) -> tuple[Any, ...]:
     return asked.of(kind) if asked else ()
 
 
-def _sync(run: StepContext) -> SyncResult:
-    return sync(run.vault, run.caller, SyncOptions(run.vault.settings.words(HEARTBEAT_REMOTE)))
-
-
 def _upkeep(run: StepContext) -> UpkeepResult:
     delete_spending_before(run.vault, stamp(run.caller.now)[:10])
     with transaction(run.vault, run.caller.now, "upkeep"):
         remember_untracked(run.vault)
     # The lock is released first, because packing a large repository takes long.
     return pack_repository(run.vault)
-
-
-def _embed_failures(run: EmbeddingRun) -> Iterable[tuple[str | None, ClawmemError]]:
-    return [(None, run.problem)] if run.problem else []
 
 
 ALWAYS = Due("at every heartbeat", lambda run: True)
@@ -122,7 +127,8 @@ STEPS = (
          lambda run: name_user_entity(run.vault, run.caller, run.dry_run), reports.USER),
     # Remembered facts need their triple before learning, which may replace them.
     Step("relate", "Extract triples for facts that have none.", ALWAYS, _relate, reports.RELATE),
-    Step("learn", "Learn facts from new events.", ALWAYS, _learn, reports.LEARN, _learn_failures),
+    Step("learn", "Learn facts from new events.", ALWAYS, _learn, reports.LEARN,
+         lambda other: [("model", other.extraction.problem)] if other.extraction.problem else []),
     Step("settle", "Apply announced facts whose start date has come.", ALWAYS,
          lambda run: apply_future_values(run.vault, run.caller, run.dry_run), reports.SETTLE),
     Step("fold", "Add the counts of the access journal.", ALWAYS,
@@ -141,7 +147,8 @@ STEPS = (
          lambda run: refresh_premises(run.vault, run.caller, run.dry_run), reports.PREMISES),
     Step("synthesize", "Write the generated part of daily notes.", ALWAYS,
          lambda run: synthesize(run.vault, run.caller, None, run.last.head, run.dry_run), reports.SYNTHESIZE),
-    Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY, _adapt, reports.ADAPT),
+    Step("adapt", "Tune promotion by the outcomes of promoted facts.", NIGHTLY,
+         lambda run: adapt(run.vault, run.caller, nights_due(run)[-1], run.dry_run), reports.ADAPT),
     Step("promote", "Promote the facts of a day that are worth keeping for thirty days.", NIGHTLY,
          lambda run: promote_nights(run, answers_of_models(run, "promote")),
          reports.PROMOTE, lambda other: other.failed),
@@ -151,12 +158,13 @@ STEPS = (
          lambda run: refresh_memory(run.vault, run.caller, run.dry_run), reports.MEMORY),
     Step("guardrails", "Refresh the pages of guardrails.", ALWAYS,
          lambda run: refresh_guardrails(run.vault, run.caller, run.dry_run), reports.GUARDRAILS),
-    Step(SYNC, "Exchange changes with the remote that `sync setup` named.", _SYNCING, _sync, reports.SYNC,
+    Step(SYNC, "Exchange changes with the remote that `sync setup` named.", _SYNCING,
+         lambda run: sync(run.vault, run.caller, SyncOptions(run.vault.settings.words(HEARTBEAT_REMOTE))), reports.SYNC,
          lambda other: [(None, other.problem)] if other.problem else []),
     Step("upkeep", "Pack the repository.", WRITING, _upkeep, reports.UPKEEP),
     Step("embed", "Embed texts that have no vector yet.", WRITING,
          lambda run: embed_missing(run.vault, report=run.report), reports.EMBED,
-         _embed_failures),
+         lambda other: [(None, other.problem)] if other.problem else []),
     Step("tokens", "Count tokens and check new events for injected instructions.", WRITING,
          lambda run: count_tokens(run.vault)),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from clawmem.index.search.events import events_by_id
 from clawmem.index.search.lookup import PlacedFact, find_fact
 from clawmem.index.tables.rights import AccessRules, marks_of, read_access
 from clawmem.index.tables.store import Index
-from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.language.dates import day_of, stamp
@@ -165,7 +165,7 @@ def _mark_fact(work: WriteScope, placed: PlacedFact, wanted: AccessMark) -> Chan
     record = {key: list(names) for key, names in wanted._asdict().items() if names}
     rest = {key: value for key, value in (fact.metadata or {}).items() if key != MARK}
     marked = fact._replace(metadata={**rest, **({MARK: record} if record else {})} or None)
-    writes = items_write(entity, with_fact(work.facts(entity), marked))
+    writes = work.items_with([PlacedFact(marked, entity)])
     return fact_change(work.caller, "access", entity, f"{fact.fact} is {wanted.in_words}", writes, [marked])
 
 

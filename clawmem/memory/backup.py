@@ -26,6 +26,7 @@ from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
 from clawmem.vault.commit.transaction import transaction
+from clawmem.vault.disk import sync_to_disk
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import (
     BUNDLE,
@@ -45,7 +46,7 @@ from clawmem.vault.exchange.create import (
 )
 from clawmem.vault.exchange.remote_process import Staging, create_parents, staging
 from clawmem.vault.git.acceptance import accept, acceptance_notices
-from clawmem.vault.git.attributes import install_attributes
+from clawmem.vault.git.merge_driver import install_attributes
 from clawmem.vault.state.journal import JOURNAL, unfolded_accesses
 from clawmem.vault.vault import Vault
 
@@ -73,7 +74,7 @@ def backup_to_file(vault: Vault, caller: Caller, target: Path, overwrite: bool =
             archive.replace(target)
         else:
             _link_new(archive, target)
-    _sync_folder(target.parent)
+    sync_to_disk(target.parent)
     return made
 
 
@@ -215,14 +216,6 @@ def _link_new(archive: Path, target: Path) -> None:
         # Without hard links, the check and the rename are not atomic.
         _refuse_existing(target, target.exists())
         archive.rename(target)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _temporary_target() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from clawmem.index.search.lookup import by_ids
-from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
+from clawmem.memory.proposals import read_proposals, with_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import stamp
@@ -30,7 +30,7 @@ _CONFLICT = "conflict"
 def with_answered_questions(work: WriteScope, change: Change, gone: Collection[str], decided: ReviewDecision) -> Change:
     """Return the change that ends the facts `gone`, with the open conflicts closed of which less than two sides are
     left."""
-    return _with(
+    return with_proposals(
         change,
         [
             proposal._replace(status=REJECTED, decided=decided)
@@ -48,7 +48,7 @@ def without_questions(
     decided = ReviewDecision(by, stamp(work.caller.now), f"ended by {change.subject.partition('(')[0]}")
     answered = [proposal for proposal in _answered(work, change, gone) if proposal.kind != _CONFLICT]
     every = {proposal.id: proposal for proposal in (*answered, *others) if proposal.status == OPEN}
-    return _with(change, [proposal._replace(status=REJECTED, decided=decided) for proposal in every.values()])
+    return with_proposals(change, [proposal._replace(status=REJECTED, decided=decided) for proposal in every.values()])
 
 
 def with_questions_of_person(
@@ -88,7 +88,7 @@ def with_questions_of_person(
         winner = new.id if new is not None else left[0].id if left else None
         decided = ReviewDecision(by, stamp(work.caller.now), reason, winner=winner)
         changed.append(other_proposal._replace(status=REJECTED, decided=decided))
-    return _with(change, changed)
+    return with_proposals(change, changed)
 
 
 def _about(work: WriteScope, proposal: Proposal, sides: Sequence[ProposalTarget], new: Fact | None) -> Proposal:
@@ -118,8 +118,3 @@ def _may_decide(work: WriteScope, who: Author, proposal: Proposal) -> bool:
     workflow = proposal.fact.workflow if proposal.fact else None
     place = last_match(routes, RoutedItem(proposal.kind, proposal.entity, workflow))
     return place is None or not routes[place].reviewers or is_named(routes[place].reviewers, who.name, who.email)
-
-
-def _with(change: Change, closed: list[Proposal]) -> Change:
-    rows = proposal_trailers(closed)
-    return change._replace(writes={**change.writes, **proposal_writes(closed)}, trailers=(*change.trailers, *rows))

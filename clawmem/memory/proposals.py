@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound
+from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, NotFound
 from clawmem.model.facts.fact import check_prefix, check_proposal_reference
+from clawmem.model.language.text import check_choice
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.proposal import (
     FOLDER,
@@ -17,6 +18,7 @@ from clawmem.model.proposals.proposal import (
     proposal_path,
     render_proposal,
 )
+from clawmem.model.records.change import Change
 from clawmem.vault.vault import Vault
 
 TRAILER = "Proposal"
@@ -81,8 +83,7 @@ def read_proposal(vault: Vault, reference: str, read: Read | None = None) -> Pro
 
 def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: str | None = None) -> list[Proposal]:
     """Return the open proposals, or all of them, optionally of one kind. Raise InvalidInput for an unknown kind."""
-    if kind is not None and kind not in KINDS:
-        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    check_choice(kind, "kind of proposal", KINDS)
     return [
         proposal for proposal in (filed.proposals if include_closed else filed.open) if kind in (None, proposal.kind)
     ]
@@ -91,6 +92,12 @@ def select_proposals(filed: FiledProposals, include_closed: bool = False, kind: 
 def proposal_writes(proposals: Iterable[Proposal]) -> dict[str, bytes | None]:
     """Return the writes that store the proposals."""
     return {proposal_path(proposal.id): render_proposal(proposal) for proposal in proposals}
+
+
+def with_proposals(change: Change, proposals: Collection[Proposal]) -> Change:
+    """Return the change that stores the proposals, too."""
+    rows = (*change.trailers, *proposal_trailers(proposals))
+    return change._replace(writes={**change.writes, **proposal_writes(proposals)}, trailers=rows)
 
 
 def proposal_trailers(proposals: Iterable[Proposal]) -> tuple[tuple[str, str], ...]:

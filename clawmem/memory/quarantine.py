@@ -50,9 +50,9 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
     orders = orders_in(fact)
     if orders:
         rule, words = orders
-        return QuarantineReason(
-            "fact", f"From {_describe_source(fact)}, and it reads like an instruction to the reader ({rule}): {words}"
-        )
+        source = f"a source of low trust ({fact.trust})" if is_low_trust(fact.trust) else f"an {fact.trust}"
+        text = f"From {source}, and it reads like an instruction to the reader ({rule}): {words}"
+        return QuarantineReason("fact", text)
     if fact.category == GUARDRAIL and fact.agent is not None and not is_approved(fact):
         return QuarantineReason(
             GUARDRAIL, f"The agent {fact.agent} gives it as a guardrail, which a person accepts first."
@@ -64,10 +64,6 @@ def quarantine_reason(fact: Fact, against: Iterable[Fact] = ()) -> QuarantineRea
     return QuarantineReason(
         "conflict", f"A source of low trust ({fact.trust}) would change what the {text} said: {better.id}."
     )
-
-
-def _describe_source(fact: Fact) -> str:
-    return f"a source of low trust ({fact.trust})" if is_low_trust(fact.trust) else f"an {fact.trust}"
 
 
 class ProposalWriter:

@@ -103,7 +103,11 @@ class RemoteClients:
         """Yield the clients that are worth keeping, by their ids, and store what they are made into."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with writer_lock(self._folder / "lock", _WAIT_SECONDS, "clients"):
-            clients = _kept(self.all(), self.now())
+            clients = {
+                key: each
+                for key, each in self.all().items()
+                if each.agent or self.now() - each.since < _UNALLOWED_SECONDS
+            }
             yield clients
             text = json.dumps({"clients": [to_record(client, ("", 0)) for client in clients.values()]}, indent=1)
             Disk().replace(self._path, text.encode() + b"\n", self._folder)
@@ -239,10 +243,6 @@ class RemoteClients:
     def _holder(self, clients: Mapping[str, RemoteClient], token: str) -> RemoteClient | None:
         grant = token.partition(".")[0]
         return next((each for each in clients.values() if each.grant and each.agent and each.grant == grant), None)
-
-
-def _kept(clients: Mapping[str, RemoteClient], now: int) -> Clients:
-    return {key: each for key, each in clients.items() if each.agent or now - each.since < _UNALLOWED_SECONDS}
 
 
 def _of(clients: Clients, client: str) -> RemoteClient:

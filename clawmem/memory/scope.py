@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from threading import Thread
 
 from clawmem.errors import ClawmemError, Refused
@@ -102,6 +102,23 @@ class WriteScope:
             self.transaction.read_set.mark_verified(path)
         return list(parse_items(data, path))
 
+    def latest(self, placed: PlacedFact) -> PlacedFact:
+        """Return a fact as its file has it by now."""
+        now = (fact for fact in self.facts(placed.entity) if fact.id == placed.fact.id)
+        return placed._replace(fact=next(now, placed.fact))
+
+    def items_with(self, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
+        """Return the writes that put changed facts in the place of those of the same ids, and new ones at the end."""
+        shelves: dict[str, dict[str, Fact]] = {}
+        for fact, entity in changed:
+            shelves.setdefault(entity, {})[fact.id] = fact
+        writes: dict[str, bytes | None] = {}
+        for entity, new in shelves.items():
+            facts = [new.get(fact.id, fact) for fact in self.facts(entity)]
+            known = {fact.id for fact in facts}
+            writes |= items_write(entity, [*facts, *(fact for fact in new.values() if fact.id not in known)])
+        return writes
+
     def is_readable(self, entity: str) -> bool:
         """Return whether the `items.json` of the entity can be read. Writers leave unreadable files unchanged."""
         return items_path(entity) not in self.transaction.unreadable
@@ -189,11 +206,6 @@ class WriteScope:
         """Update the index and release the committed contents. This bounds the memory of an act with many commits."""
         self.update_index()
         self.transaction.read_set.release()
-
-
-def with_fact(facts: Sequence[Fact], changed: Fact) -> list[Fact]:
-    """Return the facts with the one of the same id replaced by `changed`."""
-    return [changed if fact.id == changed.id else fact for fact in facts]
 
 
 def items_write(entity: str, facts: Sequence[Fact]) -> dict[str, bytes | None]:

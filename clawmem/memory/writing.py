@@ -48,7 +48,7 @@ def writing(
             if not dry_run and (last_merge_mark(vault.git_dir) is not None or (vault.state / "merges-left").exists()):
                 _complete_git_merges(work)
             if not dry_run and index.meta(HAS_DUPLICATES):
-                from clawmem.memory.sync.unite import (
+                from clawmem.memory.sync.complete_merges import (
                     merge_duplicate_ids,  # only after merges and copies made without clawmem
                 )
 

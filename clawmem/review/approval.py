@@ -16,7 +16,6 @@ from clawmem.model.facts.catalog import (
     is_replaced,
     is_single,
 )
-from clawmem.model.facts.codec import render_items
 from clawmem.model.facts.draft import Draft
 from clawmem.model.facts.fact import (
     BESIDE,
@@ -55,7 +54,6 @@ from clawmem.model.proposals.proposal import (
     ProposalTarget,
 )
 from clawmem.model.proposals.quarantine import orders_in, with_approval
-from clawmem.model.records.entity import items_path
 from clawmem.model.records.layout import CATALOG
 
 
@@ -189,7 +187,7 @@ def _addition(
     return ApprovalPlan(
         tuple(facts),
         _outcomes(proposal, fact, len(succession.closed)),
-        {**place.writes, **_items(work, facts)},
+        {**place.writes, **work.items_with(facts)},
         place.entity,
         tuple(other_fact.id for other_fact in succession.closed if other_fact.superseded_by),
         new.id if proposal.kind == "conflict" and succession.closed else None,
@@ -217,7 +215,7 @@ def _beside(
             changed.append(PlacedFact(placed.fact._replace(links=merge_links((), links, ())), placed.entity))
     changed.reverse()  # the fact of the proposal comes first
     outcome = (*_outcomes(proposal, fact, 0), *("updated",) * (len(changed) - 1))
-    return ApprovalPlan(tuple(changed), outcome, {**place.writes, **_items(work, changed)}, place.entity)
+    return ApprovalPlan(tuple(changed), outcome, {**place.writes, **work.items_with(changed)}, place.entity)
 
 
 def _keeping(
@@ -242,7 +240,7 @@ def _keeping(
     facts = [PlacedFact(succession.new, kept.entity), *(PlacedFact(fact, homes[fact.id]) for fact in succession.closed)]
     gone = tuple(fact.id for fact in succession.closed)
     outcome = ("updated",) * len(facts)
-    return ApprovalPlan(tuple(facts), outcome, dict(_items(work, facts)), kept.entity, gone, kept.fact.id)
+    return ApprovalPlan(tuple(facts), outcome, work.items_with(facts), kept.entity, gone, kept.fact.id)
 
 
 def _promotion(work: WriteScope, proposal: Proposal, worth: PromotionWorth, target: PlacedFact) -> ApprovalPlan:
@@ -280,15 +278,6 @@ def _outcomes(proposal: Proposal, fact: Fact, closed: int) -> tuple[str, ...]:
         return ("updated" if fact.id in (target.id for target in proposal.targets) else "added",)
     first = {MERGE: "merged", END: "added"}.get(proposal.does, "updated")
     return (first, *(["merged" if proposal.does == MERGE else "updated"] * closed))
-
-
-def _items(work: WriteScope, changed: Sequence[PlacedFact]) -> dict[str, bytes | None]:
-    by_entity: dict[str, dict[str, Fact]] = {}
-    for placed in changed:
-        if placed.entity not in by_entity:
-            by_entity[placed.entity] = {fact.id: fact for fact in work.facts(placed.entity)}
-        by_entity[placed.entity][placed.fact.id] = placed.fact
-    return {items_path(entity): render_items(facts.values()) for entity, facts in by_entity.items()}
 
 
 def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> PlacedFact:
@@ -366,7 +355,7 @@ def _retraction(
         )
         for placed in targets
     ]
-    return ApprovalPlan(tuple(gone), ("retracted",) * len(gone), _items(work, gone), gone[0].entity)
+    return ApprovalPlan(tuple(gone), ("retracted",) * len(gone), work.items_with(gone), gone[0].entity)
 
 
 def _line(work: WriteScope, line: PageLine) -> ApprovalPlan:

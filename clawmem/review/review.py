@@ -131,22 +131,14 @@ def show_proposal(vault: Vault, reference: str) -> ProposalDetails:
     """Return one proposal by its id or a unique prefix of it."""
     filed = read_proposals(vault)
     proposal = find_proposal(filed, reference)
-
-    def shown(index: Index) -> ProposalDetails:
-        notices = (*map(str, filed.unreadable), *index.notices)
-        return _details(vault, index, proposal)._replace(notices=notices)
-
-    return run_query(vault, shown)
+    shown = run_query(vault, lambda index: _details(vault, index, proposal))
+    return shown._replace(notices=(*map(str, filed.unreadable), *shown.notices))
 
 
 def present(vault: Vault, proposal_id: str) -> ProposalDetails:
     """Return one proposal as `show_proposal` does, without reading the others. The id is complete."""
     proposal = read_proposal(vault, proposal_id)
-
-    def shown(index: Index) -> ProposalDetails:
-        return _details(vault, index, proposal)._replace(notices=index.notices)
-
-    return run_query(vault, shown)
+    return run_query(vault, lambda index: _details(vault, index, proposal))
 
 
 def show_open(vault: Vault, first: int, most: int) -> OpenProposals:
@@ -179,7 +171,7 @@ def evidence(vault: Vault, proposal_id: str) -> tuple[CitedEvent, ...]:
 def _details(vault: Vault, index: Index, proposal: Proposal) -> ProposalDetails:
     targets = tuple(by_ids(index, (target.id for target in proposal.targets)).values())
     reviewers = reviewers_of(vault, item_of(index, proposal))
-    return ProposalDetails(proposal, targets, (), reviewers, _version(proposal, targets))
+    return ProposalDetails(proposal, targets, tuple(index.notices), reviewers, _version(proposal, targets))
 
 
 def _version(proposal: Proposal, targets: Sequence[PlacedFact]) -> str:

@@ -13,7 +13,7 @@ from clawmem.memory.health.configure import change_setting
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import is_low_trust
 from clawmem.model.facts.reach import is_workflow
-from clawmem.model.language.text import with_article
+from clawmem.model.language.text import check_choice, with_article
 from clawmem.model.proposals.proposal import BY_KIND, FOLDER, KINDS, OPEN, PREFIX, Proposal
 from clawmem.model.proposals.quarantine import orders_in
 from clawmem.model.proposals.routes import (
@@ -105,8 +105,9 @@ def person_decider(vault: Vault, item: RoutedItem, named: str) -> Decider:
     if not may_decide(vault, who, item):
         names = all_of_names(reviewers_of(vault, item))
         you = "git has no user.name here" if who == UNNAMED else f"you are {who.name} <{who.email}>"
+        what = f"{item.kind} about {item.entity}" if item.entity else item.kind
         raise NotPermitted(
-            f"Only {names} may decide {named} ({_described(item)}), and {you}.",
+            f"Only {names} may decide {named} ({what}), and {you}.",
             "`review.routes` says who decides: `clawmem config get review.routes`.",
         )
     if signed:
@@ -117,10 +118,6 @@ def person_decider(vault: Vault, item: RoutedItem, named: str) -> Decider:
 def all_of_names(names: tuple[str, ...]) -> str:
     """Return the names in a sentence."""
     return " or ".join(names) if len(names) < 3 else f"{', '.join(names[:-1])} or {names[-1]}"
-
-
-def _described(item: RoutedItem) -> str:
-    return f"{item.kind} about {item.entity}" if item.entity else item.kind
 
 
 def _check_content(index: Index, proposal: Proposal, agent: str) -> None:
@@ -183,8 +180,7 @@ def delegate(
     before = read_delegations(vault.settings.words(DELEGATIONS))
     if kind is None:
         return DelegationChange(before, None)
-    if kind not in BY_KIND:
-        raise InvalidInput(f"'{kind}' is not a kind of proposal.", f"Choose one of {', '.join(KINDS)}.")
+    check_choice(kind, "kind of proposal", KINDS)
     if not BY_KIND[kind].delegable:
         raise Refused(f"{delegation_refusal(kind).capitalize()}.", "A person decides each of them.")
     if agent is None:

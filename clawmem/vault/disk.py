@@ -182,6 +182,33 @@ def append_line(path: Path, line: bytes) -> None:
             os.close(descriptor)
 
 
+def move_aside(path: Path, aside: Path) -> bytes:
+    """Move a journal aside, when nobody appends to it, and return its complete lines. If an earlier run moved one aside
+    and did not finish, only that one is returned, so that nothing counts twice."""
+    earlier = read_regular_file(aside)
+    if earlier is not None:
+        return complete_lines(earlier)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return b""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        path.rename(aside)
+    finally:
+        os.close(descriptor)
+    return complete_lines(read_regular_file(aside) or b"")
+
+
+def sync_to_disk(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def complete_lines(data: bytes) -> bytes:
     """Return the data without a partial last line."""
     return data[: data.rfind(b"\n") + 1]

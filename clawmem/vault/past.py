@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.errors import ClawmemError
 from clawmem.model.records.layout import check_inside
 from clawmem.model.settings.settings import LOCAL, Settings
-from clawmem.vault.git.containment import check_folder, check_state_folder
+from clawmem.vault.git.folder import check_folder, check_state_folder
 from clawmem.vault.git.refs import Head
 from clawmem.vault.vault import Vault
 

@@ -15,7 +15,7 @@ from clawmem.model.records.layout import CATALOG, SETTINGS, check_inside
 from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, UnreadFile, checksum, refuse_unread
 from clawmem.model.settings.settings import Settings, settings_from_mapping
 from clawmem.vault.disk import Disk
-from clawmem.vault.git.containment import check_state_folder
+from clawmem.vault.git.folder import check_state_folder
 from clawmem.vault.git.git import Git, lost_object_error
 from clawmem.vault.git.refs import Head, git_dir_of, read_head
 from clawmem.vault.strict_yaml import parse_yaml
@@ -159,6 +159,18 @@ class Vault:
     def prepare_state(self) -> None:
         """Create the folder for derived and temporary files, `.git/clawmem`."""
         self.state.mkdir(mode=0o700, exist_ok=True)
+
+    def keep(self, name: str, record: object) -> None:
+        """Store a JSON value in a file of the state folder."""
+        self.prepare_state()
+        self.disk.replace(self.state / name, (json.dumps(record) + "\n").encode(), self.state)
+
+    def kept(self, name: str) -> Any:
+        """Return the JSON value of a file of the state folder, or None if it is missing or damaged."""
+        try:
+            return json.loads(self.disk.read(self.state / name) or b"null")
+        except ValueError:
+            return None
 
     @cached_property
     def settings(self) -> Settings:

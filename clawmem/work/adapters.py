@@ -415,8 +415,7 @@ def last_run(vault: Vault, workflow: str, adapter: str) -> str | None:
 def keep_run(vault: Vault, workflow: str, adapter: str, when: str) -> None:
     """Remember that an adapter ran to its end."""
     record = {**_read(vault), _key(workflow, adapter): when}
-    vault.prepare_state()
-    vault.disk.replace(vault.state / _FILE, (json.dumps(record, indent=1) + "\n").encode(), vault.state)
+    vault.keep(_FILE, record)
 
 
 def _key(workflow: str, adapter: str) -> str:
@@ -425,8 +424,5 @@ def _key(workflow: str, adapter: str) -> str:
 
 def _read(vault: Vault) -> Mapping[str, Any]:
     """The file; empty if there is none or it is damaged, so that the next run gives everything."""
-    try:
-        record = json.loads((vault.state / _FILE).read_bytes())
-    except (OSError, ValueError):
-        return {}
+    record = vault.kept(_FILE)
     return record if isinstance(record, dict) else {}

@@ -12,7 +12,7 @@ from clawmem.memory.facts.gates import check_daily_limit
 from clawmem.memory.facts.remember import FactPlanner, RememberedFact, without_secrets
 from clawmem.memory.facts.revise import ReviseResult, check_reason
 from clawmem.memory.quarantine import HandoverScreen
-from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import Fact, FactLink
@@ -88,7 +88,7 @@ def record_outcome(
             "session": caller.session,
         }
         fact = with_outcome(placed.fact, {key: value for key, value in entry.items() if value})
-        writes = items_write(placed.entity, with_fact(work.facts(placed.entity), fact))
+        writes = work.items_with([PlacedFact(fact, placed.entity)])
         text = f"{outcome}: {fact.fact}"
         change = fact_change(caller, "decision outcome", placed.entity, text, writes, [fact])
         commit = work.commit([*screen.changes, change])[-1]
@@ -139,18 +139,16 @@ def accept_lesson(vault: Vault, reference: str, caller: Caller, reason: str | No
     Raise NotPermitted for a person who is not a reviewer of it, and Refused if the fact is no current lesson."""
     because = check_reason(reason)
     with writing(vault, caller, "lesson accept") as work:
-        placed = find_fact(work.index, reference)
-        fact = next(
-            (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
-        )
+        placed = work.latest(find_fact(work.index, reference))
+        fact = placed.fact
         if fact.category != LESSON or not fact.is_current:
             raise Refused(f"{fact.id} is no lesson that holds.", "`clawmem lesson list` shows the lessons.")
         if is_approved(fact):
-            return ReviseResult((PlacedFact(fact, placed.entity),), ("noop",), None, work.notices)
+            return ReviseResult((placed,), ("noop",), None, work.notices)
         item = RoutedItem(LESSON, placed.entity, fact.workflow if is_workflow(fact.workflow) else None)
         who = person_decider(vault, item, fact.id)
         accepted = with_approval(fact, who.by, stamp(caller.now))
-        writes = items_write(placed.entity, with_fact(work.facts(placed.entity), accepted))
+        writes = work.items_with([PlacedFact(accepted, placed.entity)])
         change = fact_change(caller, "lesson accept", placed.entity, fact.fact, writes, [accepted])
         items = [("Decision", APPROVED), ("Reviewed-by", who.by), *([("Reason", because)] if because else [])]
         change = change._replace(trailers=(*change.trailers, *items), signed=who.signed)

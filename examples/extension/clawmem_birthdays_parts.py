@@ -46,7 +46,7 @@ def sections(vault: Vault, caller: Caller, question: str | None) -> list[tuple[s
 
 VERB = Command(show, {"birthdays": [str]}, ("clawmem birthdays",))
 KINDS = (FileKind("birthdays", (PATH,), f"{__name__}:parse", AS_WRITTEN, PARSE, RECORD, PERSON, NONE, FILE, (LIFE,)),)
-REPORT = Reporter({"birthdays": int}, lambda found, explain: Report({"birthdays": len(found or ())}))
+REPORT = Reporter({"birthdays": int}, lambda found, explain: Report({"birthdays": len(found)}))
 COUNT = Step(
     "birthdays", "Count the birthdays.", Due("always", lambda run: True), lambda run: birthdays(run.vault), REPORT
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 from clawmem.memory.facts.redact import contains_text
 from clawmem.model.facts.fact import REDACTED
 from clawmem.model.history.redaction import RECORD
-from clawmem.vault.rewriting import redaction
+from clawmem.vault.history import redaction
 from clawmem.vault.vault import Vault
 from tests.faults.checks import facts, git
 from tests.faults.kills import Arena, Tally, kill_many

@@ -14,8 +14,7 @@ from clawmem.faces.cli.complete import values_of
 from clawmem.index.refresh.refresh import open_index, rebuild, run_query
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import Index, index_path
-from clawmem.memory.entities.agents import list_agents
-from clawmem.memory.entities.entities import list_entities, show_entity
+from clawmem.memory.entities.entities import list_agents, list_entities, show_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.status import status
 from clawmem.memory.history.log import LogBounds, log

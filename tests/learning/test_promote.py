@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from clawmem.errors import Refused
+from clawmem.heartbeat.steps import refresh_summaries
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.lookup import all_facts
 from clawmem.learning.adapt import adapt, current_adaptation
@@ -17,7 +18,6 @@ from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import link, retract
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
-from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.memory.proposals import proposal_writes, read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import draft_from_record

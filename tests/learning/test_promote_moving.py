@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.heartbeat.steps import refresh_summaries
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, all_facts
@@ -16,7 +17,6 @@ from clawmem.learning.promote import promote
 from clawmem.memory.entities.entities import create_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.doctor import doctor
-from clawmem.memory.pages.refresh import refresh_summaries
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.proposals.promotion import place_of_waiting, promotion_of
@@ -123,7 +123,7 @@ def test_a_learned_fact_waits_for_promotion_and_is_found(waiting: Vault, caller:
     assert not _in_life(waiting.root)
     found = recall(waiting, "peanuts allergy", caller, FactFilter(owners=("",)), 5)
     assert [hit.fact.id for hit in found.found] == [fact.id]
-    assert refresh_summaries(waiting, caller).entities == ()
+    assert refresh_summaries(waiting, caller).changed == ()
     assert not [problem for problem in doctor(waiting, caller).problems if "candidates" in (problem.path or "")]
 
 

@@ -9,13 +9,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from clawmem.errors import ClawmemError
+from clawmem.heartbeat.steps import refresh_memory, refresh_summaries
 from clawmem.learning.ingest import ingest
 from clawmem.memory.entities.entities import archive_entity, move_entity
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.notes import note
-from clawmem.memory.pages.refresh import refresh_memory, refresh_summaries
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import draft_from_record

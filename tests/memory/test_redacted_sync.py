@@ -13,7 +13,7 @@ from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.sync.finish_merge import finish_merge
 from clawmem.memory.sync.sync import SyncOptions
 from clawmem.model.history.redaction import RECORD
-from clawmem.vault.rewriting.redacted_history import _fits
+from clawmem.vault.history.redacted_history import _fits
 from tests.conftest import Command
 from tests.faults.checks import assert_sound, assert_whole, git
 from tests.memory.machines import Machine, make_hub, make_machines

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.errors import NotPermitted
 from clawmem.memory.facts.revise import retract
-from clawmem.memory.scope import fact_change, with_fact
+from clawmem.memory.scope import fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import Fact
 from clawmem.model.records.caller import Caller
@@ -43,7 +43,5 @@ def test_a_change_names_its_facts_for_plain_git(vault: Vault, caller: Caller) ->
     assert {("Fact", "fact_00000001"), ("Event", "ev_1"), ("Entity", "areas/x"), ("Entity", "areas/y")} <= {
         *change.trailers
     }
-    other = FACT._replace(id="fact_00000002")
-    assert with_fact([FACT, other], other._replace(fact="Tom sails.")) == [FACT, other._replace(fact="Tom sails.")]
     with writing(vault, caller, "test") as work:
         assert (work.text("no.md"), work.facts("areas/none"), work.read("no.md")) == ("", [], None)

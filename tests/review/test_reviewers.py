@@ -10,7 +10,7 @@ import pytest
 
 from clawmem.errors import ClawmemError, NotFound, NotPermitted, Refused
 from clawmem.faces.mcp.tools import TOOLS
-from clawmem.memory.entities.agents import create_agent
+from clawmem.memory.entities.entities import create_agent
 from clawmem.memory.health.configure import change_setting
 from clawmem.memory.history.undo import undo
 from clawmem.memory.proposals import proposal_writes, read_proposals

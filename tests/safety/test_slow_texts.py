@@ -53,7 +53,7 @@ from clawmem.model.safety.secrets.find import find_secrets
 from clawmem.model.search.event_ranking import SHORT_QUESTION, is_question
 from clawmem.model.search.passage import search_texts
 from clawmem.model.transcripts.formats import read, shape_of
-from clawmem.vault.rewriting.redacted_history import _fits
+from clawmem.vault.history.redacted_history import _fits
 
 SHAPES = (
     *("a A 1 0 _ \" ' * # “ ” „ « ` ( ) [ ] { } < > - . , : ; / \\ = | ! ? … @ % & é 我 😀 \u0301 \u200b".split()),

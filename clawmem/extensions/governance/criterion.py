@@ -26,7 +26,7 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import top_of_checkout
 from clawmem.memory.entities.places import find_entity
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import one_line, some_of
 from clawmem.model.proposals.proposal import BY_EVALUATION
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.parsing import Yaml, read_log
@@ -282,8 +282,7 @@ def _name(work: Work, path: Path) -> str:
 
 
 def _named(work: Work, found: list[Path]) -> str:
-    names = [_name(work, path) for path in found]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return some_of([_name(work, path) for path in found])
 
 
 NO_WORK = "none"

@@ -33,7 +33,7 @@ from clawmem.extensions.hub.postgres.organisation import (
 )
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import PlacedFact, by_ids
-from clawmem.memory.health.local_settings import check_accepted, write_values
+from clawmem.memory.health.configure import check_accepted, write_values
 from clawmem.memory.permission import check_not_read_only, check_scope_right
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.facts.gates import GateResult, passes

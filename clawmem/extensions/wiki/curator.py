@@ -57,7 +57,7 @@ from clawmem.memory.entities.entities import merge_writes
 from clawmem.memory.facts.gates import GateContext, judge
 from clawmem.memory.history.compare import compare
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope, items_write, with_fact
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, GUARDRAIL, Fact, importance_of
@@ -460,7 +460,7 @@ def _confirm(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -
     new = confirmed(placed.fact, now[:10])._replace(access_count=placed.fact.access_count + 1, last_accessed=now)
     if new.trust == "agent" and not is_approved(new) and orders_in(new) is None:
         new = with_approval(new, proposal.decided.by if proposal.decided else "a person", now)
-    return items_write(placed.entity, with_fact(work.facts(placed.entity), new))
+    return work.items_with([PlacedFact(new, placed.entity)])
 
 
 def _placed(work: WriteScope, proposal: Proposal) -> PlacedFact:
@@ -482,11 +482,10 @@ def _join_entities(work: WriteScope, proposal: Proposal, details: Mapping[str, A
 def _archive(work: WriteScope, proposal: Proposal, details: Mapping[str, Any]) -> Writes:
     entity, ids = str(details.get("entity")), details.get("facts")
     named = set(ids) if isinstance(ids, list) else set()
-    facts = work.facts(entity)
-    chosen = {fact.id for fact in facts if fact.id in named and fact.status == ACTIVE}
+    chosen = [fact for fact in work.facts(entity) if fact.id in named and fact.status == ACTIVE]
     if not chosen:
         raise _gone(f"None of these claims of {entity} is active", proposal)
-    return items_write(entity, [fact._replace(status=ARCHIVED) if fact.id in chosen else fact for fact in facts])
+    return work.items_with(PlacedFact(fact._replace(status=ARCHIVED), entity) for fact in chosen)
 
 
 _ACTIONS: Mapping[str, Callable[[WriteScope, Proposal, Mapping[str, Any]], Writes]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from typing import NamedTuple
@@ -217,8 +216,8 @@ class WikiState(NamedTuple):
 
 def read_wiki_state(vault: Vault) -> WikiState | None:
     """Return the state of the last build, or None if there is none or the file is invalid."""
+    record = vault.kept(STATE)
     try:
-        record = json.loads(vault.disk.read(vault.state / STATE) or b"null")
         if record["form"] != _FORM:
             return None
         pages = {name: PageEntry(*row) for name, row in record["pages"].items()}
@@ -230,6 +229,4 @@ def read_wiki_state(vault: Vault) -> WikiState | None:
 
 def write_wiki_state(vault: Vault, state: WikiState) -> None:
     """Store the state of a build."""
-    vault.prepare_state()
-    record = {**state._asdict(), "form": _FORM}
-    vault.disk.replace(vault.state / STATE, json.dumps(record, ensure_ascii=False).encode(), vault.state)
+    vault.keep(STATE, {**state._asdict(), "form": _FORM})

@@ -10,7 +10,7 @@ from typing import IO, Any
 from clawmem.errors import ClawmemError, InvalidInput
 from clawmem.faces.cli.plain import plain_call, verb_of
 from clawmem.faces.cli.terminal import SCHEMA_VERSION
-from clawmem.faces.parts.command import Answer, Call, Command, InnerRun, Table, check_person
+from clawmem.faces.parts.command import Answer, Call, Command, InnerRun, check_person
 from clawmem.faces.parts.failures import explained
 from clawmem.model.language.text import visible
 from clawmem.runtime import Runtime
@@ -68,7 +68,7 @@ def run_inner(words: Sequence[str], runtime: Runtime, argument: bytes) -> InnerR
         data = {key: value() if callable(value) else value for key, value in answer.made().items()}
         text = _document({"ok": True, "data": data, "notices": list(answer.notices)})
     else:
-        text = _text(answer)
+        text = "".join(f"{visible(line)}\n" for line in answer.plain())
     return InnerRun(answer.exit_code, text)
 
 
@@ -88,12 +88,6 @@ def _check(words: Sequence[str], command: Command, record: dict[str, Any], commo
                 f"'{' '.join(words)}' reads the file {value}, which a suite cannot do.",
                 "Write - in its place, and the text into the step's stdin.",
             )
-
-
-def _text(answer: Answer) -> str:
-    rows = answer.lines
-    lines = ["\t".join(row) for row in rows.rows] if isinstance(rows, Table) else list(rows)
-    return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _document(body: dict[str, Any]) -> str:

@@ -269,10 +269,6 @@ def _wrapped(text: str, columns: int) -> list[str]:
     return lines or [text]
 
 
-def _approve(walk: Walk) -> None:
-    walk.decide("review approve")
-
-
 def _approve_beside(walk: Walk) -> None:
     walk.decide("review approve", beside=True)
 
@@ -281,10 +277,6 @@ def _edit(walk: Walk) -> None:
     text = walk.line("the fact in your words (empty: not now): ")
     if text:
         walk.decide("review approve", text=text)
-
-
-def _drop(walk: Walk) -> None:
-    walk.decide("review reject", reason="It is not worth keeping.")
 
 
 def _keep(walk: Walk) -> None:
@@ -327,16 +319,8 @@ def _help(walk: Walk) -> None:
     walk.say("Each decision is one commit. What is decided stays decided when you quit.")
 
 
-def _quit(walk: Walk) -> bool:
-    return False
-
-
 def _contradicts(proposal: Proposal) -> bool:
     return proposal.kind == "conflict" and proposal.does in (ADD, SUPERSEDE)
-
-
-def _adds(proposal: Proposal) -> bool:
-    return proposal.does == ADD and proposal.fact is not None
 
 
 def _has_sides(proposal: Proposal) -> bool:
@@ -344,14 +328,19 @@ def _has_sides(proposal: Proposal) -> bool:
 
 
 UNDO = Key("u", "undo the last decision", Walk.take_back)
-QUIT = Key("q", "quit", _quit)
+QUIT = Key("q", "quit", lambda walk: False)
 KEYS = (
-    Key("a", "approve", _approve),
+    Key("a", "approve", lambda walk: walk.decide("review approve")),
     Key("b", "approve, and keep the facts that it contradicts as well", _approve_beside, _contradicts),
     Key("k", "decide the conflict for one of its facts", _keep, _has_sides),
-    Key("t", "approve in other words", _edit, _adds),
+    Key("t", "approve in other words", _edit, lambda other: other.does == ADD and other.fact is not None),
     Key("r", "reject and say why", _reject),
-    Key("x", "drop the candidate", _drop, is_candidate),
+    Key(
+        "x",
+        "drop the candidate",
+        lambda walk: walk.decide("review reject", reason="It is not worth keeping."),
+        is_candidate,
+    ),
     Key("s", "skip (also space or n)", _skip),
     Key("e", "show the evidence", _evidence),
     UNDO,

@@ -169,8 +169,7 @@ class Terminal(Call):
         drawn = self._drawn(answer)
         if drawn is not None:
             return say(drawn, answer.exit_code)
-        lines = map("\t".join, answer.lines.rows) if isinstance(answer.lines, Table) else answer.lines
-        return say("".join(f"{visible(line)}\n" for line in lines), answer.exit_code)
+        return say("".join(f"{visible(line)}\n" for line in answer.plain()), answer.exit_code)
 
     def _follow(self, feed: Feed) -> int:
         """Print each record when it comes, until there are no more, or the reader is gone and nothing depends on it."""

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from clawmem import __version__
-from clawmem.faces.parts.command import Table
 from clawmem.faces.prompt_hook import ENDING, PREFIX, READY, READY_SECONDS, all_of, is_for_text
 from clawmem.model.language.text import visible
 from clawmem.model.records.caller import agent_of_client
@@ -356,7 +355,6 @@ def _printed_by_hook(request: bytes) -> bytes:
     runtime.check_verb(words[0])
     call = ToolCall(runtime, payload.decode("utf-8", "replace"))
     answer = hook(call, words[1], words[3]).finished(call.runtime)
-    assert not isinstance(answer.lines, Table)
-    out = "".join(f"{visible(line)}\n" for line in answer.lines)
+    out = "".join(f"{visible(line)}\n" for line in answer.plain())
     err = "".join(f"note: {visible(note)}\n" for note in (*answer.notices, *answer.talk))
     return f"{out}\0\n{err}".encode()

@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import IO, Any, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.faces.parts.command import Answer, Call, Command, Table, check_person
+from clawmem.faces.parts.command import Answer, Call, Command, check_person
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import load
 from clawmem.model.language.text import visible
@@ -187,10 +187,8 @@ def _only(name: str, tool: Tool, document: Mapping[str, Any]) -> Any:
 
 
 def _text(answer: Answer) -> str:
-    rows = answer.lines
-    lines = ["\t".join(row) for row in rows.rows] if isinstance(rows, Table) else list(rows)
     notes = [f"note: {notice}" for notice in (*answer.notices, *answer.talk)]
-    return visible("\n".join([*lines, *notes]))
+    return visible("\n".join([*answer.plain(), *notes]))
 
 
 def _ensure_session(named: str | None, runtime: Runtime) -> None:

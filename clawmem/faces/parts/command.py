@@ -59,6 +59,10 @@ class Answer(NamedTuple):
     talk: Sequence[str] = ()
     is_report: bool = False
 
+    def plain(self) -> "list[str]":
+        """The lines as text; those of a table have tabs between their cells."""
+        return ["\t".join(row) for row in self.lines.rows] if isinstance(self.lines, Table) else list(self.lines)
+
     def made(self) -> _Record:
         """The data; values that are functions are not called."""
         return self.data() if callable(self.data) else self.data

@@ -20,11 +20,10 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import outcome_lines, plain_value
+from clawmem.faces.parts.words import changed_data, outcome_lines, plain_value
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line, helpful_and_harmful
 from clawmem.model.facts.reach import FRAMEWORK, ORGANISATION, SCOPES, TEAM, check_scope
-from clawmem.model.records.task import STATES, VERDICTS, Task
 from clawmem.serving.answers import unknown_names
 from clawmem.serving.browse import list_facts, show_fact
 from clawmem.serving.recall.recall import LEAST_SCORE, recall
@@ -65,13 +64,9 @@ def work_scope(call: Call, workflow: str | None, scope: str | None, project: str
 def added(record: AddedRecord) -> Answer:
     """The answer of a verb that adds a lesson or a decision."""
     fact = record.fact
-    data = {
-        "facts": [fact_data(fact.fact, fact.entity)],
-        "outcome": [fact.outcome],
-        "commit": record.commit,
-        "against": [{"id": other.fact.id, "fact": other.fact.fact, "why": why} for other, why in record.against],
-    }
-    return Answer(data, outcome_lines([(fact.outcome, fact.fact, fact.entity)], record.commit), record.notices)
+    changed = [fact], [fact.outcome], record.commit
+    against = [{"id": other.fact.id, "fact": other.fact.fact, "why": why} for other, why in record.against]
+    return Answer({**changed_data(*changed), "against": against}, outcome_lines(*changed), record.notices)
 
 
 def record_data(fact: Fact, entity: str, against: Sequence[str] = ()) -> dict[str, Any]:
@@ -165,23 +160,3 @@ def found(
     data = [{**record_data(hit.fact, hit.entity), "score": hit.score} for hit in result.found]
     talk = () if data else (f"No {plural} fit this.",)
     return Answer({"facts": data}, [fact_line(hit.fact, hit.entity) for hit in result.found], result.notices, talk=talk)
-
-
-_ITEM = {"text": str, "checked": bool, "line": int}
-TASK_SHAPE = {
-    "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
-    "since": (str, None), "verdict": (set(VERDICTS), None), "decided": (str, None), "decided_by": (str, None),
-    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [_ITEM],
-}  # fmt: skip
-
-
-def task_data(task: Task) -> dict[str, Any]:
-    """A task as callers of --json get it: every key is always there."""
-    left = ("acceptance", "body", "extra", "page", "foreign")
-    data = {key: value for key, value in task._asdict().items() if key not in left}
-    return {**data, "path": task.path, "acceptance": [item._asdict() for item in task.acceptance]}
-
-
-def task_lines(task: Task) -> list[str]:
-    """The title of a task and its criteria, for people."""
-    return [task.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in task.acceptance)]

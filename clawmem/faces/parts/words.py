@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from clawmem.errors import InvalidInput
-from clawmem.faces.parts.command import Answer
+from clawmem.errors import DONE, InvalidInput
+from clawmem.faces.parts.command import Answer, Call
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.facts.fact import EXTERNAL, OUTSIDE_WARNING, SUPERSEDED, Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -16,11 +16,17 @@ from clawmem.model.proposals.quarantine import quarantine_reason, quarantined_ev
 from clawmem.model.records.event import PLACE, trust_limit
 
 if TYPE_CHECKING:
+    from clawmem.index.search.lookup import PlacedFact
+    from clawmem.memory.facts.remember import RememberedFact
     from clawmem.memory.facts.revise import ReviseResult
     from clawmem.model.history.entry import HistoryEntry
+    from clawmem.model.records.caller import Caller
     from clawmem.model.records.event import Event
     from clawmem.serving.context.units import ContextResult
     from clawmem.serving.recall.brief import Brief
+    from clawmem.vault.vault import Vault
+
+    _Placed = PlacedFact | RememberedFact
 
 OUTCOME = {"added", "noop", "updated", "merged", "retracted", "proposed"}
 REVISED = {"facts": ["fact"], "outcome": [OUTCOME], "commit": (str, None), "dependents?": ["fact"]}
@@ -102,12 +108,18 @@ def event_warning(event: Event, is_order: bool | None = None) -> str:
     return f"  ({', '.join(remarks)})" if remarks else ""
 
 
-def outcome_lines(rows: Iterable[tuple[str, Fact, str]], commit: str | None) -> Sequence[str]:
+def changed_data(facts: Iterable[_Placed], outcomes: Iterable[str], commit: str | None) -> dict[str, Any]:
+    """What happened to each fact, as callers of --json get it."""
+    records = [fact_data(placed.fact, placed.entity) for placed in facts]
+    return {"facts": records, "outcome": list(outcomes), "commit": commit}
+
+
+def outcome_lines(facts: Iterable[_Placed], outcomes: Iterable[str], commit: str | None) -> Sequence[str]:
     """What happened to each fact. What a person just typed is not repeated in full."""
-    lines = [
-        f"{_did(outcome, fact)}: {fact_line(fact._replace(fact=shorten(fact.fact, _ECHOED)), entity)}"
-        for outcome, fact, entity in rows
-    ]
+    lines = []
+    for outcome, placed in zip(outcomes, facts, strict=True):
+        fact = placed.fact._replace(fact=shorten(placed.fact.fact, _ECHOED))
+        lines.append(f"{_did(outcome, fact)}: {fact_line(fact, placed.entity)}")
     return lines if commit else [*lines, "nothing changed; no commit was made"]
 
 
@@ -126,16 +138,32 @@ def _did(outcome: str, fact: Fact) -> str:
 
 def revised(result: ReviseResult) -> Answer:
     """The answer of a verb that revises facts; its shape is REVISED."""
-    data = {
-        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
-        "outcome": list(result.outcome),
-        "commit": result.commit,
-        **said({"dependents": [fact_data(placed.fact, placed.entity) for placed in result.marked]}),
-    }
-    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
-    lines = outcome_lines(rows, result.commit)
+    data = changed_data(result.facts, result.outcome, result.commit)
+    data |= said({"dependents": [fact_data(placed.fact, placed.entity) for placed in result.marked]})
+    lines = outcome_lines(result.facts, result.outcome, result.commit)
     lines = [f"{result.did}: {line.partition(': ')[2]}" for line in lines] if result.did else lines
     return Answer(data, lines, result.notices)
+
+
+def narrated(
+    call: Call, vault: Vault, caller: Caller, question: str, facts: Iterable[PlacedFact], events: Sequence[Event] = ()
+) -> Answer:
+    """Let the model of the settings answer a question; the data have the shape NARRATED. Raise Refused if none is
+    set."""
+    from clawmem.model.settings.settings import SYNTHESIZE
+    from clawmem.serving.narrative import check_model_set, narrate  # few calls ask for it
+
+    narrative = narrate(vault, caller, check_model_set(call.runtime.model(SYNTHESIZE)), question, facts, events)
+    sentences = [{"text": sentence.text, "facts": list(sentence.cites)} for sentence in narrative.sentences]
+    data: dict[str, Any] = {"text": narrative.text, "sentences": sentences}
+    failed = narrative.problem
+    if failed:
+        data["problem"] = failed.message
+    why = [f"{failed.message} {failed.hint}".strip()] if failed else []
+    if not narrative.text and not failed:
+        why = ["the model found no answer in what was found"]
+    lines = [narrative.text] if narrative.text else []
+    return Answer(data, lines, (*narrative.notices, *why), failed.exit_code if failed else DONE)
 
 
 ORG = Parameter(

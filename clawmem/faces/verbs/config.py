@@ -1,35 +1,40 @@
-"""`clawmem config get|set|list|trust|extension`."""
+"""`clawmem config get|set|list|trust|extension` and `clawmem llm test`."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
-from clawmem.errors import InvalidInput, Refused
+from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
-from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.parameters import MODEL, Parameter
 from clawmem.memory.health.configure import (
     FoundExtension,
     SettingChange,
+    SettingsProposal,
     SettingState,
     accept_extension,
+    accept_settings,
     all_settings,
     change_setting,
     change_user_setting,
     find_extension,
     format_value,
     found_extensions,
+    proposed_settings,
     setting,
     shown_value,
+    withdraw_acceptance,
     withdraw_extension,
 )
-from clawmem.memory.health.local_settings import (
-    SettingsProposal,
-    accept_settings,
-    proposed_settings,
-    withdraw_acceptance,
-)
-from clawmem.model.settings.settings import LOCAL
+from clawmem.model.records.event import cost_line
+from clawmem.model.settings.local import suggestion_message
+from clawmem.model.settings.settings import EXTRACT, LOCAL, TASKS
 from clawmem.model.settings.values import Value
+
+if TYPE_CHECKING:
+    from clawmem.learning.by_model.read import TrialResult
+
 
 _ACCEPT_HINT = "Run it again with --yes to accept these values on this machine."
 _LONGEST = 200
@@ -111,7 +116,15 @@ def trust(
     if not yes and not call.confirmed(lines, "Accept this on this machine?"):
         raise Refused(" ".join([*lines, "Nothing was accepted."]), _ACCEPT_HINT)
     kept = accept_settings(vault, found)
-    data = {"accepted": True, "differences": _differences(found), "git": list(found.git), "kept": kept}
+    data = {
+        "accepted": True,
+        "differences": [
+            {"key": difference.key, "suggested": difference.suggested, "in_force": difference.in_force}
+            for difference in found.differences
+        ],
+        "git": list(found.git),
+        "kept": kept,
+    }
     return Answer(data, [*(lines if yes else []), f"accepted on this machine, {kept}"])
 
 
@@ -165,13 +178,6 @@ def _acceptance_lines(found: SettingsProposal) -> list[str]:
     return [*lines, *(f"Then: {sentence}" for sentence in found.reached)]
 
 
-def _differences(found: SettingsProposal) -> list[dict[str, Any]]:
-    return [
-        {"key": difference.key, "suggested": difference.suggested, "in_force": difference.in_force}
-        for difference in found.differences
-    ]
-
-
 def _lines(change: SettingChange) -> list[str]:
     if change.file is not None:
         text = (
@@ -212,46 +218,123 @@ _SETTING = {
     "suggested?": object,
 }
 
-VERB = {
-    "get": Command(get, _SETTING, ("clawmem config get defaults.limit",)),
-    "set": Command(
-        set_,
-        {
-            "key": str,
-            "old": object,
-            "new": object,
-            "commit": (str, None),
-            "kept": (str, None),
-            "suggested": bool,
-            "also": [{"key": str, "old": object, "new": object}],
-            "leaves": [str],
-            "missing": (str, None),
-        },
-        ("clawmem config set defaults.limit 20",),
-    ),
-    "list": Command(list_, {"settings": [_SETTING]}, ("clawmem config list",), ("settings",)),
-    "trust": Command(
-        trust,
-        (
+
+_MILLION = 1_000_000
+
+
+def test(
+    call: Call,
+    task: Annotated[
+        str, Parameter("The task whose model is tried: {choices}.", ("--task",), default=EXTRACT, choices=TASKS)
+    ],
+    model: Annotated[str | None, MODEL],
+) -> Answer:
+    """Ask the model one short question, and show whether it answers, at which price, and with JSON as asked. No event
+    and no fact is sent. The cost counts towards llm.daily_cents. Exit code 13: a limit was reached; 14: the model
+    cannot be used."""
+    if task not in TASKS:
+        raise InvalidInput(f"There is no task '{task}'.", f"The tasks are {', '.join(TASKS)}.")
+    from clawmem.learning.by_model.read import try_model  # only for this verb
+
+    vault = call.runtime.vault()
+    chosen = call.runtime.model(task, model)
+    if chosen is None:
+        hints = [*suggestion_message(vault.settings, "llm"), "Name one with `clawmem config set llm.model NAME`."]
+        raise Refused("No model is set: rules read the events.", " ".join(hints))
+    result = try_model(vault, call.runtime.caller(), chosen)
+    notices = [
+        *result.notices,
+        *([f"{result.problem.message} {result.problem.hint}".strip()] if result.problem else []),
+    ]
+    data = {
+        "model": result.model,
+        "task": task,
+        "reachable": result.reachable,
+        "json": result.json,
+        "prices": result.prices and {key: value * _MILLION for key, value in result.prices._asdict().items()},
+        "run": result.run,
+        "commit": result.commit,
+    }
+    return Answer(data, _trial_lines(result), notices, result.problem.exit_code if result.problem else DONE)
+
+
+def _trial_lines(result: TrialResult) -> Iterator[str]:
+    took = f" in {result.run['milliseconds'] / 1000:.1f} seconds" if result.run and result.reachable else ""
+    yield f"model      {result.model}"
+    yield f"reachable  {'yes' if result.reachable else 'no'}{took}"
+    if result.prices is None:
+        yield "price      not known; calls and tokens of a day are limited (llm.daily_calls, llm.daily_tokens)"
+    elif not any(result.prices):
+        yield "price      free"
+    else:
+        prompt, answer = (f"{price * _MILLION:.4g}" for price in result.prices)
+        yield f"price      {prompt} cents for a million tokens of prompts, {answer} of answers"
+    yield f"json       {'yes' if result.json else 'no' if result.reachable else 'not tried'}"
+    if result.run:
+        yield cost_line(result.run)
+
+
+VERBS = {
+    "config": {
+        "get": Command(get, _SETTING, ("clawmem config get defaults.limit",)),
+        "set": Command(
+            set_,
             {
-                "accepted": bool,
-                "differences": [{"key": str, "suggested": object, "in_force": object}],
-                "git": [str],
+                "key": str,
+                "old": object,
+                "new": object,
+                "commit": (str, None),
                 "kept": (str, None),
+                "suggested": bool,
+                "also": [{"key": str, "old": object, "new": object}],
+                "leaves": [str],
+                "missing": (str, None),
             },
-            {"accepted": bool, "removed": bool},
+            ("clawmem config set defaults.limit 20",),
         ),
-        ("clawmem config trust --yes", "clawmem config trust --remove"),
-        person="decides what a vault may reach",
-    ),
-    "extension": Command(
-        extension,
-        (
-            {"extensions": [{"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}]},
-            {"accepted": bool, "kept": str},
-            {"accepted": bool, "removed": bool},
+        "list": Command(list_, {"settings": [_SETTING]}, ("clawmem config list",), ("settings",)),
+        "trust": Command(
+            trust,
+            (
+                {
+                    "accepted": bool,
+                    "differences": [{"key": str, "suggested": object, "in_force": object}],
+                    "git": [str],
+                    "kept": (str, None),
+                },
+                {"accepted": bool, "removed": bool},
+            ),
+            ("clawmem config trust --yes", "clawmem config trust --remove"),
+            person="decides what a vault may reach",
         ),
-        ("clawmem config extension", "clawmem config extension weather --yes"),
-        person=lambda record: "decides which programs run as you" if record["name"] else "",
-    ),
+        "extension": Command(
+            extension,
+            (
+                {
+                    "extensions": [
+                        {"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}
+                    ]
+                },
+                {"accepted": bool, "kept": str},
+                {"accepted": bool, "removed": bool},
+            ),
+            ("clawmem config extension", "clawmem config extension weather --yes"),
+            person=lambda record: "decides which programs run as you" if record["name"] else "",
+        ),
+    },
+    "llm": {
+        "test": Command(
+            test,
+            {
+                "model": str,
+                "task": set(TASKS),
+                "reachable": bool,
+                "json": bool,
+                "prices": ({"prompt": float, "answer": float}, None),
+                "run": ("run", None),
+                "commit": (str, None),
+            },
+            ("clawmem llm test", "clawmem llm test --model command --task judge"),
+        ),
+    },
 }

@@ -21,7 +21,7 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data
+from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data, narrated
 from clawmem.serving.answers import hidden_notices
 from clawmem.serving.context.context import context as act
 
@@ -70,12 +70,11 @@ def context(
         data["organisation"] = beside.data()
     data = {"context": context_data(result), **data, **here.data}
     if narrative:
-        from clawmem.faces.parts.narrated import narrated  # few calls ask for it
         from clawmem.serving.narrative import facts_named
 
-        message = narrated(call, vault, caller, asked or "", facts_named(vault, result.facts))
-        notices += message.notices
-        return Answer({**data, "narrative": message.data}, [message.text or result.text], notices, message.exit_code)
+        answer = narrated(call, vault, caller, asked or "", facts_named(vault, result.facts))
+        notices += answer.notices
+        return Answer({**data, "narrative": answer.data}, answer.lines or [result.text], notices, answer.exit_code)
     if explain:
         data["items"] = [_item(reason) for reason in result.explained]
     lines = [result.text, *(_line(reason) for reason in result.explained if explain)]

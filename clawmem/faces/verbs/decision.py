@@ -34,7 +34,7 @@ from clawmem.faces.parts.words import REVISED, revised
 from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 from clawmem.work.decisions import accept_lesson, add_record, record_outcome
 from clawmem.work.session_end_records import LESSON, decision_record, lesson_record
 
@@ -116,8 +116,7 @@ def outcome(
     note: Annotated[str | None, Parameter("What happened.", ("--note",))],
 ) -> Answer:
     """Append what became of a decision. The decision itself stays as it is."""
-    if result not in DECISION_OUTCOMES:
-        raise InvalidInput(f"'{result}' is not an outcome.", f"Choose one of {', '.join(DECISION_OUTCOMES)}.")
+    check_choice(result, "outcome", DECISION_OUTCOMES)
     other_outcome = record_outcome(call.runtime.vault(), fact, result, call.runtime.caller(), note)
     data = {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit}
     return Answer(

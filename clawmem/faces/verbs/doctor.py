@@ -1,22 +1,25 @@
-"""`clawmem doctor`."""
+"""`clawmem doctor` and `clawmem reindex`."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.parts.words import said
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
-from clawmem.memory.health.doctor import Diagnosis
-from clawmem.memory.health.doctor import doctor as act
+from clawmem.memory.health.repair import check_embedding, rebuild_vectors
+from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
-from clawmem.setup.harness_check import harness_problems
 from clawmem.vault.state.session_journal import logged_errors
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.index.vectors.embed import EmbeddingRun
+    from clawmem.memory.health.doctor import Diagnosis
 
 # Up to this number, remarks of one kind are all shown; above it, only the first one.
 _SHOWN_REMARKS = 3
@@ -32,6 +35,9 @@ def doctor(
     """Files in which an earlier check found nothing, and that are the same still, are only compared with the others.
     The exit code is 0 if no error remains and 1 otherwise; warnings and information do not count. --errors prints
     the log of errors on this machine instead, newest first, and checks nothing."""
+    from clawmem.memory.health.doctor import doctor as act
+    from clawmem.setup.wire import harness_problems
+
     runtime = call.runtime
     if errors:
         return _errors(runtime.vault())
@@ -84,25 +90,77 @@ def _line(problem: HealthProblem) -> str:
     return f"{'repaired' if problem.fixed else problem.severity}  {place}{problem.message}  [{problem.check}]"
 
 
-VERB = Command(
-    doctor,
-    {
-        "problems": [
-            {
-                "severity": {ERROR, WARNING, INFO},
-                "check": str,
-                "path?": str,
-                "line?": int,
-                "message": str,
-                "fixable": bool,
-                "fixed": bool,
-            }
-        ],
-        "checked": {str: int},
-        "commits": [str],
-        "since": (str, None),
-        "errors?": [{"at": str, "verb": str, "code": str, "exit_code": int, "message": str}],
-    },
-    ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),
-    ("problems",),
-)
+def reindex(
+    call: Call,
+    vectors: Annotated[bool, Parameter("Also compute all vectors again; this can take long.", ("--vectors",))],
+) -> Answer:
+    """The index is derived from the vault and can be deleted; commands update it automatically. With --vectors, exit
+    code 14 means that the model could not be used. Texts without a
+    vector wait for the next heartbeat."""
+    vault = call.runtime.vault()
+    if vectors:
+        check_embedding(vault)
+    with call.progress() as report:
+        result = reindex_act(vault, report)
+    data = {**result._asdict(), "seconds": round(result.seconds, 3)}
+    del data["notices"]
+    lines = [
+        f"indexed {counted(result.facts, 'fact')}, {counted(result.events, 'event')}"
+        f" and {counted(result.entities, 'entity', 'entities')}"
+        f" in {result.seconds:.1f} s; the index takes {result.size / 1e6:.1f} MB ({result.engine})"
+    ]
+    if not vectors:
+        return Answer(data, lines, result.notices)
+    with call.progress() as report:
+        embedded = rebuild_vectors(vault, report)
+    problem = embedded.problem
+    notices = [
+        *result.notices,
+        *([f"not embedded: {problem.message} {problem.hint}".strip()] if problem else []),
+    ]
+    data["vectors"] = {"model": embedded.model, "texts": embedded.embedded, "left": embedded.left}
+    return Answer(data, [*lines, _embedded_line(embedded)], notices, problem.exit_code if problem else DONE)
+
+
+def _embedded_line(run: EmbeddingRun) -> str:
+    rest = f"; {run.left:,} wait for the next heartbeat" if run.left else ""
+    return f"embedded {counted(run.embedded, 'text')} with {run.model}{rest}"
+
+
+VERBS = {
+    "doctor": Command(
+        doctor,
+        {
+            "problems": [
+                {
+                    "severity": {ERROR, WARNING, INFO},
+                    "check": str,
+                    "path?": str,
+                    "line?": int,
+                    "message": str,
+                    "fixable": bool,
+                    "fixed": bool,
+                }
+            ],
+            "checked": {str: int},
+            "commits": [str],
+            "since": (str, None),
+            "errors?": [{"at": str, "verb": str, "code": str, "exit_code": int, "message": str}],
+        },
+        ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),
+        ("problems",),
+    ),
+    "reindex": Command(
+        reindex,
+        {
+            "facts": int,
+            "events": int,
+            "entities": int,
+            "engine": str,
+            "seconds": float,
+            "size": int,
+            "vectors?": {"model": str, "texts": int, "left": int},
+        },
+        ("clawmem reindex", "clawmem reindex --vectors"),
+    ),
+}

@@ -1,4 +1,4 @@
-"""`clawmem entity create|list|show|alias|move|merge|archive|rename`."""
+"""`clawmem entity create|list|show|alias|move|merge|archive|rename` and `clawmem agent create|list|show`."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from clawmem.memory.entities.entities import (
     EntityChange,
     add_alias,
     archive_entity,
+    create_agent,
     create_entity,
+    list_agents,
     list_entities,
     merge_entities,
     move_entity,
     rename_entity,
+    show_agent,
     show_entity,
 )
 from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.language.text import counted
 from clawmem.model.pages.summary import prose
 
 
@@ -109,31 +113,88 @@ def _changed(change: EntityChange, words: str) -> Answer:
 _NAME = Parameter("Its name, title or an alias.", completes="entity")
 _CHANGED = {"entity": str, "former": (str, None), "commit": (str, None)}
 
-VERB = {
-    "create": Command(
-        create,
-        _CHANGED,
-        ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
-    ),
-    "list": Command(
-        list_, {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
-    ),
-    "show": Command(show, {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)),
-    "alias": Command(alias, _CHANGED, ("clawmem entity alias jane 'Dr Jane Doe'",)),
-    "move": Command(
-        move,
-        _CHANGED,
-        ("clawmem entity move projects/website resources/website",),
-    ),
-    "merge": Command(
-        merge,
-        _CHANGED,
-        ("clawmem entity merge areas/people/jane-known-to-tom areas/people/jane",),
-    ),
-    "archive": Command(archive, _CHANGED, ("clawmem entity archive projects/website",)),
-    "rename": Command(
-        rename,
-        _CHANGED,
-        ("clawmem entity rename projects/website homepage",),
-    ),
+
+def make_agent(call: Call, agent_id: Annotated[str, _AGENT_ID]) -> Answer:
+    """Create an agent with its own pages and workspace."""
+    created = create_agent(call.runtime.vault(), agent_id, call.runtime.caller())
+    line = f"created agent {created.id}; the names of its own entities begin with @{created.id}/"
+    return Answer({"agent": created.id, "commit": created.commit}, [line], created.notices)
+
+
+def all_agents(call: Call) -> Answer:
+    """List the agents."""
+    agents = list_agents(call.runtime.vault())
+    known = {agent.id: _known_as(call, agent.id) for agent in agents}
+    data = [{"id": agent.id, "entities": list(agent.entities), **known[agent.id]} for agent in agents]
+    rows = [
+        (agent.id, counted(len(agent.entities), "entity", "entities"), _known_words(known[agent.id]))
+        for agent in agents
+    ]
+    talk = () if rows else ("There are no agents yet.",)
+    return Answer({"agents": data}, Table(("agent", "workspace", "known as"), rows), talk=talk)
+
+
+def agent_pages(call: Call, agent_id: Annotated[str, _AGENT_ID._replace(completes="agent")]) -> Answer:
+    """Show an agent's pages and entities."""
+    agent = show_agent(call.runtime.vault(), agent_id, call.runtime.caller())
+    known = _known_as(call, agent.id)
+    data = {"id": agent.id, "entities": list(agent.entities), **known, "pages": dict(agent.pages)}
+    lines = [_known_words(known), ""] if known else []
+    lines += [line for page, text in agent.pages for line in (f"[{page}]", text.rstrip(), "")]
+    return Answer({"agent": data}, [*lines, *agent.entities])
+
+
+def _known_as(call: Call, agent: str) -> dict[str, str]:
+    settings = call.runtime.vault().settings
+    return said({key: str(settings.agent_value(agent, key)) for key in ("name", "emoji", "description")})
+
+
+def _known_words(known: dict[str, str]) -> str:
+    name = f"{known.get('emoji', '')} {known.get('name', '')}".strip()
+    return ": ".join(filter(None, (name, known.get("description"))))
+
+
+_AGENT_ID = Parameter("The agent's id, such as finance.")
+_AGENT_SHAPE = {"id": str, "entities": [str], "name?": str, "emoji?": str, "description?": str}
+
+
+VERBS = {
+    "entity": {
+        "create": Command(
+            create,
+            _CHANGED,
+            ("clawmem entity create areas/people/mia --title 'Mia Berg' --alias mimi",),
+        ),
+        "list": Command(
+            list_, {"entities": [{"...": "entity", "facts": {str: int}}]}, ("clawmem entity list",), ("entities",)
+        ),
+        "show": Command(show, {"entity": "entity", "summary?": str, "facts": ["fact"]}, ("clawmem entity show jane",)),
+        "alias": Command(alias, _CHANGED, ("clawmem entity alias jane 'Dr Jane Doe'",)),
+        "move": Command(
+            move,
+            _CHANGED,
+            ("clawmem entity move projects/website resources/website",),
+        ),
+        "merge": Command(
+            merge,
+            _CHANGED,
+            ("clawmem entity merge areas/people/jane-known-to-tom areas/people/jane",),
+        ),
+        "archive": Command(archive, _CHANGED, ("clawmem entity archive projects/website",)),
+        "rename": Command(
+            rename,
+            _CHANGED,
+            ("clawmem entity rename projects/website homepage",),
+        ),
+    },
+    "agent": {
+        "create": Command(make_agent, {"agent": str, "commit": str}, ("clawmem agent create researcher",)),
+        "list": Command(all_agents, {"agents": [_AGENT_SHAPE]}, ("clawmem agent list",), ("agents",)),
+        "show": Command(
+            agent_pages,
+            {"agent": {**_AGENT_SHAPE, "pages": {str: str}}},
+            ("clawmem agent show finance",),
+            ("agent",),
+        ),
+    },
 }

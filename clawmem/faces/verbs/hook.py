@@ -31,7 +31,7 @@ from clawmem.model.harness import (
     read_call,
 )
 from clawmem.model.language.dates import moment_of, stamp
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
 from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
@@ -71,8 +71,7 @@ def hook(
 ) -> Answer:
     """It reads what the harness says on stdin and prints what the harness gives to its agent. It always exits with 0
     and ends after 2 seconds, so that it never blocks an agent; `clawmem status` shows what each hook did."""
-    if harness not in _HARNESSES:
-        raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(_HARNESSES)}.")
+    check_choice(harness, "harness", _HARNESSES)
     if call.runtime.environment.get(READER):
         return Answer({"event": event, "harness": harness, "outcome": DONE, "message": "a reader", "text": ""})
     began = monotonic()

@@ -16,7 +16,7 @@ from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
 from clawmem.model.harness import HANDED_IN, TRANSCRIPTS
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
-from clawmem.model.language.text import check_statement, counted
+from clawmem.model.language.text import check_choice, check_statement, counted
 from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
@@ -111,10 +111,8 @@ def ingest(
     and .json file in it and below is read. Lines that are not a message are skipped and listed, and the exit code is
     then 4."""
     check_format(format_)
-    if role not in EVENT_ROLES:
-        raise InvalidInput(f"'{role}' is not a role.", f"Choose one of {', '.join(EVENT_ROLES)}.")
-    if trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    check_choice(role, "role", EVENT_ROLES)
+    check_choice(trust, "trust level", TRUSTS)
     wish = Wish(
         format_,
         session and check_statement(session, "session"),

@@ -107,7 +107,7 @@ def clients(
 
 
 def _allow(call: Call, known: RemoteClients, handle: str, named: str | None, yes: bool) -> Answer:
-    from clawmem.memory.entities.agents import list_agents
+    from clawmem.memory.entities.entities import list_agents
     from clawmem.model.records.caller import AGENT_SHELLS
     from clawmem.model.records.entity import check_agent
 

@@ -26,7 +26,16 @@ from clawmem.faces.parts.parameters import (
     WORKFLOW,
     Parameter,
 )
-from clawmem.faces.parts.words import NARRATED, OF_ORGANISATION, ORG, context_data, event_data, event_warning, said
+from clawmem.faces.parts.words import (
+    NARRATED,
+    OF_ORGANISATION,
+    ORG,
+    context_data,
+    event_data,
+    event_warning,
+    narrated,
+    said,
+)
 from clawmem.index.tables.store import stores_kept_open
 from clawmem.model.facts.fact import source_name
 from clawmem.model.facts.fact_words import fact_data, fact_line
@@ -206,15 +215,14 @@ def _narrated(
     notices: Sequence[str],
 ) -> Answer:
     """The answer as text by a model; where there is none, why, and what was found."""
-    from clawmem.faces.parts.narrated import narrated  # few calls ask for it
     from clawmem.index.search.lookup import PlacedFact
 
     facts = [PlacedFact(hit.fact, hit.entity) for hit in result.found]
     heard = [hit.event for hit in result.heard if not hit.is_order]
-    message = narrated(call, here.vault, here.caller, question, facts, heard)
+    answer = narrated(call, here.vault, here.caller, question, facts, heard)
     user = here.vault.settings.words("user.name")
-    lines = [message.text] if message.text else hit_lines(result, result.ranking, question, user, explain=False)
-    return Answer({**data, "narrative": message.data}, lines, (*notices, *message.notices), message.exit_code)
+    lines = answer.lines or hit_lines(result, result.ranking, question, user, explain=False)
+    return Answer({**data, "narrative": answer.data}, lines, (*notices, *answer.notices), answer.exit_code)
 
 
 def _places(where: list[str] | None, of_facts: bool) -> tuple[str, ...]:
@@ -400,7 +408,8 @@ def _words(result: RecallResult, other_hit: RecallHit, words: Sequence[str], aga
     if isinstance(hit, NoteHit):
         return excerpt(hit.text, words, LONGEST_LINE)
     if isinstance(hit, EventHit):
-        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{_outdated(hit)}"
+        outdated = f"  ({hit.outdated})" if hit.outdated else ""
+        return f"{excerpt(hit.event.text, words, LONGEST_LINE)}{event_warning(hit.event, hit.is_order)}{outdated}"
     against = result.conflicts.get(hit.fact.id, ())
     then = f"  then: {now}" if (now := result.successors.get(hit.fact.id)) else ""
     statement = fact_line(hit.fact, hit.entity, against).removeprefix(f"{hit.fact.id}  ") + then
@@ -408,10 +417,6 @@ def _words(result: RecallResult, other_hit: RecallHit, words: Sequence[str], aga
     if not quote or again or normal(quote) == normal(hit.fact.fact):
         return statement
     return f'{statement}  "{excerpt(quote, words, LONGEST_LINE)}"'
-
-
-def _outdated(hit: EventHit) -> str:
-    return f"  ({hit.outdated})" if hit.outdated else ""
 
 
 def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:

@@ -22,11 +22,10 @@ from clawmem.faces.parts.parameters import (
     Parameter,
 )
 from clawmem.faces.parts.parameters import PROJECT as OF_PROJECT
-from clawmem.faces.parts.words import REVISED, check_is_text, outcome_lines
+from clawmem.faces.parts.words import REVISED, changed_data, check_is_text, outcome_lines
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
-from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach, canonical_project
 from clawmem.model.language.text import counted
 
@@ -98,11 +97,8 @@ def remember(
 
         new = unknown_names(call.runtime.vault(), caller, Reach(project=canonical_project(project)), new=True)
     batch = act(call.runtime.vault(), drafts, caller)
-    data = {
-        "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts],
-        "outcome": [fact.outcome for fact in batch.facts],
-        "commit": batch.commit,
-    }
+    changed = batch.facts, [fact.outcome for fact in batch.facts], batch.commit
+    data = changed_data(*changed)
     if batch.conflicts:
         data["conflicts"] = [
             {
@@ -115,12 +111,11 @@ def remember(
             }
             for conflict in batch.conflicts
         ]
-    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in batch.facts]
     if batch.failed is None:
-        return Answer(data, outcome_lines(rows, batch.commit), (*batch.notices, *new))
+        return Answer(data, outcome_lines(*changed), (*batch.notices, *new))
     count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
     stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"
-    return Answer(data, outcome_lines(rows, batch.commit), [*batch.notices, stopped], PARTIAL)
+    return Answer(data, outcome_lines(*changed), [*batch.notices, stopped], PARTIAL)
 
 
 def _scope(call: Call, record: dict[str, Any]) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
-from clawmem.faces.parts.words import REVISED, outcome_lines
+from clawmem.faces.parts.words import REVISED, changed_data, outcome_lines
 from clawmem.memory.proposals import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
@@ -49,12 +49,15 @@ def show(call: Call, proposal: Annotated[str, _ID]) -> Answer:
     """Show all fields of a proposal, its evidence, who may decide, and the present state of the facts that it
     changes."""
     shown = show_proposal(call.runtime.vault(), proposal)
+    found = shown.proposal
     data = {
-        "proposal": proposal_to_record(shown.proposal),
+        "proposal": proposal_to_record(found),
         "targets": [fact_data(placed.fact, placed.entity) for placed in shown.targets],
         "reviewers": list(shown.reviewers),
     }
-    return Answer(data, Fields(_details(shown), _headline(shown.proposal)), shown.notices)
+    headline = f"{found.id}  {found.kind}, {found.status}, made {found.created}"
+    headline += f" for {found.agent}" if found.agent else ""
+    return Answer(data, Fields(_details(shown), headline), shown.notices)
 
 
 def decide(call: Call, kind: Annotated[str | None, Parameter("{choices}.", ("--kind",), choices=KINDS)]) -> Answer:
@@ -197,31 +200,17 @@ def delegate(
 
 
 def _decided(result: ReviewOutcome) -> Answer:
-    data: dict[str, Any] = {
-        "proposal": proposal_to_record(result.proposal),
-        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
-        "outcome": list(result.outcome),
-        "commit": result.commit,
-    }
-    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
-    lines = [
-        f"{result.proposal.status}: {result.proposal.id}  {result.proposal.says}",
-        *outcome_lines(rows, result.commit),
-    ]
-    return Answer(data, lines, result.notices)
-
-
-def _headline(proposal: Proposal) -> str:
-    return f"{proposal.id}  {proposal.kind}, {proposal.status}, made {proposal.created}" + (
-        f" for {proposal.agent}" if proposal.agent else ""
-    )
+    changed = result.facts, result.outcome, result.commit
+    first = f"{result.proposal.status}: {result.proposal.id}  {result.proposal.says}"
+    data = {"proposal": proposal_to_record(result.proposal), **changed_data(*changed)}
+    return Answer(data, [first, *outcome_lines(*changed)], result.notices)
 
 
 def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
     proposal = shown.proposal
     yield "says", proposal.says
     yield "why", proposal.why
-    yield from _actions(proposal)
+    yield from action_pairs(proposal)
     for target in shown.targets:
         yield "now", fact_line(target.fact, target.entity)
     if shown.reviewers:
@@ -236,20 +225,18 @@ def _details(shown: ProposalDetails) -> Iterator[tuple[str, str]]:
         yield proposal.status, f"by {by} at {proposal.decided.at}{because}"
 
 
-def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
+def action_pairs(proposal: Proposal) -> Iterator[tuple[str, str]]:
+    """What a proposal does, and the evidence of its fact, each with its label."""
     if proposal.worth:
         reasons = "; ".join(proposal.worth.reasons)
         yield "does", f"promotes it for {proposal.worth.on}, with the score {proposal.worth.score:.2f}: {reasons}"
-    elif proposal.kind == ESCALATION:
-        about = proposal.details or {}
-        yield "does", action_words(proposal)
-        yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
-    elif proposal.fact:
-        yield "does", action_words(proposal)
     elif proposal.line:
         yield "does", f"writes in {proposal.line.page}: {proposal.line.text}"
     else:
         yield "does", action_words(proposal)
+    if proposal.kind == ESCALATION:
+        about = proposal.details or {}
+        yield from ((key, str(about[key])) for key in ("task", "evaluation", "work") if about.get(key))
     if proposal.fact and proposal.fact.category == GUARDRAIL:
         yield "binds", ", ".join(agents_of(proposal.fact)) or "everybody"
         led = (proposal.fact.details or {}).get("evidence") or ()
@@ -259,11 +246,6 @@ def _actions(proposal: Proposal) -> Iterator[tuple[str, str]]:
             "evidence",
             f'"{proposal.fact.source_text}" in {proposal.source_event}, trust {proposal.fact.trust or "user"}',
         )
-
-
-def action_pairs(proposal: Proposal) -> Iterator[tuple[str, str]]:
-    """What a proposal does, and the evidence of its fact, each with its label."""
-    return _actions(proposal)
 
 
 _ID = Parameter("The id of the proposal, or a unique prefix.", completes="proposal")

@@ -1,14 +1,20 @@
-"""`clawmem completions` and `clawmem aliases`: scripts for the shells."""
+"""`clawmem completions`, `clawmem aliases` and `clawmem schema`."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from shlex import quote
 from typing import Annotated
 
-from clawmem.errors import PERSON_RUNS, InvalidInput, NotPermitted
-from clawmem.faces.parts.command import Answer, Call, Command
+from clawmem.errors import PERSON_RUNS, InvalidInput, NotFound, NotPermitted
+from clawmem.extension import ask
+from clawmem.faces.parts.command import Answer, Call, Command, Group
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.shapes import document_schema
+from clawmem.faces.verbs.table import VERBS as ALL_VERBS
+from clawmem.faces.verbs.table import current_words, load
+from clawmem.model.language.text import check_choice, near_name
 from clawmem.setup.texts import SHELLS, shell_functions
 
 BASH = r"""# Completion of clawmem for bash, made by `clawmem completions bash`.
@@ -126,10 +132,55 @@ def _installed(call: Call, shell: str, script: str) -> list[str]:
 def aliases(call: Call, shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=SHELLS)]) -> Answer:
     """The functions are remember, recall, note, memory and why. They use the vault in CLAWMEM_VAULT and the agent in
     CLAWMEM_AGENT, and also work in a shell that a program starts. A command of such a name stays what it is."""
-    if shell not in SHELLS:
-        raise InvalidInput(f"'{shell}' is not a known shell.", f"Choose one of {', '.join(SHELLS)}.")
+    check_choice(shell, "known shell", SHELLS)
     script = shell_functions(shell)
     return Answer({"shell": shell, "script": script}, [script.rstrip("\n")])
+
+
+CONTRACT = "contract"
+
+
+def schema(
+    call: Call,
+    verb: Annotated[
+        str | None, Parameter("A verb, such as recall or agent; or contract.", choices=(*ALL_VERBS, CONTRACT))
+    ],
+    word: Annotated[
+        str | None, Parameter("The second word of the command, such as create.", completes="word of a verb")
+    ],
+) -> Answer:
+    """With --json every verb prints one document that matches its schema (JSON Schema 2020-12), also on failure.
+    Without a verb, all commands with a schema are listed. `clawmem schema contract` prints the schema of the lines that
+    `publish` takes."""
+    if verb is None:
+        names = [name for verb in ALL_VERBS for name in _names(verb)]
+        return Answer({"commands": names}, names)
+    if (verb, word) == (CONTRACT, None):
+        schema = ask("hub", "contract schema")
+        return Answer({"command": CONTRACT, "schema": schema}, [json.dumps(schema, indent=2)])
+    name, *following = [word for word in current_words(verb) if not word.startswith("-")]
+    command = _command(name, " ".join(following) or word)
+    made = document_schema(command.shape)
+    return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
+
+
+def _names(verb: str) -> list[str]:
+    found = load(verb)
+    return [verb] if isinstance(found, Command) else [f"{verb} {word}" for word in found]
+
+
+def _command(verb: str, word: str | None) -> Command:
+    found: Command | Group = load(verb) if verb in ALL_VERBS else {}
+    command = found if isinstance(found, Command) and word is None else None
+    if not isinstance(found, Command):
+        command = found.get(word or "")
+    if command is None:
+        name = " ".join(filter(None, (verb, word)))
+        known = [other_name for each in ALL_VERBS for other_name in _names(each)]
+        near = near_name(name, known)
+        hint = f"Did you mean {near!r}? " if near else ""
+        raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")
+    return command
 
 
 VERBS = {
@@ -142,5 +193,10 @@ VERBS = {
         aliases,
         {"shell": set(SHELLS), "script": str},
         ("clawmem aliases bash",),
+    ),
+    "schema": Command(
+        schema,
+        ({"commands": [str]}, {"command": str, "schema": {str: object}}),
+        ("clawmem schema recall", "clawmem schema agent create", "clawmem schema contract"),
     ),
 }

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import LIMIT, PROJECT, WORKFLOW, Parameter
-from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.faces.parts.words import context_data, outcome_lines, plain_value, said
+from clawmem.faces.verbs.task import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.language.text import each_text
+from clawmem.model.language.text import check_choice, each_text
 from clawmem.model.lifecycle.tiers import ADVICE, ZONES, zone
 from clawmem.model.pages.tokens import servable
 from clawmem.model.proposals.quarantine import without_orders
 from clawmem.model.records.claims import KINDS, Claim, LiveClaim
-from clawmem.model.records.session import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA, STATES, SessionRecord, session_to_mapping
+from clawmem.model.records.session import CHECKPOINT_SCHEMA, EXAMPLE, SCHEMA, STATES, session_to_mapping
 from clawmem.model.records.strict_json import json_problem, read_json
 from clawmem.model.safety.recalled_text import CLOSING, wrap_context
 from clawmem.serving.for_hooks import earlier_part
@@ -102,15 +102,15 @@ def checkpoint(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     result = checkpoint_session(vault, caller, document, session, pad, stage, used, window)
     data = {
-        "session": _data(result.record),
+        "session": session_to_mapping(result.record),
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
         "restart": result.restart,
         "rotated": result.rotated,
         "commit": result.commit,
         **_zone_data(result.zone),
     }
-    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
-    talk = [f"checkpoint of {result.record.id}", *outcome_lines(rows, result.commit), *_zone_lines(result.zone)]
+    changed = outcome_lines(result.facts, [fact.outcome for fact in result.facts], result.commit)
+    talk = [f"checkpoint of {result.record.id}", *changed, *_zone_lines(result.zone)]
     moved = result.record.checkpoints[-1].get("moved")
     talk += [f"older parts of the scratchpad moved into the record, because {result.rotated}"] if moved else []
     return Answer(data, result.restart.splitlines(), result.notices, talk=talk)
@@ -120,15 +120,15 @@ def end(call: Call, file: Annotated[str, _FROM], session: Annotated[str | None, 
     """End a session with a JSON document: summary and reflection, and lessons, decisions, guardrails, knowledge,
     warnings and outcomes if there are any. Everything becomes one commit."""
     result = end_session(call.runtime.vault(), call.runtime.caller(), _document(call, file), session)
+    outcomes = [fact.outcome for fact in result.facts]
     data = {
-        "session": _data(result.record),
+        "session": session_to_mapping(result.record),
         "facts": [fact_data(remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts],
-        "outcome": [fact.outcome for fact in result.facts],
+        "outcome": outcomes,
         "proposals": [proposal.id for proposal in result.proposals],
         "commit": result.commit,
     }
-    rows = [(remembered_fact.outcome, remembered_fact.fact, remembered_fact.entity) for remembered_fact in result.facts]
-    lines = [f"ended {result.record.id}", *outcome_lines(rows, result.commit)]
+    lines = [f"ended {result.record.id}", *outcome_lines(result.facts, outcomes, result.commit)]
     lines += [f"waits for review: {proposal.id}  {proposal.says}" for proposal in result.proposals]
     return Answer(data, lines, result.notices)
 
@@ -142,8 +142,7 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of sessions.")],
 ) -> Answer:
     """List the sessions, newest first."""
-    if state is not None and state not in STATES:
-        raise InvalidInput(f"'{state}' is not a state of a session.", f"Choose one of {', '.join(STATES)}.")
+    check_choice(state, "state of a session", STATES)
     listed = list_sessions(call.runtime.vault(), call.runtime.now(), of_agent)
     chosen = [session for session in listed.sessions if state in (None, session.state)][: limit or 20]
     caller = call.runtime.caller()
@@ -154,7 +153,10 @@ def list_(
     talk = () if rows else ("There are no sessions.",)
     table = Table(("session", "agent", "state", "started", "workflow", "task"), rows)
     return Answer(
-        {"sessions": [_data(visible_to(record, caller)) for record in chosen]}, table, listed.notices, talk=talk
+        {"sessions": [session_to_mapping(visible_to(record, caller)) for record in chosen]},
+        table,
+        listed.notices,
+        talk=talk,
     )
 
 
@@ -165,7 +167,7 @@ def show(call: Call, session_id: Annotated[str | None, _SESSION_ID]) -> Answer:
     record = visible_to(find_session(vault, session_id) if session_id else current_session(vault, caller), caller)
     lines = [f"{key}: {plain_value(value)}" for key, value in session_to_mapping(record).items() if key != "notes"]
     lines += [f"note {note.at} {note.text}" for note in record.notes]
-    return Answer({"session": _data(record)}, lines)
+    return Answer({"session": session_to_mapping(record)}, lines)
 
 
 def claim(
@@ -234,8 +236,8 @@ def _started(call: Call, session: StartedSession, budget: int | None) -> Answer:
     path, pad = session.scratchpad or ("", "")
     pad = without_orders(pad)
     data = {
-        "session": _data(record),
-        "previous": [each_text(_data(other_record), without_orders) for other_record in session.previous],
+        "session": session_to_mapping(record),
+        "previous": [each_text(session_to_mapping(other_record), without_orders) for other_record in session.previous],
         **({"scratchpad": {"path": path, "text": pad}} if path else {}),
         **({"task": task_data(session.task)} if session.task else {}),
         "claims": [_live_data(claim) for claim in session.claims],
@@ -302,10 +304,6 @@ def _zone_data(zoned: str | None) -> dict[str, str]:
 
 def _zone_lines(zoned: str | None) -> list[str]:
     return [f"zone {zoned}: {ADVICE[zoned]}"] if zoned else []
-
-
-def _data(record: SessionRecord) -> dict[str, Any]:
-    return session_to_mapping(record)
 
 
 _SESSION_ID = Parameter("The id of the session, or a unique prefix.", completes="session")

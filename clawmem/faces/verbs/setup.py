@@ -1,22 +1,25 @@
-"""`clawmem setup`."""
+"""`clawmem setup` and `clawmem cron install|show|remove`."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from clawmem.errors import PERSON_RUNS, ClawmemError, InvalidInput, ModelFailed, NotPermitted, NoVault
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.index.tables.rights import read_access
-from clawmem.learning.by_model.read import preset_of, restore_reader, try_reader
 from clawmem.model.language.dates import stamp
+from clawmem.model.language.text import check_choice
 from clawmem.model.records.access import Person
 from clawmem.model.records.layout import ACCESS
+from clawmem.setup import cron as beside
 from clawmem.setup.cron import (
     CRONTAB,
     USUAL_INTERVAL,
+    Schedule,
+    ScheduleEntry,
+    daily_schedule,
     find_crontab_entry,
     has_crontab,
     install_crontab,
@@ -24,8 +27,9 @@ from clawmem.setup.cron import (
     remove_crontab,
 )
 from clawmem.setup.harnesses import HARNESSES, SHELL, own_command, wiring
-from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
-from clawmem.vault.exchange.create import create_vault
+
+if TYPE_CHECKING:
+    from clawmem.setup.wire import WireResult
 
 _NOBODY = "nobody reads what is said: it is kept and searched, and only orders and corrections become facts; {}"
 _AT_THE_END = "the heartbeat runs when a session ends, if the last one is older than 15 minutes"
@@ -51,12 +55,14 @@ def setup(
     """The harness gets an MCP server, hooks, a skill and slash commands, and runs the server's tools without asking;
     other entries of its files stay. A person who has no vault gets one in ~/.clawmem. --remove restores every file byte
     for byte, unless somebody changed it since: then exactly these entries go."""
+    from clawmem.learning.by_model.read import restore_reader
+    from clawmem.setup.wire import WireResult, receipt_of, unwire, wire
+
     if listed:
         return _list(call)
     if harness is None:
         raise InvalidInput("The harness is missing.", f"Name one of {', '.join(HARNESSES)}, or use --list.")
-    if harness not in HARNESSES:
-        raise InvalidInput(f"'{harness}' is not a harness.", f"Choose one of {', '.join(HARNESSES)}.")
+    check_choice(harness, "harness", HARNESSES)
     runtime = call.runtime
     receipt = receipt_of(harness, runtime.home(), runtime.environment)
     if remove:
@@ -89,6 +95,8 @@ def setup(
 
 def _limits(call: Call, harness: str) -> tuple[str, ...]:
     """Return a notice where the policy of a shared memory does not let the harness's agent see everything."""
+    from clawmem.index.tables.rights import read_access
+
     rules = read_access(call.runtime.vault())
     if rules is None or rules.policy.sees_everything(rules.policy.people.get(harness) or Person(id=harness)):
         return ()
@@ -113,6 +121,8 @@ def _check_agent(call: Call, harness: str, schedule: bool) -> None:
 
 def _vault_made(call: Call) -> tuple[str, ...]:
     """Create the default vault of a person who has none and names none. Return a line that says so."""
+    from clawmem.vault.exchange.create import create_vault
+
     runtime = call.runtime
     try:
         runtime.vault()
@@ -153,6 +163,8 @@ class _Reader(NamedTuple):
 
 def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     """Let the harness's own program read what is said, if a person wants it and it answers; else say how to."""
+    from clawmem.learning.by_model.read import preset_of, try_reader
+
     vault = call.runtime.vault()
     preset = preset_of(harness)
     name = vault.settings.words("llm.model") or None
@@ -210,6 +222,8 @@ def _answer(
 
 
 def _list(call: Call) -> Answer:
+    from clawmem.setup.wire import receipt_of
+
     runtime = call.runtime
     rows = []
     for harness in HARNESSES:
@@ -224,23 +238,89 @@ def _list(call: Call) -> Answer:
     return Answer({"harnesses": rows}, Table(("harness", "state", "program"), table))  # type: ignore[arg-type]
 
 
-VERB = Command(
-    setup,
-    {
-        "harness?": str,
-        "files?": [{"path": str, "did": str}],
-        "granted?": [str],
-        "reader?": (str, None),
-        "harnesses?": [
-            {
-                "harness": str,
-                "program": (str, None),
-                "found": bool,
-                "state": {"set up", "incomplete", "not set up"},
-                "since": (str, None),
-                "files": [str],
-            }
-        ],
+def install(
+    call: Call,
+    each: Annotated[
+        str | None, Parameter(f"How often: 5m to 30m, 1h to 12h, 1d (default: {USUAL_INTERVAL}).", ("--every",))
+    ],
+    hour: Annotated[str | None, Parameter("Once a day at HH:MM, local time.", ("--at",))],
+    dry_run: Annotated[bool, _DRY_RUN],
+) -> Answer:
+    """Add the heartbeat of this vault to the crontab of this user; other lines stay."""
+    runtime = call.runtime
+    vault, environment = runtime.vault(), runtime.environment
+    vault.check_writable()
+    when = _schedule(each, hour)
+    entry = beside.install_crontab(vault, environment, when, dry_run)
+    did = "would be installed" if dry_run else "installed"
+    first = f"{did} in {entry.by}: the heartbeat runs {when.words}" if entry.changed else f"{entry.by} has it already"
+    return Answer(_data(call, entry), [first, entry.text])
+
+
+def show(call: Call) -> Answer:
+    """Show the installed schedule, or the one that would be installed."""
+    vault, environment = call.runtime.vault(), call.runtime.environment
+    line = beside.find_crontab_entry(vault, environment)
+    wanted = beside.crontab_line(vault, environment, interval_schedule(USUAL_INTERVAL))
+    entry = ScheduleEntry(CRONTAB, beside.entry_marker(vault), line or wanted, line is not None)
+    notices = [] if line else ["nothing is installed; `clawmem cron install` would add this line"]
+    return Answer({"entries": [_data(call, entry)]}, [entry.text], notices)
+
+
+def remove(call: Call, dry_run: Annotated[bool, _DRY_RUN]) -> Answer:
+    """Remove the heartbeat of this vault; other lines stay."""
+    vault, environment = call.runtime.vault(), call.runtime.environment
+    gone = beside.remove_crontab(vault, environment, dry_run)
+    if gone is None:
+        return Answer({"removed": []}, ["nothing is installed, so nothing was removed"])
+    did = "would be removed from" if dry_run else "removed from"
+    return Answer({"removed": [_data(call, gone)]}, [f"{did} {gone.by}: {gone.text}"])
+
+
+def _schedule(each: str | None, hour: str | None) -> Schedule:
+    if each and hour:
+        raise InvalidInput("--every and --at cannot be combined.", "Use one of them.")
+    return daily_schedule(hour) if hour else interval_schedule(each or USUAL_INTERVAL)
+
+
+def _data(call: Call, entry: ScheduleEntry) -> dict[str, Any]:
+    _, log, _ = beside.heartbeat_command(call.runtime.vault(), call.runtime.environment)
+    return {**entry._asdict(), "log": log}
+
+
+_DRY_RUN = DRY_RUN._replace(help="Show what would be done; change nothing.")
+_ENTRY = {"by": {CRONTAB}, "name": str, "text": str, "installed": bool, "changed": bool, "log": str}
+
+
+VERBS = {
+    "setup": Command(
+        setup,
+        {
+            "harness?": str,
+            "files?": [{"path": str, "did": str}],
+            "granted?": [str],
+            "reader?": (str, None),
+            "harnesses?": [
+                {
+                    "harness": str,
+                    "program": (str, None),
+                    "found": bool,
+                    "state": {"set up", "incomplete", "not set up"},
+                    "since": (str, None),
+                    "files": [str],
+                }
+            ],
+        },
+        ("clawmem setup cursor", "clawmem setup cursor --remove", "clawmem setup --list"),
+    ),
+    "cron": {
+        "install": Command(
+            install,
+            _ENTRY,
+            ("clawmem cron install --every 30m", "clawmem cron install --at 03:30"),
+            person="lets a program run on this machine at its own times",
+        ),
+        "show": Command(show, {"entries": [_ENTRY]}, ("clawmem cron show",), ("entries",)),
+        "remove": Command(remove, {"removed": [_ENTRY]}, ("clawmem cron remove --dry-run",), ("removed",)),
     },
-    ("clawmem setup cursor", "clawmem setup cursor --remove", "clawmem setup --list"),
-)
+}

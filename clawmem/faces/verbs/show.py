@@ -1,30 +1,51 @@
-"""`clawmem show`."""
+"""`clawmem show`, `clawmem list` and `clawmem tier`."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shlex import quote
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time
-from clawmem.faces.parts.parameters import AT, FACT, Parameter
+from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time, reach_of
+from clawmem.faces.parts.parameters import (
+    AS_OF,
+    AT,
+    FACT,
+    LIMIT,
+    OF_CATEGORY,
+    OF_ENTITY,
+    PROJECT,
+    SCOPE,
+    SINCE,
+    SUPERSEDED,
+    UNTIL,
+    WITH_TAG,
+    WORKFLOW,
+    Parameter,
+)
 from clawmem.faces.parts.words import plain_value, said
 from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.lookup import PlacedFact, by_ids
-from clawmem.memory.entities.entities import EntityDetails, show_entity
 from clawmem.model.facts.codec import exchange_record
-from clawmem.model.facts.fact import FACT_PREFIX, PINNED
+from clawmem.model.facts.fact import FACT_PREFIX, PINNED, STATUSES
 from clawmem.model.facts.fact_words import fact_data, fact_line, trust_label
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import parse_period, parse_state, stamp
-from clawmem.model.language.text import counted, normal
-from clawmem.model.lifecycle.tiers import tier_of
+from clawmem.model.language.text import check_choice, counted, normal
+from clawmem.model.lifecycle.tiers import TIERS, explain, tier_of
 from clawmem.model.pages.summary import prose
-from clawmem.serving.browse import FactDetails, TruthAt
+from clawmem.model.records.caller import Caller
+from clawmem.serving.answers import unknown_names
+from clawmem.serving.browse import FactDetails, TruthAt, list_facts, list_stale, peek, plain_importance
 from clawmem.serving.browse import show_fact as act
+from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.memory.entities.entities import EntityDetails
 
 CLAIV = "claiv"
 _MOST_ELSEWHERE = 10
@@ -47,6 +68,8 @@ def show(
     with the times and links of the fact as temporal edges. Of an entity all that the memory has: its summary, its
     decisions, lessons and facts, and what other entities, messages and notes say of it. So of a name that no entity
     has, if several facts state it."""
+    from clawmem.memory.entities.entities import show_entity
+
     if style not in (None, CLAIV):
         raise InvalidInput(f"'{style}' is not a format of a record.", f"The format is {CLAIV}.")
     here = point_in_time(call, at)
@@ -172,18 +195,170 @@ def _truth_lines(truth: TruthAt) -> list[str]:
     return lines
 
 
-VERB = Command(
-    show,
-    {
-        "fact?": "fact",
-        "entity?": "entity",
-        "summary?": str,
-        "facts?": ["fact"],
-        "elsewhere?": [{"kind": str, "text": str}],
-        "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
-        "record?": {str: object},
-        "at?": "point",
-    },
-    ("clawmem show fact_1a2b", "clawmem show jane", "clawmem show fact_1a2b --format claiv"),
-    ("fact",),
-)
+# How many facts a person sees where no number is given.
+_SHOWN = 50
+
+
+def list_(
+    call: Call,
+    entity: Annotated[str | None, OF_ENTITY],
+    category: Annotated[str | None, OF_CATEGORY],
+    tag: Annotated[str | None, WITH_TAG],
+    tier: Annotated[str | None, Parameter("{choices}.", ("--tier",), choices=TIERS)],
+    status: Annotated[str | None, Parameter("{choices}.", ("--status",), choices=STATUSES)],
+    as_of: Annotated[str | None, AS_OF],
+    at: Annotated[str | None, AT],
+    include_superseded: Annotated[bool, SUPERSEDED],
+    limit: Annotated[int | None, LIMIT._replace(help="The maximum number of facts. A person sees 50 by default.")],
+    every: Annotated[bool, Parameter("List all facts.", ("--all",))],
+    workflow: Annotated[str | None, WORKFLOW],
+    scope: Annotated[str | None, SCOPE],
+    project: Annotated[str | None, PROJECT],
+    since: Annotated[str | None, SINCE],
+    until: Annotated[str | None, UNTIL],
+    stale: Annotated[bool, Parameter("Only facts that somebody should check, each with the reason.", ("--stale",))],
+) -> Answer:
+    """A person sees the newest facts first, and those of a named project before everybody's; a program gets hot facts
+    first, then warm, then cold. A fact is stale if its day for review has passed, its source
+    was revoked, redacted or changed, what it rests on was replaced or withdrawn, or nobody has used it for 180
+    days; with --stale, the most important are first."""
+    check_choice(tier, "tier", TIERS)
+    check_choice(status, "status", STATUSES)
+    here = point_in_time(call, at)
+    replaced = include_superseded or status in STATUSES[1:3]
+    reach = reach_of(call, workflow, scope, project)
+    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, since, until, reach)
+    if stale:
+        if tier or status or at or as_of or include_superseded:
+            raise InvalidInput("--stale takes no tier, status or time.", "It lists current facts.")
+        return _stale(here.vault, here.caller, wanted, limit or (None if every else _SHOWN))
+    if limit is None and not every and not call.wants_data():
+        limit = _SHOWN
+    listed = list_facts(here.vault, here.caller, wanted, limit, tier, status, newest=not call.wants_data())
+    data = {
+        "facts": [
+            {**fact_data(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ())), "tier": heat}
+            for hit, heat in listed.facts
+        ],
+        "total": listed.total,
+        **here.data,
+    }
+    # A tier that all facts share says nothing.
+    tiers = len({heat for _, heat in listed.facts}) > 1
+    lines = [
+        f"{f'{heat:<4}  ' if tiers else ''}{fact_line(hit.fact, hit.entity, listed.conflicts.get(hit.fact.id, ()))}"
+        for hit, heat in listed.facts
+    ]
+    own = sum(hit.fact.project is not None for hit, _ in listed.facts)
+    rest = (
+        [f"{own:,} of the project, then {len(lines) - own:,} of everybody"] if project and 0 < own < len(lines) else []
+    )
+    talk = [*_talk(listed.total, len(lines), "No fact matches."), *rest, *listed.scope_talk()]
+    unfound = (None, None) if lines else (category, tag)
+    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
+    return Answer(data, lines, (*here.notices, *listed.notices, *unknown), talk=talk)
+
+
+def _stale(vault: Vault, caller: Caller, wanted: FactFilter, limit: int | None) -> Answer:
+    listed = list_stale(vault, caller, wanted, limit)
+    facts = [{**fact_data(placed.fact, placed.entity), "why": why} for placed, why in listed.facts]
+    lines = [f"{fact_line(placed.fact, placed.entity)}  {why}" for placed, why in listed.facts]
+    return Answer(
+        {"facts": facts, "total": listed.total}, lines, talk=_talk(listed.total, len(lines), "No fact is stale.")
+    )
+
+
+def _talk(total: int, shown: int, nothing: str) -> list[str]:
+    if not shown:
+        return [nothing]
+    return [f"... and {total - shown:,} more; `--limit N` or `--all`"] if total > shown else []
+
+
+def tier(
+    call: Call,
+    fact: Annotated[str, FACT],
+    wake: Annotated[bool, Parameter("Make an archived fact active again first.", ("--restore",))],
+) -> Answer:
+    """The answer contains the result of each policy, and names the deciding one."""
+    from clawmem.memory.facts.access import restore
+
+    vault = call.runtime.vault()
+    result = restore(vault, fact, call.runtime.caller()) if wake else None
+    placed = peek(vault, fact, call.runtime.caller())
+    days, policy = vault.settings.whole("decay.archive_days"), vault.settings.words("tiers.policy")
+    data = explain(placed.fact, call.runtime.now(), days, policy, plain_importance(vault, placed.fact.id))
+    lines = [fact_line(placed.fact, placed.entity), f"{data['tier']}: {data['reason']}"]
+    pair = ("tier", "reason", "policy", "archive")
+    lines += [f"  {key}: {_plain(value)}" for key, value in data.items() if key not in pair]
+    lines.append(_archive_line(data["archive"]))
+    if result is None:
+        return Answer({"id": placed.fact.id, **data}, lines)
+    lines += [] if result.commit else ["nothing changed; no commit was made"]
+    return Answer({"id": placed.fact.id, **data, "commit": result.commit}, lines, result.notices)
+
+
+def _archive_line(archive: Mapping[str, Any]) -> str:
+    if archive["never_fades"] and not archive["due"]:
+        return "  archive: not due; what a person typed, and what has an importance of 0.8 or more, never fades"
+    rule = f"it is due if its score is below {archive['below']:g} and it was not used for {archive['days']:g} days"
+    return f"  archive: {'due' if archive['due'] else f'not due; {rule}'}"
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {part}" for key, part in value.items())
+    return str(value)
+
+
+_TIER = set(TIERS)
+
+
+VERBS = {
+    "show": Command(
+        show,
+        {
+            "fact?": "fact",
+            "entity?": "entity",
+            "summary?": str,
+            "facts?": ["fact"],
+            "elsewhere?": [{"kind": str, "text": str}],
+            "as_of?": {"moment": str, "true": bool, "why_not": (str, None), "instead": ("fact", None)},
+            "record?": {str: object},
+            "at?": "point",
+        },
+        ("clawmem show fact_1a2b", "clawmem show jane", "clawmem show fact_1a2b --format claiv"),
+        ("fact",),
+    ),
+    "list": Command(
+        list_,
+        (
+            {"facts": [{"...": "fact", "tier": set(TIERS)}], "total": int, "at?": "point"},
+            {"facts": [{"...": "fact", "why": str}], "total": int},
+        ),
+        (
+            "clawmem list --entity areas/people/jane",
+            "clawmem list --since 'last week'",
+            "clawmem list --stale --category lesson",
+        ),
+        ("facts",),
+    ),
+    "tier": Command(
+        tier,
+        {
+            "id": str,
+            "tier": _TIER,
+            "reason": str,
+            "policy": {"recency", "importance", "score"},
+            "status": str,
+            "last_access": str,
+            "days_since_access": float,
+            "access_count": int,
+            "recency": {"tier": _TIER, "hot_days": float, "warm_days": float},
+            "score": {"tier": int, "value": float, "base": float},
+            "importance": {"tier": _TIER, "value": float},
+            "archive": {"due": bool, "never_fades": bool, "below": float, "days": float},
+            "commit?": (str, None),
+        },
+        ("clawmem tier fact_1a2b", "clawmem tier fact_1a2b --restore"),
+    ),
+}

@@ -15,7 +15,7 @@ from clawmem.memory.health.status import FRESH, LearningState, Status, failure_s
 from clawmem.memory.health.status import status as act
 from clawmem.model.facts.fact import ACTIVE
 from clawmem.model.language.dates import minute, stamp
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, some_of
 from clawmem.runtime import VaultLocation
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.wire import is_wired
@@ -174,7 +174,7 @@ def _pairs(found: VaultLocation, state: Status, steps: Sequence[tuple[str, str]]
     if state.unfinished:
         yield "waiting", state.unfinished
     if state.edits.waiting:
-        paths = _first_paths(state.edits.waiting)
+        paths = some_of(state.edits.waiting)
         yield "edits", f"{len(state.edits.waiting)} by hand, committed before the next change: {paths}"
     for _, problem in (*state.edits.unreadable, *state.search.unreadable):
         yield "broken", problem
@@ -202,11 +202,6 @@ def _next_steps(state: Status, wired: bool) -> list[tuple[str, str]]:
         (True, "clawmem --help", "lists the verbs"),
     )
     return [(command, reason) for fits, command, reason in steps if fits][:3]
-
-
-def _first_paths(paths: tuple[str, ...]) -> str:
-    more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
-    return ", ".join(paths[:3]) + more
 
 
 def _usage(call: Call, limit: int) -> Answer:

@@ -11,12 +11,12 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, ReceivedCommits, SyncOptions, SyncResult
 from clawmem.memory.sync.sync import sync as act
-from clawmem.model.language.text import counted, visible
+from clawmem.model.language.text import check_choice, counted, visible
 from clawmem.model.merging.fields import POLICIES
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.memory.sync.removed_facts import RemoteRemoval
+    from clawmem.memory.sync.merge_plan import RemoteRemoval
 
 _SHOWN = 5
 
@@ -54,25 +54,19 @@ def sync(
 ) -> Answer:
     """Sync never force-pushes and never asks. Exit code 4: changes were received but could not be sent; 11: other
     machines pushed first at each attempt; 12: there was a conflict with --conflict fail."""
-    policy = _checked_policy(conflict)
+    check_choice(conflict, "conflict policy", POLICIES)
     runtime = call.runtime
     if setup is not None:
         return _connected(call, setup)
     if go_on:
-        return _continued(call, policy)
-    wanted = SyncOptions(remote, branch, policy, dry_run, unrelated, rewritten)
+        return _continued(call, conflict)
+    wanted = SyncOptions(remote, branch, conflict, dry_run, unrelated, rewritten)
     with call.progress() as on_progress:
         result = act(runtime.vault(), runtime.caller(), wanted, on_progress)
     notices = [*result.notices]
     if result.problem is not None:
         notices.append(f"not sent: {result.problem.message} {result.problem.hint}".strip())
     return Answer(_data(result, dry_run), _lines(result, dry_run), notices, PARTIAL if result.problem else DONE)
-
-
-def _checked_policy(name: str | None) -> str | None:
-    if name is not None and name not in POLICIES:
-        raise InvalidInput(f"'{name}' is not a conflict policy.", f"Choose one of {', '.join(POLICIES)}.")
-    return name
 
 
 def _data(result: SyncResult, dry_run: bool) -> dict[str, Any]:

@@ -98,13 +98,19 @@ FIRST_TOPICS = ("write", "ask", "conversations", "look", "vault")
 """The topics whose verbs `clawmem --help` lists; it names the others."""
 
 TOGETHER = {
-    "revise": "supersede edit merge link",
+    "heartbeat": "heartbeat promote synthesize",
+    "revise": "supersede edit merge link retract",
+    "task": "task workflow",
+    "config": "config llm",
+    "setup": "setup cron",
+    "show": "show list tier",
+    "doctor": "doctor reindex",
+    "scripts": "completions aliases schema",
+    "entity": "entity agent",
     "redact": "redact forget",
     "backup": "backup restore",
     "history": "log undo diff",
     "decision": "decision lesson",
-    "nightly": "promote synthesize",
-    "scripts": "completions aliases",
 }
 """The modules of several verbs, each with its verbs; every other verb has a module of its name."""
 

@@ -1,21 +1,45 @@
-"""`clawmem task add|list|show|take|release|submit|close|reject|reopen`."""
+"""`clawmem task add|list|show|take|release|submit|close|reject|reopen`, and `workflow list|show|check|allow|run`."""
 
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
-from clawmem.faces.parts.records_of_work import TASK_SHAPE, task_data, task_lines
 from clawmem.memory.permission import check_reads
-from clawmem.memory.tasks import ChangedTask, find_task, list_tasks, move_task
-from clawmem.model.language.text import counted
+from clawmem.model.forms import to_record
+from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.session import scratchpad_path
-from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, Task
+from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, VERDICTS, Task, Workflow
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
+
+if TYPE_CHECKING:
+    from clawmem.memory.tasks import ChangedTask
+    from clawmem.vault.vault import Vault
+    from clawmem.work.adapters import AdapterCheck
+
+_ITEM = {"text": str, "checked": bool, "line": int}
+TASK_SHAPE = {
+    "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
+    "since": (str, None), "verdict": (set(VERDICTS), None), "decided": (str, None), "decided_by": (str, None),
+    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [_ITEM],
+}  # fmt: skip
+
+
+def task_data(task: Task) -> dict[str, Any]:
+    """A task as callers of --json get it: every key is always there."""
+    left = ("acceptance", "body", "extra", "page", "foreign")
+    data = {key: value for key, value in task._asdict().items() if key not in left}
+    return {**data, "path": task.path, "acceptance": [item._asdict() for item in task.acceptance]}
+
+
+def task_lines(task: Task) -> list[str]:
+    """The title of a task and its criteria, for people."""
+    return [task.title, *(f"- [{'x' if item.checked else ' '}] {item.text}" for item in task.acceptance)]
+
 
 _DID = {
     TAKE: "{title} is yours", RELEASE: "{title} is open", SUBMIT: "{title} waits for a decision",
@@ -81,9 +105,10 @@ def list_(
     limit: Annotated[int | None, LIMIT._replace(help="The maximum number of tasks.")],
 ) -> Answer:
     """List the tasks that are not closed, by priority; with --state, those in that state."""
-    unknown = next((text for text in state or () if text not in (*STATES, "all")), None)
-    if unknown is not None:
-        raise InvalidInput(f"'{unknown}' is not a state of a task.", f"Choose one of {', '.join(STATES)}, all.")
+    from clawmem.memory.tasks import list_tasks
+
+    for text in state or ():
+        check_choice(text, "state of a task", (*STATES, "all"))
     vault, caller = call.runtime.vault(), call.runtime.caller()
     check_reads(vault, caller)
     listed = list_tasks(vault)
@@ -104,6 +129,8 @@ def list_(
 
 def show(call: Call, task: Annotated[str, TASK]) -> Answer:
     """Show a task: its keys, its text and its criteria, and the scratchpads that agents keep for it."""
+    from clawmem.memory.tasks import find_task
+
     vault = call.runtime.vault()
     check_reads(vault, call.runtime.caller())
     other_task = find_task(vault, task)
@@ -156,6 +183,8 @@ def reopen(call: Call, task: Annotated[str, TASK], reason: Annotated[str | None,
 
 
 def _moved(call: Call, task: str, move: str, reason: str | None = None) -> Answer:
+    from clawmem.memory.tasks import move_task
+
     result: ChangedTask = move_task(call.runtime.vault(), call.runtime.caller(), task, move, reason)
     if result.commit and move in (CLOSE, REJECT):
         record_decisions = answer_of("decided tasks")  # only decisions of people are compared
@@ -176,32 +205,178 @@ TASK = Parameter("The task: its file name without .md, or its title.", completes
 _MOVED = {"task": TASK_SHAPE, "commit": (str, None)}
 _WHY = REASON._replace(help="Why; it is kept with the decision.")
 
-VERB = {
-    "add": Command(
-        add,
-        {"tasks": [TASK_SHAPE], "outcome": [{"added", "noop"}], "commit": (str, None)},
-        (
-            "clawmem task add 'Fix the login' --accept 'A name of 200 letters is accepted.'",
-            "clawmem task add --from todo.md",
+
+def all_workflows(call: Call) -> Answer:
+    """List the workflows."""
+    from clawmem.work.tasks import list_workflows
+
+    result = list_workflows(call.runtime.vault())
+    data = [{"id": workflow.id, "title": workflow.title} for workflow in result.workflows]
+    rows = [
+        (workflow.id, workflow.title, " > ".join(stage.name for stage in workflow.stages))
+        for workflow in result.workflows
+    ]
+    talk = () if rows else ("There are no workflows; a workflow is a file workflows/ID.yaml.",)
+    return Answer({"workflows": data}, Table(("workflow", "title", "stages"), rows), result.notices, talk=talk)
+
+
+def whole_workflow(call: Call, workflow_id: Annotated[str, _ID]) -> Answer:
+    """Show a workflow: scopes, roles, stages with what they take and hand in, states, failure modes."""
+    from clawmem.work.tasks import find_workflow
+
+    workflow = find_workflow(call.runtime.vault(), workflow_id)
+    lines = [f"{workflow.id}: {workflow.title}", workflow.about, f"scopes: {' > '.join(workflow.scopes)}"]
+    lines += [f"role {name}: {about}" for name, about in workflow.roles.items()]
+    lines += [
+        f"stage {stage.name}{f' ({stage.role})' if stage.role else ''}:"
+        f" takes {', '.join(stage.takes) or 'nothing'}; hands in {', '.join(stage.hands_in) or 'nothing'}"
+        for stage in workflow.stages
+    ]
+    lines += [f"state {name}: {about}" for name, about in workflow.states.items()]
+    lines += [f"adapter {name}: {adapter.run}" for name, adapter in workflow.adapters.items()]
+    lines += [f"failure modes: {', '.join(workflow.failure_modes)}"] if workflow.failure_modes else []
+    return Answer({"workflow": _data(workflow)}, [line for line in lines if line])
+
+
+def check(
+    call: Call,
+    workflow_id: Annotated[str | None, _ID],
+    adapters: Annotated[bool, Parameter("Run the adapters with their recorded input, too.", ("--adapters",))],
+) -> Answer:
+    """Say what a workflow lacks. With --adapters, also run its adapters with their recorded input, and check what they
+    answer. The exit code is 1 if something is missing or wrong."""
+    from clawmem.work.tasks import check_workflows
+
+    vault = call.runtime.vault()
+    data, lines, missing = [], list[str](), 0
+    for workflow in check_workflows(vault, workflow_id):
+        tried = _tried(vault, workflow.id) if adapters and workflow.is_readable else []
+        data.append(
+            {"id": workflow.id, "missing": list(workflow.missing), "adapters": [each._asdict() for each in tried]}
+        )
+        lines += [f"{workflow.id}: {words}" for words in workflow.missing or ("complete",)]
+        for each in tried:
+            counts = ((each.tasks, "task"), (each.events, "event"), (each.outcomes, "outcome"))
+            found = ", ".join(counted(number, noun) for number, noun in counts)
+            lines.append(f"{workflow.id}: adapter {each.name}: {each.problem or found}")
+        missing += len(workflow.missing) + sum(each.problem is not None for each in tried)
+    talk = (f"{counted(missing, 'problem')} found.",) if missing else ()
+    return Answer({"workflows": data}, lines, exit_code=REFUSED if missing else DONE, talk=talk)
+
+
+def allow(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
+    """Allow the program of an adapter on this machine. Read it first. If the file changes, it must be allowed again."""
+    from clawmem.work.adapters import allow_adapter
+
+    result = allow_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    return Answer(result._asdict(), [f"allowed {result.path}, SHA-256 {result.checksum}"])
+
+
+def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _ADAPTER]) -> Answer:
+    """Run an adapter: store its new events, its tasks and the outcomes of decisions. A value of a task that was changed
+    here is kept, and named where the other side changed it, too."""
+    from clawmem.work.adapters import run_adapter
+
+    result = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
+    data = to_record(result, ())
+    data.pop("notices")
+    rows = [(task.id, task.state, task.title, task.url or "") for task in result.tasks]
+    events = f"{counted(result.added, 'new event')}, {result.known} known"
+    tasks_said = f"{counted(result.new_tasks, 'new task')}, {result.changed_tasks} changed"
+    talk = (f"{events}, {counted(result.outcomes, 'outcome')} recorded", tasks_said)
+    return Answer(data, Table(("task", "state", "title", "url"), rows), result.notices, talk=talk)
+
+
+def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
+    from clawmem.work.adapters import check_adapters  # starts programs
+    from clawmem.work.tasks import find_workflow
+
+    return check_adapters(vault, find_workflow(vault, workflow_id))
+
+
+def _data(workflow: Workflow) -> dict[str, Any]:
+    runs = {name: adapter.run for name, adapter in workflow.adapters.items()}
+    recorded = {name: adapter.recorded for name, adapter in workflow.adapters.items() if adapter.recorded is not None}
+    more = {"adapters": runs, "unknown": list(workflow.extra), "recorded": recorded}
+    return {**to_record(workflow._replace(extra={}), ()), **more}
+
+
+_ID = Parameter("The workflow's id, such as software.", completes="workflow")
+_ADAPTER = Parameter("The adapter's name in the workflow.")
+_CHECKED = {"name": str, "tasks": int, "events": int, "outcomes": int, "problem": (str, None)}
+_TASK = {
+    "id": str, "title": str, "state": set(STATES), "url": (str, None), "about": str, "acceptance": [str],
+    "priority": (int, None),
+}  # fmt: skip
+_STAGE = {"name": str, "takes": [str], "hands_in": [str], "role": (str, None)}
+_WORKFLOW = {
+    "id": str, "title": str, "about": str, "scopes": [str], "roles": {str: str}, "stages": [_STAGE],
+    "states": {str: str}, "adapters": {str: str}, "failure_modes": [str],
+    "conflicts": (str, None), "unknown": [str],
+    "recorded": {str: {str: object}},
+}  # fmt: skip
+
+
+VERBS = {
+    "task": {
+        "add": Command(
+            add,
+            {"tasks": [TASK_SHAPE], "outcome": [{"added", "noop"}], "commit": (str, None)},
+            (
+                "clawmem task add 'Fix the login' --accept 'A name of 200 letters is accepted.'",
+                "clawmem task add --from todo.md",
+            ),
+            ("tasks",),
         ),
-        ("tasks",),
-    ),
-    "list": Command(
-        list_,
-        {"tasks": [TASK_SHAPE], "total": int},
-        ("clawmem task list", "clawmem task list --state review --json"),
-        ("tasks",),
-    ),
-    "show": Command(
-        show,
-        {"task": TASK_SHAPE, "body": str, "extra": {str: object}, "scratchpads": [str]},
-        ("clawmem task show paint-the-boat",),
-        ("task",),
-    ),
-    "take": Command(take, _MOVED, ("clawmem task take paint-the-boat",), ("task",)),
-    "release": Command(release, _MOVED, ("clawmem task release paint-the-boat",), ("task",)),
-    "submit": Command(submit, _MOVED, ("clawmem task submit paint-the-boat",), ("task",)),
-    "close": Command(close, _MOVED, ("clawmem task close paint-the-boat --reason 'It is blue.'",), ("task",)),
-    "reject": Command(reject, _MOVED, ("clawmem task reject paint-the-boat --reason 'It is red.'",), ("task",)),
-    "reopen": Command(reopen, _MOVED, ("clawmem task reopen paint-the-boat",), ("task",)),
+        "list": Command(
+            list_,
+            {"tasks": [TASK_SHAPE], "total": int},
+            ("clawmem task list", "clawmem task list --state review --json"),
+            ("tasks",),
+        ),
+        "show": Command(
+            show,
+            {"task": TASK_SHAPE, "body": str, "extra": {str: object}, "scratchpads": [str]},
+            ("clawmem task show paint-the-boat",),
+            ("task",),
+        ),
+        "take": Command(take, _MOVED, ("clawmem task take paint-the-boat",), ("task",)),
+        "release": Command(release, _MOVED, ("clawmem task release paint-the-boat",), ("task",)),
+        "submit": Command(submit, _MOVED, ("clawmem task submit paint-the-boat",), ("task",)),
+        "close": Command(close, _MOVED, ("clawmem task close paint-the-boat --reason 'It is blue.'",), ("task",)),
+        "reject": Command(reject, _MOVED, ("clawmem task reject paint-the-boat --reason 'It is red.'",), ("task",)),
+        "reopen": Command(reopen, _MOVED, ("clawmem task reopen paint-the-boat",), ("task",)),
+    },
+    "workflow": {
+        "list": Command(
+            all_workflows, {"workflows": [{"id": str, "title": str}]}, ("clawmem workflow list",), ("workflows",)
+        ),
+        "show": Command(whole_workflow, {"workflow": _WORKFLOW}, ("clawmem workflow show software",), ("workflow",)),
+        "check": Command(
+            check,
+            {"workflows": [{"id": str, "missing": [str], "adapters": [_CHECKED]}]},
+            ("clawmem workflow check", "clawmem workflow check research --adapters"),
+            ("workflows",),
+        ),
+        "allow": Command(
+            allow,
+            {"path": str, "checksum": str},
+            ("clawmem workflow allow software tickets",),
+            person="lets a program run on this machine",
+        ),
+        "run": Command(
+            run,
+            {
+                "tasks": [_TASK],
+                "added": int,
+                "known": int,
+                "outcomes": int,
+                "commits": [str],
+                "new_tasks": int,
+                "changed_tasks": int,
+            },
+            ("clawmem workflow run software tickets",),
+            ("tasks",),
+        ),
+    },
 }

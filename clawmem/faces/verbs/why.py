@@ -17,7 +17,7 @@ from clawmem.memory.history.why import why as act
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.pulled import origin_of, published_values
 from clawmem.model.language.dates import minute
-from clawmem.model.language.text import counted, one_line
+from clawmem.model.language.text import counted, one_line, some_of
 from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES, doubt_words
 from clawmem.serving.graph import NAMED, Dependent, Impact, impact
@@ -212,7 +212,7 @@ def _impact_lines(found: Impact) -> Iterator[str]:
         yield f"{'  ' * min(other_dependent.depth, _DEEPEST)}<-{other_dependent.relation}- {kind}{line}"
         waiting += below[other_dependent.placed.fact.id][::-1]
     for path, ids in found.pages:
-        yield f"page {path}: {', '.join(ids[:5])}{f' and {len(ids) - 5} more' if len(ids) > 5 else ''}"
+        yield f"page {path}: {some_of(ids, 5)}"
     for waits in found.proposals:
         yield f"proposal {waits.id}: {waits.says}"
     yield _total_line(found)

@@ -376,9 +376,8 @@ def _staked(lines: tuple[str, ...]) -> Iterator[tuple[Fact, str]]:
 
 def _known(vault: Vault, head: str | None) -> tuple[str, dict[str, str]] | None:
     """Return the last checked commit and the facts found so far, or None to start again."""
-    data = vault.disk.read(vault.state / _KEPT)
+    kept = vault.kept(_KEPT)
     try:
-        kept = json.loads(data) if data is not None else {}
         at, by, found = kept["at"], kept["by"], kept["found"]
         whole = kept["seal"] == checksum(at, by, json.dumps(found, sort_keys=True))
     except (ValueError, KeyError, TypeError):
@@ -394,8 +393,7 @@ def _keep(vault: Vault, at: str, found: Mapping[str, str]) -> None:
     by = _acceptance_seal(vault)
     record = {"at": at, "by": by, "found": found, "seal": checksum(at, by, json.dumps(found, sort_keys=True))}
     try:
-        vault.prepare_state()
-        vault.disk.replace(vault.state / _KEPT, json.dumps(record).encode(), vault.state)
+        vault.keep(_KEPT, record)
     except OSError:
         return  # a read-only disk: the commits are checked again next time
 

@@ -26,8 +26,7 @@ from clawmem.llm.client import Message, check_model, prices_of
 from clawmem.llm.loop import CheckedAnswer, LateAnswer, LateForTheRun, ask, prompt_tokens
 from clawmem.llm.presets import PRESETS
 from clawmem.llm.prompts import prompt
-from clawmem.memory.health.configure import PRESET
-from clawmem.memory.health.local_settings import check_accepted, check_person, write_values
+from clawmem.memory.health.configure import PRESET, check_accepted, check_person, write_values
 from clawmem.memory.writing import writing
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted

@@ -3,6 +3,8 @@
 The entity of the user: where `user.name` is set, what is known of `the user` belongs to the person of that name.
 
 Merge two entities that are the same person or thing.
+
+Acts on agents. Each agent has its own pages and a workspace with the layout of the vault.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ from clawmem.model.proposals.proposal import APPROVED, Proposal
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import (
+    ROOTS,
     Entity,
+    check_agent,
     check_new_name,
     folder_of,
     is_entity_name,
@@ -401,3 +405,69 @@ def _known(index: Index, name: str, target: str) -> str | None:
     people = [text for text in entities_known_as(index, name) if kind_of(text) == "person" and owner_of(text) is None]
     others = [person for person in people if person != UNNAMED]
     return others[0] if len(others) == 1 else ""
+
+
+# The purpose of each page is a comment in it, so it is not part of any answer.
+PAGES = {
+    "TACIT.md": "How {agent} works: habits and preferences that were learned and accepted.",
+    "CONTEXT.md": "What {agent} is working on now.",
+    "SOUL.md": "Who {agent} is: its task, its manner, its limits.",
+}
+
+
+class Agent(NamedTuple):
+    """An agent: its id, its own entities, and its pages as (name, text)."""
+
+    id: str
+    entities: tuple[str, ...]
+    pages: tuple[tuple[str, str], ...] = ()
+
+
+class AgentCreated(NamedTuple):
+    """The id of the new agent, and the commit."""
+
+    id: str
+    commit: str
+    notices: tuple[str, ...] = ()
+
+
+def create_agent(vault: Vault, agent: str, caller: Caller) -> AgentCreated:
+    """Create the pages and the workspace of an agent. Raise Refused if it exists."""
+    name = check_agent(agent)
+    with writing(vault, caller, "agent create") as work:
+        if work.read(f"agents/{name}/SOUL.md") is not None:
+            raise Refused(f"The agent {name} already exists.", f"`clawmem agent show {name}` shows it.")
+        folder = f"agents/{name}"
+        writes: dict[str, bytes | None] = {}
+        for page, words in PAGES.items():
+            text = f"# {page.removesuffix('.md').capitalize()}\n\n<!-- {words.format(agent=name)} -->\n"
+            writes[f"{folder}/{page}"] = text.encode()
+        kept = ["daily", "sessions", *(f"workspace/{root}" for root in ROOTS)]
+        writes.update({f"{folder}/{place}/.gitkeep": b"" for place in kept})
+        subject = subject_line("agent", name, "a workspace of its own")
+        commits = work.commit([Change(subject, writes, trailers("agent-create", agent=name))])
+        return AgentCreated(name, commits[-1], work.notices)
+
+
+def list_agents(vault: Vault) -> tuple[Agent, ...]:
+    """Return all agents that have pages or entities."""
+    names = run_query(vault, entity_names)
+    owned: dict[str, list[str]] = {}
+    for name in names:
+        owner = owner_of(name)
+        if owner:
+            owned.setdefault(owner, []).append(name)
+    folder = vault.root / "agents"
+    on_disk = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
+    return tuple(Agent(agent, tuple(owned.get(agent, ()))) for agent in sorted({*owned, *on_disk}))
+
+
+def show_agent(vault: Vault, agent: str, caller: Caller | None = None) -> Agent:
+    """Return an agent with its pages. Raise NotFound, or NotPermitted if the caller is another agent."""
+    name = check_agent(agent)
+    check_may_read(caller, f"@{name}/pages")
+    known = next((other_agent for other_agent in list_agents(vault) if other_agent.id == name), None)
+    if known is None:
+        raise NotFound(f"There is no agent '{name}'.", f"Create it with `clawmem agent create {name}`.")
+    pages = [(page, vault.read_text(f"agents/{name}/{page}")) for page in PAGES]
+    return known._replace(pages=tuple((page, text) for page, text in pages if text is not None))

@@ -3,14 +3,13 @@ skip. No line of `items.json` changes, so `git blame` names who wrote a fact."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
 from clawmem.errors import Refused
 from clawmem.index.search.lookup import PlacedFact, by_ids, find_fact, unreadable_fact_files, unused_since
-from clawmem.memory.scope import fact_change, items_write, with_fact
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact, importance_of
 from clawmem.model.language.dates import stamp
@@ -75,17 +74,17 @@ def fold_accesses(vault: Vault, caller: Caller, dry_run: bool = False) -> FoldRe
             Change(subject_line("access", "facts", words), {ACCESSES_PATH: render_accesses(counts)}, trailers("access"))
         ]
         restored = [
-            fact
-            for facts in facts_by_entity.values()
+            PlacedFact(fact, entity)
+            for entity, facts in facts_by_entity.items()
             for fact in facts
             if fact.id in counted and fact.status == ARCHIVED
         ]
         if restored:
-            changes.append(_restore_change(facts_by_entity, restored))
+            changes.append(_restore_change(work, restored))
         changes[-1] = changes[-1]._replace(consumes=(FOLDING,))
         commits = work.commit(changes)
         notices = (*work.notices, *_return_to_journal(vault, waiting))
-        return FoldResult(number, tuple(fact.id for fact in restored), commits, notices)
+        return FoldResult(number, tuple(placed.fact.id for placed in restored), commits, notices)
 
 
 def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list[str]:
@@ -96,18 +95,16 @@ def _return_to_journal(vault: Vault, waiting: Mapping[str, AccessCount]) -> list
     return [problem for problem in problems if problem]
 
 
-def _restore_change(facts_by_entity: Mapping[str, Sequence[Fact]], restored: Sequence[Fact]) -> Change:
-    ids = {fact.id for fact in restored}
-    entities = [name for name, facts in facts_by_entity.items() if any(fact.id in ids for fact in facts)]
-    active = {
-        name: [fact._replace(status=ACTIVE) if fact.id in ids else fact for fact in facts_by_entity[name]]
-        for name in entities
-    }
+def _restore_change(work: WriteScope, restored: Sequence[PlacedFact]) -> Change:
     return Change(
         subject_line("restore", "facts", f"{len(restored)} archived and used again"),
-        {path: data for name, facts in active.items() for path, data in items_write(name, facts).items()},
-        trailers("restore", facts=ids, entities=entities),
-        body="\n".join(f"- {fact.fact}" for fact in restored[:100]),
+        work.items_with(placed._replace(fact=placed.fact._replace(status=ACTIVE)) for placed in restored),
+        trailers(
+            "restore",
+            facts={placed.fact.id for placed in restored},
+            entities=list(dict.fromkeys(placed.entity for placed in restored)),
+        ),
+        body="\n".join(f"- {placed.fact.fact}" for placed in restored[:100]),
     )
 
 
@@ -136,17 +133,13 @@ def archive_decayed(vault: Vault, caller: Caller, dry_run: bool = False) -> Deca
         due = [placed for placed in decayed if work.is_readable(placed.entity)]
         if dry_run or not due:
             return DecayResult(tuple(due), notices=work.notices)
-        by_entity: dict[str, set[str]] = defaultdict(set)
-        for placed in due:
-            by_entity[placed.entity].add(placed.fact.id)
-        writes: dict[str, bytes | None] = {}
-        for entity, fact_ids in by_entity.items():
-            facts = [fact._replace(status=ARCHIVED) if fact.id in fact_ids else fact for fact in work.facts(entity)]
-            writes.update(items_write(entity, facts))
+        ids, entities = {placed.fact.id for placed in due}, sorted({placed.entity for placed in due})
+        now = ((fact, entity) for entity in entities for fact in work.facts(entity) if fact.id in ids)
+        writes = work.items_with(PlacedFact(fact._replace(status=ARCHIVED), entity) for fact, entity in now)
         change = Change(
             subject_line("archive", "facts", f"{len(due)} not used for {counted(days, 'day')}"),
             writes,
-            trailers("decay", facts=[placed.fact.id for placed in due], entities=sorted(by_entity)),
+            trailers("decay", facts=[placed.fact.id for placed in due], entities=entities),
             body="\n".join(f"- {placed.entity}: {placed.fact.fact}" for placed in due[:100]),
         )
         return DecayResult(tuple(due), work.commit([change])[-1], work.notices)
@@ -158,13 +151,12 @@ def restore(vault: Vault, reference: str, caller: Caller) -> DecayResult:
     Raise NotFound or AmbiguousId for the reference, and Refused if the fact is superseded or retracted."""
     with writing(vault, caller, "restore") as work:
         placed = find_fact(work.index, reference)
-        facts = work.facts(placed.entity)
-        fact = next((other_fact for other_fact in facts if other_fact.id == placed.fact.id), placed.fact)
+        fact = work.latest(placed).fact
         if fact.status == ACTIVE:
             return DecayResult((), notices=(*work.notices, f"{fact.id} is not archived"))
         if fact.status != ARCHIVED:
             raise Refused(f"{fact.id} was {fact.status}, not archived.", "`clawmem why` shows what happened to it.")
         restored = fact._replace(status=ACTIVE, access_count=fact.access_count + 1, last_accessed=stamp(caller.now))
-        writes = items_write(placed.entity, with_fact(facts, restored))
+        writes = work.items_with([PlacedFact(restored, placed.entity)])
         commits = work.commit([fact_change(caller, "restore", placed.entity, fact.fact, writes, [restored])])
         return DecayResult((PlacedFact(restored, placed.entity),), commits[-1], work.notices)

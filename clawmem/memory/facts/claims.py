@@ -14,8 +14,8 @@ from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import run_command
 from clawmem.memory.facts.revise import ReviseResult
 from clawmem.memory.permission import check_may_read, may_read
-from clawmem.memory.proposals import TRAILER, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.proposals import read_proposals, with_proposals
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.claim_check import (
     CHECK,
@@ -42,7 +42,6 @@ from clawmem.model.proposals.proposal import (
 )
 from clawmem.model.proposals.quarantine import is_approved, orders_in, with_approval
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Change
 from clawmem.vault.vault import Vault
 
 PASSED, FAILS, SKIPPED = "passed", "failed", "skipped"
@@ -159,8 +158,9 @@ def _proposed(work: WriteScope, placed: PlacedFact, instead: PlacedFact, day: st
     shown = PlacedFact(old._replace(id=proposal.id), placed.entity)
     if known:
         return ReviseResult((shown,), ("proposed",), None, (*work.notices, f"it is {known.status}, as {known.id}"))
-    change = _change(work, "propose", placed.entity, f"a deprecation that waits for a person ({proposal.id})", {}, [])
-    return ReviseResult((shown,), ("proposed",), work.commit([_with_proposals(change, [proposal])])[-1], work.notices)
+    words = f"a deprecation that waits for a person ({proposal.id})"
+    change = with_proposals(fact_change(work.caller, "propose", placed.entity, words, {}, []), [proposal])
+    return ReviseResult((shown,), ("proposed",), work.commit([change])[-1], work.notices)
 
 
 def on_deprecation(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact]) -> dict[str, bytes | None]:
@@ -170,7 +170,7 @@ def on_deprecation(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedF
     details = proposal.details or {}
     placed, instead = _current(work, proposal.targets[0].id), _current(work, str(details.get("for")))
     new = _deprecated(placed.fact, instead.fact.id, str(details.get("until")), details.get("reason"))
-    return items_write(placed.entity, with_fact(work.facts(placed.entity), new))
+    return work.items_with([PlacedFact(new, placed.entity)])
 
 
 def run_checks(
@@ -246,7 +246,6 @@ def _record(work: WriteScope, tests: Sequence[ClaimTest]) -> str | None:
     """Flag the claims that fail, file their proposals, and remove the flags of those that pass, in one commit."""
     filed = list(read_proposals(work.vault, work.read).proposals)
     now = stamp(work.caller.now)
-    facts: dict[str, list[Fact]] = {}
     changed, new = list[PlacedFact](), list[Proposal]()
     latest = by_ids(work.index, [test.placed.fact.id for test in tests])
     for test in tests:
@@ -254,22 +253,19 @@ def _record(work: WriteScope, tests: Sequence[ClaimTest]) -> str | None:
         if placed is None or not placed.fact.is_current or check_of(placed.fact) != check_of(test.placed.fact):
             continue
         flag: dict[str, Any] | None = {"at": now, "why": test.why} if test.outcome == FAILS else None
-        flagged = with_metadata(placed.fact, FAILED, flag)
-        items = facts.setdefault(placed.entity, work.facts(placed.entity))
-        facts[placed.entity] = with_fact(items, flagged)
-        changed.append(PlacedFact(flagged, placed.entity))
+        changed.append(PlacedFact(with_metadata(placed.fact, FAILED, flag), placed.entity))
         if flag is not None and not any(_is_filed(each, placed.fact) for each in filed):
             new.append(_withdrawal(work, placed, test.why or "", {each.id for each in filed}))
             filed.append(new[-1])
     if not changed:
         return None
-    writes: dict[str, bytes | None] = {}
-    for entity, items in facts.items():
-        writes.update(items_write(entity, items))
+    entities = {placed.entity for placed in changed}
     failing = sum(test.outcome == FAILS for test in tests)
     words = f"{counted(failing, 'check')} failed" if failing else f"{counted(len(changed), 'check')} passed again"
-    change = _change(work, "claim-test", changed[0].entity if len(facts) == 1 else "facts", words, writes, changed)
-    return work.commit([_with_proposals(change, new)])[-1]
+    place = changed[0].entity if len(entities) == 1 else "facts"
+    facts = [placed.fact for placed in changed]
+    change = fact_change(work.caller, "claim-test", place, words, work.items_with(changed), facts)
+    return work.commit([with_proposals(change, new)])[-1]
 
 
 def _withdrawal(work: WriteScope, placed: PlacedFact, why: str, taken: set[str]) -> Proposal:
@@ -318,12 +314,11 @@ def _with_known_proposals(vault: Vault, tests: Sequence[ClaimTest]) -> list[Clai
 def _current(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
     check_may_read(work.caller, placed.entity)
-    fact = next(
-        (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
-    )
+    placed = work.latest(placed)
+    fact = placed.fact
     if not fact.is_current:
         raise Refused(f"{fact.id} is {fact.status}.", f"`clawmem why {fact.id}` shows what happened to it.")
-    return PlacedFact(fact, placed.entity)
+    return placed
 
 
 def _revised(
@@ -332,29 +327,13 @@ def _revised(
     """Store a fact with other fields in one commit; no commit if it is unchanged."""
     if new == placed.fact:
         return ReviseResult((placed,), ("noop",), None, (*work.notices, unchanged))
-    writes = items_write(placed.entity, with_fact(work.facts(placed.entity), new))
+    own = PlacedFact(new, placed.entity)
     words = new.fact + (f" (because: {reason})" if reason else "")
-    change = _change(work, verb, placed.entity, words, writes, [PlacedFact(new, placed.entity)])
+    change = fact_change(work.caller, verb, placed.entity, words, work.items_with([own]), [new])
     commit = work.commit([change])[-1]
     marked = {other_placed.fact.id: other_placed for other_placed in work.marked}
-    own = marked.pop(new.id, PlacedFact(new, placed.entity))
+    own = marked.pop(new.id, own)
     return ReviseResult((own,), ("updated",), commit, work.notices, tuple(marked.values()))
-
-
-def _change(
-    work: WriteScope,
-    verb: str,
-    entity: str,
-    words: str,
-    writes: dict[str, bytes | None],
-    facts: Sequence[PlacedFact],
-) -> Change:
-    return fact_change(work.caller, verb, entity, words, writes, [placed.fact for placed in facts])
-
-
-def _with_proposals(change: Change, proposals: Sequence[Proposal]) -> Change:
-    rows = tuple((TRAILER, proposal.id) for proposal in proposals)
-    return change._replace(writes={**change.writes, **proposal_writes(proposals)}, trailers=(*change.trailers, *rows))
 
 
 def _coming_day(text: str, caller: Caller) -> str:

@@ -25,7 +25,7 @@ from clawmem.memory.conflicts import without_questions
 from clawmem.memory.entities.places import find_entity
 from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope, items_write, with_fact
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, RETRACTED, REVOKED, Fact
 from clawmem.model.language.dates import day_of, stamp
@@ -195,7 +195,7 @@ def plan_forgetting(
     )
     proposal = _proposal(work, identity, request, meant, messages, wordings) if request else None
     writes: dict[str, bytes | None] = {
-        **_items(work, gone),
+        **work.items_with(gone),
         **{path: _with_events(path, read or work.read, changed) for path, changed in hidden.items()},
         **pages_after(work, gone),
         **daily_pages_without(work, {placed.fact.id for placed in gone}, is_gone, f"hidden by {mark}"),
@@ -448,7 +448,7 @@ def on_decision(work: WriteScope, proposal: Proposal, facts: Sequence[PlacedFact
         for path, many in _ledgers(work, work.read).items()
     }
     return {
-        **_items(work, back),
+        **work.items_with(back),
         **{path: _with_events(path, work.read, changed) for path, changed in events.items() if changed},
         **_read_again(work, events),
         **pages_after(work, back),
@@ -634,11 +634,3 @@ def _with_events(path: str, read: Callable[[str], bytes | None], changed: Mappin
         event = next(events) if line.strip() else None
         lines.append(event_to_line(changed[event.id]).encode() if event and event.id in changed else line)
     return b"\n".join(lines)
-
-
-def _items(work: WriteScope, changed: Iterable[PlacedFact]) -> dict[str, bytes | None]:
-    shelves: dict[str, tuple[Fact, ...]] = {}
-    for placed in changed:
-        facts = shelves.get(placed.entity) or tuple(work.facts(placed.entity))
-        shelves[placed.entity] = tuple(with_fact(facts, placed.fact))
-    return {path: data for entity, facts in shelves.items() for path, data in items_write(entity, list(facts)).items()}

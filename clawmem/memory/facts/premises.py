@@ -14,7 +14,7 @@ from clawmem.index.search.lookup import PlacedFact, by_ids, facts_containing
 from clawmem.index.search.replaced import facts_with_premises
 from clawmem.index.tables.store import Index
 from clawmem.memory.facts.premise_records import MOST_SHOWN, PremiseView, described
-from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, ARCHIVED, Fact
 from clawmem.model.facts.validity import PENDING_SUCCESSION
@@ -57,15 +57,9 @@ def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> Pre
     with writing(vault, caller, OP) as work:
         marked, archived = planned(work.index)
         new = {placed.fact.id: placed for placed in (*archived, *marked)}
-        by_entity: dict[str, dict[str, Fact]] = defaultdict(dict)
-        for placed in new.values():
-            if work.is_readable(placed.entity):
-                by_entity[placed.entity][placed.fact.id] = placed.fact
-        if not by_entity:
+        able = [placed for placed in new.values() if work.is_readable(placed.entity)]
+        if not able:
             return PremisesResult(notices=work.notices)
-        writes: dict[str, bytes | None] = {}
-        for entity, record in by_entity.items():
-            writes.update(items_write(entity, [record.get(fact.id, fact) for fact in work.facts(entity)]))
         items = [f"{counted(len(archived), 'deprecated fact')} archived"] * bool(archived)
         items += [f"{counted(len(marked), 'record')} of changed premises corrected"] * bool(marked)
         body = [
@@ -73,8 +67,12 @@ def refresh_premises(vault: Vault, caller: Caller, dry_run: bool = False) -> Pre
         ]
         change = Change(
             subject_line(OP, "facts", ", ".join(items)),
-            writes,
-            trailers(OP, facts=[placed.fact.id for placed in archived], entities=sorted(by_entity)),
+            work.items_with(able),
+            trailers(
+                OP,
+                facts=[placed.fact.id for placed in archived],
+                entities=sorted({placed.entity for placed in able}),
+            ),
             body="\n".join([*body, *described(marked)]),
         )
         commit = work.commit([change], OP)[-1]
@@ -177,15 +175,10 @@ class _FutureValuePlanner:
     def _put(self, fact: Fact, entity: str) -> None:
         self.changed[entity][fact.id] = fact
 
-    def _changed_entities(self) -> list[tuple[str, dict[str, Fact]]]:
-        return [(entity, facts_by_id) for entity, facts_by_id in self.changed.items() if facts_by_id]
-
     def change(self) -> Change:
         """Return all planned facts as one change."""
-        writes: dict[str, bytes | None] = {}
-        for entity, facts_by_id in self._changed_entities():
-            writes.update(items_write(entity, [facts_by_id.get(fact.id, fact) for fact in self._work.facts(entity)]))
-        facts = [fact for _, facts_by_id in self._changed_entities() for fact in facts_by_id.values()]
+        placed = [PlacedFact(fact, entity) for entity, by_id in self.changed.items() for fact in by_id.values()]
+        facts = [fact for fact, _ in placed]
         words = ", ".join(
             [f"{counted(len(self.effective), 'fact')} announced earlier took effect"] * bool(self.effective)
             + [f"{counted(len(self.reopened), 'fact')} kept, as the announced fact was withdrawn"] * bool(self.reopened)
@@ -193,8 +186,9 @@ class _FutureValuePlanner:
         rows = trailers(
             "settle",
             facts=[fact.id for fact in facts],
-            entities=sorted(entity for entity, _ in self._changed_entities()),
+            entities=sorted({entity for _, entity in placed}),
             supersedes=[fact.id for fact in facts if fact.superseded_by],
         )
         body = "\n".join(f"- {fact.fact}" for fact in (*self.effective.values(), *self.reopened))
-        return Change(subject_line("settle", "facts", words or "a later day is announced"), writes, rows, body=body)
+        subject = subject_line("settle", "facts", words or "a later day is announced")
+        return Change(subject, self._work.items_with(placed), rows, body=body)

@@ -53,8 +53,8 @@ from clawmem.vault.commit.fast_import import import_stream
 from clawmem.vault.commit.pending import PendingCommit
 from clawmem.vault.commit.secret_gate import allowed, allowed_name
 from clawmem.vault.commit.transaction import Transaction, transaction
-from clawmem.vault.rewriting import redaction
-from clawmem.vault.rewriting.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
+from clawmem.vault.history import redaction
+from clawmem.vault.history.redaction import REWRITTEN_REFS, RewriteResult, preview_rewrite, rewrite
 from clawmem.vault.state.own_commits import record_commits, rename_commits
 from clawmem.vault.vault import Vault
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from clawmem.memory.quarantine import (
     refuse_order,
     with_proposal_id,
 )
-from clawmem.memory.scope import WriteScope, fact_change, items_write, with_fact
+from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
 from clawmem.model.facts.catalog import ASK
 from clawmem.model.facts.draft import Draft, check_link_kind, checked_tags, draft_from_record
@@ -49,6 +48,7 @@ from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
 from clawmem.model.proposals.routes import RoutedItem, last_match, read_routes
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.change import Change
 from clawmem.model.records.event import MARK
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
@@ -96,15 +96,13 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
             ended = superseded(old, new.id, since)
-        facts = with_fact(facts, ended)
-        facts = with_fact(facts, new) if known else [*facts, new]
         words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
             caller,
             "supersede",
             entity,
             words,
-            items_write(entity, facts),
+            work.items_with([PlacedFact(ended, entity), PlacedFact(new, entity)]),
             [new, ended],
             supersedes=[old.id] if ended.superseded_by else [],
         )
@@ -112,14 +110,7 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
             others = [fact for fact in facts if fact.id not in (old.id, new.id)]
             rivals = RivalValueFinder(work).find(new, entity, others)
             change = with_questions_of_person(work, change, [old.id], new, [rival.id for rival in rivals])
-        commits = work.commit([change])
-        return ReviseResult(
-            (PlacedFact(new, entity), PlacedFact(ended, entity)),
-            ("updated", "updated"),
-            commits[-1],
-            work.notices,
-            tuple(work.marked),
-        )
+        return _revised(work, change, [PlacedFact(new, entity), PlacedFact(ended, entity)], "updated")
 
 
 def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = None) -> ReviseResult:
@@ -137,11 +128,10 @@ def retract(vault: Vault, reference: str, caller: Caller, reason: str | None = N
         remark: dict[str, Any] = {"at": stamp(caller.now), **({"reason": reason} if reason else {})}
         retracted = fact._replace(status=RETRACTED, metadata={**(fact.metadata or {}), "retracted": remark})
         words = fact.fact + (f" (because: {reason})" if reason else "")
-        writes = items_write(entity, with_fact(work.facts(entity), retracted))
+        writes = work.items_with([PlacedFact(retracted, entity)])
         change = fact_change(caller, "retract", entity, words, writes, [retracted])
-        commits = work.commit([with_questions_of_person(work, change, [fact.id])])
-        pair = (PlacedFact(retracted, entity),)
-        return ReviseResult(pair, ("retracted",), commits[-1], work.notices, tuple(work.marked))
+        change = with_questions_of_person(work, change, [fact.id])
+        return _revised(work, change, [PlacedFact(retracted, entity)], "retracted")
 
 
 def merge(
@@ -173,19 +163,10 @@ def merge(
             new = _with_link(new, FactLink("merges", source.fact.id, reason, at))
         new = _with_marks(work, new, [source.fact for source in sources])
         new = new._replace(valid_from=new.valid_from or _earliest_start(sources))
-        facts_by_entity: dict[str, list[Fact]] = defaultdict(list)
-        facts_by_entity[entity] = work.facts(entity)
-        closed_facts = []
-        for source in sources:
-            joined = source.fact._replace(status=SUPERSEDED, superseded_by=new.id)
-            facts_by_entity[source.entity] = with_fact(
-                facts_by_entity[source.entity] or work.facts(source.entity), joined
-            )
-            closed_facts.append(PlacedFact(joined, source.entity))
-        facts_by_entity[entity] = [*facts_by_entity[entity], new]
-        writes: dict[str, bytes | None] = {}
-        for name, facts in facts_by_entity.items():
-            writes.update(items_write(name, facts))
+        closed_facts = [
+            PlacedFact(fact._replace(status=SUPERSEDED, superseded_by=new.id), home) for fact, home in sources
+        ]
+        writes = work.items_with([*closed_facts, PlacedFact(new, entity)])
         change = fact_change(
             caller,
             "merge",
@@ -197,14 +178,8 @@ def merge(
             supersedes=[placed.fact.id for placed in closed_facts],
         )
         gone = [placed.fact.id for placed in closed_facts]
-        commits = work.commit([with_questions_of_person(work, change, gone, new)])
-        return ReviseResult(
-            (PlacedFact(new, entity), *closed_facts),
-            ("merged",) * (1 + len(closed_facts)),
-            commits[-1],
-            work.notices,
-            tuple(work.marked),
-        )
+        change = with_questions_of_person(work, change, gone, new)
+        return _revised(work, change, [PlacedFact(new, entity), *closed_facts], "merged")
 
 
 class FactEdit(NamedTuple):
@@ -248,9 +223,7 @@ def edit(vault: Vault, reference: str, changes: FactEdit, caller: Caller) -> Rev
         did = ", ".join(_edits(fact, edited, entity if target != entity else None))
         writes = move_writes(work, [FactMove(edited, entity, target)])
         change = fact_change(caller, "edit", target, f"{did}: {fact.fact}", writes, [edited], entities=[entity])
-        commits = work.commit([change])
-        pair = (PlacedFact(edited, target),)
-        return ReviseResult(pair, ("updated",), commits[-1], work.notices, tuple(work.marked), did)
+        return _revised(work, change, [PlacedFact(edited, target)], "updated", did)
 
 
 def _edits(fact: Fact, edited: Fact, moved_from: str | None) -> Iterator[str]:
@@ -295,14 +268,13 @@ def link(
         known = any(link.type == kind and link.to == other for link in placed.fact.links)
         if known and former in (None, other):
             return ReviseResult((placed,), ("noop",), None, (*work.notices, "that link already exists"))
-        facts = work.facts(placed.entity)
-        current = next(fact for fact in facts if fact.id == placed.fact.id)
+        current = work.latest(placed).fact
         kept = tuple(link for link in current.links if not (link.type == kind and link.to in (former, other)))
         linked = _with_link(current._replace(links=kept), FactLink(kind, other, reason, stamp(caller.now)))
         stands = find_fact(work.index, other).fact.fact
         why = (f", not {former}" if former else "") + (f" (because: {reason})" if reason else "")
         words = f"{shorten(linked.fact, _IN_SUBJECT)} {kind} {shorten(stands, _IN_SUBJECT)}{why}"
-        writes = items_write(placed.entity, with_fact(facts, linked))
+        writes = work.items_with([PlacedFact(linked, placed.entity)])
         change = fact_change(caller, "link", placed.entity, words, writes, [linked])
         change = change._replace(body=f"{linked.id} {kind} {other}{why}")
         asked = _contradiction(work, PlacedFact(linked, placed.entity), other) if kind == "contradicts" else None
@@ -315,6 +287,15 @@ def link(
             both = f"{linked.id} and {other} contradict each other. Both are kept until a person decides"
             notices = (*notices, f"{both}: `clawmem review show {asked.proposal.id}`")
         return ReviseResult(pair, ("updated",), commits[-1], notices, others)
+
+
+def _revised(
+    work: WriteScope, change: Change, facts: Sequence[PlacedFact], outcome: str, did: str = ""
+) -> ReviseResult:
+    """Commit a change of some facts, which have all the same outcome."""
+    commit = work.commit([change])[-1]
+    outcomes = (outcome,) * len(facts)
+    return ReviseResult(tuple(facts), outcomes, commit, work.notices, tuple(work.marked), did)
 
 
 def _contradiction(work: WriteScope, placed: PlacedFact, other: str) -> ValueConflict | None:
@@ -396,28 +377,26 @@ def _found(work: WriteScope, reference: str) -> PlacedFact:
 
 
 def _active_fact(work: WriteScope, reference: str) -> PlacedFact:
-    placed = _found(work, reference)
-    fact = next(
-        (other_fact for other_fact in work.facts(placed.entity) if other_fact.id == placed.fact.id), placed.fact
-    )
+    placed = work.latest(_found(work, reference))
+    fact = placed.fact
     if fact.superseded_by:
         raise AlreadySuperseded(fact.id, fact.superseded_by)
     if not fact.is_current:
         raise Refused(
             f"{fact.id} was {fact.status}, so it cannot be changed.", "`clawmem why` shows what happened to it."
         )
-    return PlacedFact(fact, placed.entity)
+    return placed
 
 
 def _identified(work: WriteScope, draft: Draft) -> Fact:
     """Return the new fact of a draft, with a trust that the caller may give."""
     trust, notices = given_trust(draft.fact, work.caller)
     work.transaction.notices.extend(notices)
-    return with_identity(without_approval(draft.fact._replace(trust=trust)), work.caller, _new_id(work))
-
-
-def _new_id(work: WriteScope) -> str:
-    return new_fact_id(work.caller.entropy, TakenIds(work.index))
+    return with_identity(
+        without_approval(draft.fact._replace(trust=trust)),
+        work.caller,
+        new_fact_id(work.caller.entropy, TakenIds(work.index)),
+    )
 
 
 def _with_inherited(new: Fact, old: Fact) -> Fact:

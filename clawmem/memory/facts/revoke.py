@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
@@ -11,7 +10,7 @@ from clawmem.index.search.lookup import PlacedFact, all_facts
 from clawmem.memory.history.log import fact_history
 from clawmem.memory.pages.summaries import daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
-from clawmem.memory.scope import WriteScope, items_write
+from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import RETRACTED, Fact
 from clawmem.model.history.comparison import read_single_fact
@@ -228,6 +227,7 @@ def _rejected_proposals(
 def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: str | None) -> Change:
     revocation = plan.revocation
     facts = (*revocation.retracted, *revocation.restored, *revocation.relinked)
+    changed = [PlacedFact(fact, plan.homes[fact.id]) for fact in facts]
     words = f"{counted(len(revocation.retracted), 'fact')} {origin.in_words()}" + (
         f" (because: {reason})" if reason else ""
     )
@@ -248,28 +248,18 @@ def _change(work: WriteScope, origin: RevokeOrigin, plan: _RevokePlan, reason: s
     return Change(
         subject_line("revoke", "vault", words),
         {
-            **_items_writes(work, plan, facts),
+            **work.items_with(changed),
             **_ledger_writes(work, plan),
             **{path: render_session(session) for path, session in plan.sessions.items()},
             **_queue_writes(work, plan),
             **proposal_writes(plan.proposals),
-            **pages_after(work, [PlacedFact(fact, plan.homes[fact.id]) for fact in facts]),
+            **pages_after(work, changed),
             **plan.pages,
         },
         (*items, *proposal_trailers(plan.proposals)),
         body="\n".join(body),
         author=agent_author(work.caller.agent),
     )
-
-
-def _items_writes(work: WriteScope, plan: _RevokePlan, facts: Sequence[Fact]) -> dict[str, bytes | None]:
-    changed: dict[str, dict[str, Fact]] = defaultdict(dict)
-    for fact in facts:
-        changed[plan.homes[fact.id]][fact.id] = fact
-    writes: dict[str, bytes | None] = {}
-    for entity, shelf in changed.items():
-        writes.update(items_write(entity, [shelf.get(fact.id, fact) for fact in work.facts(entity)]))
-    return writes
 
 
 def _ledger_writes(work: WriteScope, plan: _RevokePlan) -> dict[str, bytes | None]:

@@ -27,8 +27,6 @@ from clawmem.model.records.entity import owner_of, title_of
 
 if TYPE_CHECKING:
     from clawmem.model.facts.claims import Claim
-
-if TYPE_CHECKING:
     from clawmem.model.facts.gates import Settlement
     from clawmem.model.proposals.proposal import Proposal
 
@@ -196,12 +194,9 @@ def ask_about(
 
 def with_question(change: Change, conflict: ValueConflict) -> Change:
     """Return the change that stores a fact, with the question about it in the same commit."""
-    from clawmem.memory.proposals import proposal_trailers, proposal_writes
+    from clawmem.memory.proposals import with_proposals
 
-    asked = [conflict.proposal] if conflict.proposal else []
-    return change._replace(
-        writes={**change.writes, **proposal_writes(asked)}, trailers=(*change.trailers, *proposal_trailers(asked))
-    )
+    return with_proposals(change, [conflict.proposal] if conflict.proposal else [])
 
 
 def with_closed_questions(

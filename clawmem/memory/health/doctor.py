@@ -10,7 +10,6 @@ Check that the vault has a record of every redaction in its history.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from datetime import datetime
@@ -64,7 +63,7 @@ from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import check_edits, unreadable_files
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import template_files
-from clawmem.vault.rewriting.redacted_history import is_redacted, redactions_in, unreachable_originals
+from clawmem.vault.history.redacted_history import is_redacted, redactions_in, unreachable_originals
 from clawmem.vault.state.hook_marks import DONE, FOLDER, read_marks
 from clawmem.vault.vault import Vault
 
@@ -92,7 +91,7 @@ def unchanged_files(vault: Vault, now: CommittedFiles) -> tuple[str | None, froz
     """Return the commit of the last check, and the files in which it found nothing and that are the same now; none if
     another clawmem made it. Runs git."""
     try:
-        record = json.loads(vault.disk.read(vault.state / STATE) or b"{}")
+        record = vault.kept(STATE)
         commit, left = str(record["commit"]), {str(path) for path in record["left"]}
         if record["version"] != _program():
             return None, frozenset()
@@ -114,9 +113,8 @@ def files_of_template(vault: Vault) -> frozenset[str]:
 def record_check(vault: Vault, now: CommittedFiles, problems: Iterable[HealthProblem], unread: Collection[str]) -> None:
     """Store that everything in HEAD was checked but the files with a problem and the `unread` ones."""
     left = sorted({*unread, *(problem.path for problem in problems if problem.path is not None)} & now.blobs.keys())
-    record = json.dumps({"version": _program(), "commit": now.head, "left": left})
     with suppress(OSError, ClawmemError):  # a vault that cannot be written was checked all the same
-        vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
+        vault.keep(STATE, {"version": _program(), "commit": now.head, "left": left})
 
 
 @cache
@@ -227,7 +225,7 @@ def _examine(vault: Vault, full: bool, now: datetime) -> Diagnosis:
     if committed and not lost and Vault(vault.root, vault.git.environment).head().commit == committed.head:
         record_check(vault, committed, problems, search.skipped)
     changed = len(reading.tree.owned) - len(reading.unchanged)
-    return Diagnosis(sorted_problems(problems), reading.checked, (), tuple(notices), since, changed)
+    return Diagnosis(sorted_problems(problems), dict(reading.counts), (), tuple(notices), since, changed)
 
 
 def _committed(vault: Vault) -> CommittedFiles | None:

@@ -1,17 +1,22 @@
-"""Repair what is safe to repair, one commit for each thing. Of unreadable files, only those of facts are changed: they
-are restored, and what was in them is kept."""
+"""Repair what is safe to repair, one commit for each thing, and rebuild the index. Of unreadable files, only those of
+facts are changed: they are restored, and what was in them is kept."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from math import inf
 from typing import NamedTuple
 
-from clawmem.errors import ClawmemError, Unreadable
+from clawmem.errors import ClawmemError, ModelFailed, Refused, StorageFailed, Unreadable
 from clawmem.index.refresh.refresh import rebuild, run_query
-from clawmem.index.search.lookup import all_facts, unreadable_fact_files
+from clawmem.index.search.lookup import PlacedFact, all_facts, unreadable_fact_files, unreadable_notices
+from clawmem.index.tables.contents import row_counts
+from clawmem.index.tables.store import index_size
+from clawmem.index.vectors.embed import EmbeddingRun, embed_missing
+from clawmem.index.vectors.local_model import INSTALL, missing_packages
+from clawmem.index.vectors.store import LOCAL, NONE
 from clawmem.memory.entities.places import new_entity_files
 from clawmem.memory.health.checks.facts import is_rewritable
 from clawmem.memory.health.checks.problem import HealthProblem
@@ -27,25 +32,26 @@ from clawmem.memory.health.checks.tree import (
     with_attributes,
 )
 from clawmem.memory.health.checks.tree import CHECK as MERGING
-from clawmem.memory.scope import WriteScope, items_write, with_fact
+from clawmem.memory.scope import WriteScope
+from clawmem.memory.sync.complete_merges import merge_duplicate_ids
 from clawmem.memory.sync.finish_merge import finish_merge
-from clawmem.memory.sync.unite import merge_duplicate_ids
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import parse_items, render_items
-from clawmem.model.facts.fact import Fact
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import counted
 from clawmem.model.merging.collisions import Facts, FiledFact, close_replaced
 from clawmem.model.pages.summary import facts_block, generated_part, with_generated
+from clawmem.model.progress import OnProgress
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.change import Author, Change, agent_author, subject_line, trailers
+from clawmem.model.records.change import Change, agent_author, subject_line, trailers
 from clawmem.model.records.entity import name_of_path
 from clawmem.vault.commit.integrity import rebuild_git_index, restore_branch, restore_object
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.hand_edits import last_readable_commit
 from clawmem.vault.edits.scan import HandEdits
 from clawmem.vault.git.merge_driver import install_driver
+from clawmem.vault.past import delete_past_state
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import write_file
 
@@ -217,7 +223,7 @@ def restore_unreadable(work: WriteScope, unchanged_since: float = inf) -> Restor
             entity = name_of_path(path) or path
             rows = trailers("fix", entities=[entity], agent=work.caller.agent, session=work.caller.session)
             subject = subject_line("fix", entity, f"restored from {commit[:12]}, because it could not be read")
-            changes.append(Change(subject, {path: good}, rows, author=_author(work)))
+            changes.append(Change(subject, {path: good}, rows, author=agent_author(work.caller.agent)))
         restored.append(path)
         notices.append(f"{path} could not be read and was restored from {commit[:12]}; what it held is in {kept}")
     commits = work.commit(changes)
@@ -234,29 +240,64 @@ def close_replaced_facts(work: WriteScope) -> tuple[str, ...]:
     facts: Facts = {placed.fact.id: FiledFact(placed.fact, placed.entity) for placed in all_facts(work.index)}
     before = dict(facts)
     close_replaced(facts, ())
-    changed: dict[str, list[Fact]] = defaultdict(list)
-    for key, filed_fact in facts.items():
-        if filed_fact != before[key]:
-            changed[filed_fact.path].append(filed_fact.fact)
-    return _commit(work, changed, "replaced before, and still active")
-
-
-def _commit(work: WriteScope, changed: Mapping[str, list[Fact]], what: str) -> tuple[str, ...]:
-    writes: dict[str, bytes | None] = {}
-    for entity, facts in changed.items():
-        items = work.facts(entity)
-        for fact in facts:
-            items = with_fact(items, fact)
-        writes.update(items_write(entity, items))
-    if not writes:
+    changed = [PlacedFact(filed.fact, filed.path) for key, filed in facts.items() if filed != before[key]]
+    if not changed:
         return ()
-    ids = [fact.id for facts in changed.values() for fact in facts]
-    rows = trailers("fix", facts=ids, entities=changed, agent=work.caller.agent, session=work.caller.session)
-    words = f"{counted(len(ids), 'fact')} {what}"
-    commits = work.commit([Change(subject_line("fix", "vault", words), writes, rows, author=_author(work))])
+    entities = list(dict.fromkeys(placed.entity for placed in changed))
+    ids = [placed.fact.id for placed in changed]
+    rows = trailers("fix", facts=ids, entities=entities, agent=work.caller.agent, session=work.caller.session)
+    subject = subject_line("fix", "vault", f"{counted(len(ids), 'fact')} replaced before, and still active")
+    author = agent_author(work.caller.agent)
+    commits = work.commit([Change(subject, work.items_with(changed), rows, author=author)])
     work.update_index()
     return commits
 
 
-def _author(work: WriteScope) -> Author | None:
-    return agent_author(work.caller.agent)
+class ReindexResult(NamedTuple):
+    """The size of the new index: numbers of records, search engine, build time in seconds, bytes on disk."""
+
+    facts: int
+    events: int
+    entities: int
+    engine: str
+    seconds: float
+    size: int
+    notices: tuple[str, ...] = ()
+
+
+def reindex(vault: Vault, report: OnProgress | None = None) -> ReindexResult:
+    """Rebuild the index, and delete the indexes of past commits. `report` gets how far it is. Raise StorageFailed if it
+    cannot be stored."""
+    started = time.perf_counter()
+    delete_past_state(vault)
+    index = rebuild(vault, report)
+    try:
+        if not index.kept:
+            raise StorageFailed(f"The index cannot be stored: {index.notices[-1]}.", "Searches still work, slowly.")
+        seconds = time.perf_counter() - started
+        notices = (*index.notices, *unreadable_notices(index, facts=False))
+        return ReindexResult(*row_counts(index), index.engine.name, seconds, index_size(vault), notices)
+    finally:
+        index.close()
+
+
+def rebuild_vectors(vault: Vault, report: OnProgress | None = None) -> EmbeddingRun:
+    """Compute the vectors of all facts and events again, without a time limit. `report` gets how far it is. Raise like
+    check_embedding, and Locked."""
+    check_embedding(vault)
+    return embed_missing(vault, inf, anew=True, report=report)
+
+
+def check_embedding(vault: Vault) -> None:
+    """Raise Refused if vectors are disabled, ModelFailed if the local model is not installed."""
+    if vault.settings.words("semantic.model") == NONE:
+        raise Refused(
+            "Vectors are disabled: semantic.model is none.",
+            f"Enable them with `clawmem config set semantic.model {LOCAL}`.",
+        )
+    lacking = missing_packages()
+    if lacking:
+        raise ModelFailed(
+            f"The local embedding model is not installed: {', '.join(lacking)} cannot be imported.",
+            f"Install it with `{INSTALL}`.",
+        )

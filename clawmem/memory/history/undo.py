@@ -217,15 +217,12 @@ def _refuse_empty_plan(history: History, target: _UndoTarget, plan: UndoPlan) ->
         raise Refused(f"{what} cannot be undone: {plan.skipped[0]}.", "`clawmem log` shows what came later.")
     if not plan.unchanged:
         raise Refused(f"Nothing to undo: {what} changed no fact, event or written text.", "`clawmem log` shows others.")
-    by = next((undo for undo in _undos_of(history, entry) if undo.undoes == entry.commit), None)
+    undos = history.entries(HistoryFilter(grep=[trailer_pattern(UNDOES, entry.commit)]))
+    by = next((undo for undo in undos if undo.undoes == entry.commit), None)
     raise Refused(
         f"Nothing to undo: {what} was undone already" + (f", by {by.commit[:12]}." if by else "."),
         f"To bring it back: `clawmem undo {by.commit[:12]}`." if by else "`clawmem log` shows what happened since.",
     )
-
-
-def _undos_of(history: History, entry: HistoryEntry) -> list[HistoryEntry]:
-    return list(history.entries(HistoryFilter(grep=[trailer_pattern(UNDOES, entry.commit)])))
 
 
 def _change(entry: HistoryEntry, plan: UndoPlan, caller: Caller) -> Change:

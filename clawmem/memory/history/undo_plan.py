@@ -134,7 +134,11 @@ def _undo_facts(
         restored.update({key: PlacedFact(back.records[key], entity) for key in back.restored})
         planner.unchanged += back.already
         planner.remaining[path] = len(back.records)
-        if back.restored or back.removed or _removed_file(planner, path):
+        if (
+            back.restored
+            or back.removed
+            or (planner.before[path] is not None and planner.after[path] is None and planner.now[path] is None)
+        ):
             planner.write(path, render_items(back.records.values()))
     _refuse_split(planner, states, removed.keys() & restored.keys())
     planner.facts += [(placed, "restored") for placed in restored.values()]
@@ -155,11 +159,6 @@ def _moved_since(planner: _UndoPlanner, gone: Iterable[str]) -> list[str]:
     """Return the facts that were moved to another entity since the commit."""
     places = {name_of_path(path) for path in planner.items()}
     return [key for key, placed in by_ids(planner.index, gone).items() if placed.entity not in places]
-
-
-def _removed_file(planner: _UndoPlanner, path: str) -> bool:
-    """Return whether the commit removed this file and it is still missing."""
-    return planner.before[path] is not None and planner.after[path] is None and planner.now[path] is None
 
 
 def _refuse_split(planner: _UndoPlanner, states: Iterable[str], moved: Iterable[str]) -> None:

@@ -5,12 +5,12 @@ Their generated parts list the current guardrails. Each commit that changes a gu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from clawmem.errors import ClawmemError, NotPermitted
 from clawmem.index.search.listing import all_guardrails, quarantined_guardrails
 from clawmem.index.search.lookup import PlacedFact
+from clawmem.memory.pages.memory_page import RefreshedPages
 from clawmem.memory.scope import GUARDRAIL_BYTES, WriteScope
 from clawmem.model.facts.codec import parse_items, refuse_conflict_markers
 from clawmem.model.facts.fact import ACTIVE, GUARDRAIL, Fact, importance_of
@@ -20,18 +20,9 @@ from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.settings.permission import forbidden, rights_of
 
-__all__ = ["GLOBAL", "PAGE", "GuardrailPagesResult", "check_agent", "refresh_guardrail_pages", "with_pages"]
+__all__ = ["GLOBAL", "PAGE", "check_agent", "refresh_guardrail_pages", "with_pages"]
 
 _TITLE = "# Guardrails\n"
-
-
-class GuardrailPagesResult(NamedTuple):
-    """The pages that changed, or would on a dry run; the commit; and the pages that cannot be read."""
-
-    changed: tuple[str, ...]
-    commit: str | None = None
-    notices: tuple[str, ...] = ()
-    problems: tuple[ClawmemError, ...] = ()
 
 
 def with_pages(
@@ -75,13 +66,13 @@ def _ruling(fact: Fact) -> Fact:
     )  # fmt: skip
 
 
-def refresh_guardrail_pages(work: WriteScope, dry_run: bool = False) -> GuardrailPagesResult:
+def refresh_guardrail_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     """Update the generated parts of the pages in one commit. The index of the write scope must be at HEAD."""
     pages, problems = _pages_after(work, {})
     if not pages or dry_run:
-        return GuardrailPagesResult(tuple(pages), None, work.notices, problems)
+        return RefreshedPages(tuple(pages), None, work.notices, problems)
     change = Change(subject_line("curate", GLOBAL, "guardrails"), pages, trailers("curate"))
-    return GuardrailPagesResult(tuple(pages), work.commit([change], "guardrails")[-1], work.notices, problems)
+    return RefreshedPages(tuple(pages), work.commit([change], "guardrails")[-1], work.notices, problems)
 
 
 def _pages_after(
@@ -123,7 +114,8 @@ def _guardrails(work: WriteScope, files: Mapping[str, bytes | None]) -> list[Pla
     for path, data in changed.values():
         found += [placed for placed in _guardrails_in(path, data) if placed.fact.id not in hidden]
     return sorted(
-        _each_once(found), key=lambda placed: (-importance_of(placed.fact), placed.fact.timestamp, placed.fact.id)
+        {placed.fact.id: placed for placed in found}.values(),
+        key=lambda placed: (-importance_of(placed.fact), placed.fact.timestamp, placed.fact.id),
     )
 
 
@@ -135,10 +127,6 @@ def _guardrails_in(path: str, data: bytes | None) -> list[PlacedFact]:
     return [
         PlacedFact(item, entity) for item in parse_items(data, path) if item.category == GUARDRAIL and item.is_current
     ]
-
-
-def _each_once(found: Iterable[PlacedFact]) -> Iterable[PlacedFact]:
-    return {placed.fact.id: placed for placed in found}.values()
 
 
 def _may_write(work: WriteScope, path: str) -> bool:

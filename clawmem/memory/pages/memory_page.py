@@ -33,30 +33,27 @@ from clawmem.model.records.entity import ITEMS, owner_of
 PATH = "MEMORY.md"
 
 
-class MemoryPageResult(NamedTuple):
-    """Whether the page changed, or would on a dry run; the commit; and the problems that prevented it."""
+class RefreshedPages(NamedTuple):
+    """What changed, or would on a dry run: the pages, or the entities with such pages; the commit; and the problems
+    that prevented more."""
 
-    changed: bool
+    changed: tuple[str, ...] = ()
     commit: str | None = None
     notices: tuple[str, ...] = ()
     problems: tuple[ClawmemError, ...] = ()
 
 
-def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> MemoryPageResult:
-    """Update the generated part of MEMORY.md in one commit. The rest of the page is never changed.
-
-    If facts cannot be read, the page is not changed.
-
-    The index of the write scope must be at HEAD.
-    """
+def refresh_memory_page(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
+    """Update the generated part of MEMORY.md in one commit. The rest of the page is never changed. If facts cannot be
+    read, the page is not changed. The index of the write scope must be at HEAD."""
     unread = [problem for path, problem in work.unreadable_files(ITEMS).items() if path.startswith("life/")]
     if unread:
-        return MemoryPageResult(False, None, work.notices, tuple(unread))
+        return RefreshedPages((), None, work.notices, tuple(unread))
     after = memory_page_after(work)
     if after is None or dry_run:
-        return MemoryPageResult(after is not None, notices=work.notices)
+        return RefreshedPages((PATH,) if after else (), notices=work.notices)
     change = Change(subject_line("curate", PATH, "what matters most"), {PATH: after}, trailers("curate"))
-    return MemoryPageResult(True, work.commit([change], "memory")[-1], work.notices)
+    return RefreshedPages((PATH,), work.commit([change], "memory")[-1], work.notices)
 
 
 def memory_page_after(work: WriteScope, changed: Iterable[PlacedFact] = ()) -> bytes | None:

@@ -16,7 +16,7 @@ from clawmem.index.tables.background import count_events, count_exactly, judge_e
 from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import new_entity_files
-from clawmem.memory.pages.memory_page import PATH, memory_page_after
+from clawmem.memory.pages.memory_page import PATH, RefreshedPages, memory_page_after
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.codec import refuse_conflict_markers
 from clawmem.model.facts.fact import Fact
@@ -29,16 +29,7 @@ from clawmem.model.settings.permission import forbidden, rights_of
 from clawmem.vault.vault import Vault
 
 
-class SummariesResult(NamedTuple):
-    """The entities with changed pages, the commit, and the problems that prevented updates."""
-
-    entities: tuple[str, ...]
-    commit: str | None = None
-    notices: tuple[str, ...] = ()
-    problems: tuple[ClawmemError, ...] = ()
-
-
-def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
+def refresh_pages(work: WriteScope, dry_run: bool = False) -> RefreshedPages:
     """Update the generated part of every page whose facts changed. The rest of a page is never changed.
 
     Tiers are computed for the start of the week. Within a week only
@@ -69,10 +60,10 @@ def refresh_pages(work: WriteScope, dry_run: bool = False) -> SummariesResult:
     if index is not None:
         writes[INDEX_PATH] = index
     if dry_run or not writes:
-        return SummariesResult(tuple(changed), None, work.notices, tuple(problems))
+        return RefreshedPages(tuple(changed), None, work.notices, tuple(problems))
     words = f"{len(changed)} refreshed" if changed else "the index"
     change = Change(subject_line("summarise", "entities", words), writes, trailers("summarise", entities=changed))
-    return SummariesResult(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
+    return RefreshedPages(tuple(changed), work.commit([change], "summaries")[-1], work.notices, tuple(problems))
 
 
 def week_of(work: WriteScope) -> datetime:

@@ -13,8 +13,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.tables.contents import row_counts
 from clawmem.memory.sync.sync import SyncOptions, SyncResult, sync
 from clawmem.model.records.caller import Caller
-from clawmem.vault.exchange.clone import clone_vault, make_bare, refuse_readable
-from clawmem.vault.exchange.create import create_vault
+from clawmem.vault.exchange.create import clone_vault, create_vault, make_bare, refuse_readable
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from clawmem.vault.git.merge_driver import install_driver
 from clawmem.vault.history.git_merges import history_distance
 from clawmem.vault.history.merge_commit import Entries, StoppedMerge, complete_merge, stopped_merge, write_merge
 from clawmem.vault.history.points import create_rescue_ref, is_ancestor
-from clawmem.vault.rewriting.redacted_history import redacted_side
+from clawmem.vault.history.redacted_history import redacted_side
 from clawmem.vault.vault import Vault
 
 _CONFLICT_MARK = b"<<<<<<< "

@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, NeedsDecision, Refused
 from clawmem.index.refresh.refresh import HeadChange
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.sync.relation import OP, HistoryRelation, merge_change
-from clawmem.memory.sync.removed_facts import RemoteRemoval, find_removals
 from clawmem.model.facts.catalog import Catalog, catalog_from_mapping, is_single
 from clawmem.model.facts.stated_value import single_phrases
-from clawmem.model.kinds import PAGE, YAML, handling
+from clawmem.model.kinds import ITEMS_FILE, PAGE, YAML, file_kind, handling
 from clawmem.model.language.text import counted
 from clawmem.model.merging.fields import FAIL, FILE, NEWEST, OURS, THEIRS, MergeConflict, MergePolicy
 from clawmem.model.merging.files import merge_file
 from clawmem.model.merging.tree import Files, MergedTree, merge_trees
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import subject_line
+from clawmem.model.records.entity import ITEMS, name_of_path
 from clawmem.model.records.layout import CATALOG, is_owned
 from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.edits.hand_edits import check_file
 from clawmem.vault.history.git_merges import add_unfinished_merges
-from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, FileStates, fast_forward, write_merge
+from clawmem.vault.history.merge_commit import DROP_MERGE_REF, Entries, fast_forward, write_merge
 from clawmem.vault.history.points import (
     EMPTY_TREE,
     REGULAR_MODE,
     FileVersion,
-    RescueRef,
     Versions,
     commit_times,
     common_ancestors,
@@ -39,6 +39,88 @@ from clawmem.vault.history.points import (
 )
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+GONE, ALTERED = "gone", "altered"
+# The maximum number of commits that are searched for the author.
+_MAX_COMMITS = 100
+_FORMAT = "--format=%H%x00%an <%ae>%x00%s"
+
+
+class RemoteRemoval(NamedTuple):
+    """A fact of ours that received commits removed (`gone`) or reworded (`altered`), with its former entity and words.
+
+    `commit`, `author` and `subject` are None if no single commit did it."""
+
+    fact: str
+    how: str
+    entity: str
+    words: str
+    commit: str | None = None
+    author: str | None = None
+    subject: str | None = None
+
+
+def find_removals(
+    vault: Vault, head: str, commit: str, tip: str, files: tuple[Files, Files] | None, reported: Collection[str] = ()
+) -> tuple[RemoteRemoval, ...]:
+    """Return our facts that were removed or reworded between `head` and `commit`, which includes `tip`.
+
+    `files` are the changed files before and after, if they are known. The facts in `reported` are left out."""
+    before, after = files or _changed_files(vault, head, commit)
+    lost = {removal.fact: (path, removal) for path, removal in _removals(before, after) if removal.fact not in reported}
+    return tuple(_with_commits(vault, head, tip, lost)) if lost else ()
+
+
+def _changed_files(vault: Vault, old: str, new: str) -> tuple[Files, Files]:
+    paths = [path for path in vault.changed_paths(old, new) if _is_items(path)]
+    return vault.contents_at(old, paths), vault.contents_at(new, paths)
+
+
+def _is_items(path: str) -> bool:
+    return file_kind(path) is ITEMS_FILE
+
+
+def _removals(before: Files, after: Files) -> Iterable[tuple[str, RemoteRemoval]]:
+    """Compare the files by lines. Only lines that differ are parsed."""
+    old = {path: _lines(data) for path, data in before.items() if _is_items(path)}
+    new = frozenset(line for path, data in after.items() if _is_items(path) for line in _lines(data))
+    known = frozenset(line for lines in old.values() for line in lines)
+    now = dict(filter(None, map(_id_and_statement, new - known)))
+    for path, lines in old.items():
+        for line in lines:
+            pair = _id_and_statement(line) if line not in new else None
+            if pair is not None and now.get(pair[0]) != pair[1]:
+                how = ALTERED if pair[0] in now else GONE
+                yield path, RemoteRemoval(pair[0], how, name_of_path(path) or path, pair[1])
+
+
+def _lines(data: bytes | None) -> list[bytes]:
+    return [line for raw in (data or b"").split(b"\n") if (line := raw.strip().removesuffix(b",")).startswith(b"{")]
+
+
+def _id_and_statement(line: bytes) -> tuple[str, str] | None:
+    try:
+        record = json.loads(line)
+        return str(record["id"]), str(record["fact"])
+    except (ValueError, KeyError, RecursionError):
+        return None  # readers of the file report an unreadable line
+
+
+def _with_commits(
+    vault: Vault, head: str, tip: str, lost: Mapping[str, tuple[str, RemoteRemoval]]
+) -> Iterable[RemoteRemoval]:
+    """Yield the facts with the commit that changed each, newest first. Facts without a single commit come last."""
+    left = dict(lost)
+    paths = [f":(literal){path}" for path in dict.fromkeys(path for path, _ in lost.values())]
+    # If a fact was moved first, it was removed from another file.
+    asked = ("log", "--no-merges", f"-n{_MAX_COMMITS}", _FORMAT, f"{head}..{tip}", "--")
+    for where in (paths, [f":(glob)**/{ITEMS}"]):
+        for row in vault.git.run(*asked, *where).decode(errors="replace").splitlines() if left else ():
+            commit, author, subject = row.split("\0")
+            gone = {removal.fact: removal for _, removal in _removals(*_changed_files(vault, f"{commit}~1", commit))}
+            for fact in [fact for fact in left if fact in gone]:
+                yield left.pop(fact)[1]._replace(commit=commit, author=author, subject=subject)
+    yield from (removal for _, removal in left.values())
 
 
 class MergePlan(NamedTuple):
@@ -236,34 +318,39 @@ def apply_fast_forward(
     txn: Transaction, caller: Caller, head: str, tip: str, relation: HistoryRelation
 ) -> AppliedRemote:
     """Move the branch forward to commits that are based on it."""
-    rescue = rescue_ref_update(txn.vault, head, caller.now)
     subject = subject_line(OP, "vault", f"took in {counted(relation.received, 'change')}")
-    add_unfinished_merges(txn.vault, relation.news.merges)
-    look = fast_forward(txn, head, tip, subject, rescue.lines)
-    removals = find_removals(txn.vault, head, tip, tip, look)
-    return _applied(head, tip, rescue, look)._replace(removals=removals)
+    return _applied(txn, caller, (head, tip, tip), relation, subject)
 
 
 def commit_merge(
     txn: Transaction, caller: Caller, remote: str, commits: tuple[str, str], relation: HistoryRelation, plan: MergePlan
 ) -> AppliedRemote:
     """Commit the planned merge and move the branch to it."""
-    vault, (head, tip) = txn.vault, commits
+    head, tip = commits
     summary = f"{counted(relation.received, 'change')} from {remote} joined with {relation.own} made here"
     change = merge_change(caller, plan, summary, relation.news.subjects)
-    commit = write_merge(vault, commits, change, plan.entries, int(caller.now.timestamp()))
+    commit = write_merge(txn.vault, commits, change, plan.entries, int(caller.now.timestamp()))
+    reported = {conflict.fact for conflict in plan.conflicts if conflict.fact}
+    reported |= {other_id.old for other_id in plan.merged.renamed}
+    return _applied(txn, caller, (head, commit, tip), relation, change.subject, DROP_MERGE_REF, reported)
+
+
+def _applied(
+    txn: Transaction,
+    caller: Caller,
+    commits: tuple[str, str, str],
+    relation: HistoryRelation,
+    subject: str,
+    more: str = "",
+    reported: Collection[str] = (),
+) -> AppliedRemote:
+    """Move the branch from our commit to a new one, which includes theirs; `more` are further moves of refs."""
+    vault, (head, commit, tip) = txn.vault, commits
     rescue = rescue_ref_update(vault, head, caller.now)
     add_unfinished_merges(vault, relation.news.merges)
-    look = fast_forward(txn, head, commit, change.subject, rescue.lines + DROP_MERGE_REF)
-    reported = {conflict.fact for conflict in plan.conflicts if conflict.fact} | {
-        other_id.old for other_id in plan.merged.renamed
-    }
+    look = fast_forward(txn, head, commit, subject, rescue.lines + more)
     removals = find_removals(vault, head, commit, tip, look, reported)
-    return _applied(head, commit, rescue, look)._replace(removals=removals)
-
-
-def _applied(head: str, commit: str, rescue: RescueRef, look: FileStates | None) -> AppliedRemote:
-    return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None)
+    return AppliedRemote(commit, rescue.ref, HeadChange(head, commit, look.new) if look else None, removals)
 
 
 def regenerate_pages(work: WriteScope, stale: Iterable[str]) -> tuple[str, ...]:

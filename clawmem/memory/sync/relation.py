@@ -67,7 +67,7 @@ def compare_histories(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
 
 def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBranch, between: HistoryDistance) -> None:
     """Raise HistoryRewritten if a merge would restore a redacted text."""
-    from clawmem.vault.rewriting.redacted_history import (  # only where commits were received
+    from clawmem.vault.history.redacted_history import (  # only where commits were received
         HERE,
         discard_fetched,
         redacted_side,
@@ -82,7 +82,7 @@ def _refuse_rewritten(vault: Vault, head: str, tip: str, remote_branch: RemoteBr
 
 def _forget_where_redacted(vault: Vault, head: str, remote_branch: RemoteBranch) -> None:
     """Delete the fetched commits if this history has redactions: they may contain the redacted text."""
-    from clawmem.vault.rewriting.redacted_history import (  # only where commits were received
+    from clawmem.vault.history.redacted_history import (  # only where commits were received
         discard_fetched,
         is_redacted,
     )

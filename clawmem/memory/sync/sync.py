@@ -36,8 +36,7 @@ from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.index.refresh.refresh import HeadChange
-    from clawmem.memory.sync.merge_plan import MergePlan
-    from clawmem.memory.sync.removed_facts import RemoteRemoval
+    from clawmem.memory.sync.merge_plan import MergePlan, RemoteRemoval
     from clawmem.model.merging.fields import MergeConflict
     from clawmem.model.progress import OnProgress
     from clawmem.model.settings.settings import Settings
@@ -197,7 +196,7 @@ class _SyncRun:
         self.vault, self.caller, self.options, self.on_progress = vault, caller, options, on_progress
         self.policy = options.conflict or settings.words("sync.conflict")
         self.seconds = settings.number("sync.timeout_seconds")
-        self.branch = _check_branch(options.branch or settings.words("sync.branch") or _current_branch(vault))
+        self.branch = _check_branch(options.branch or settings.words("sync.branch") or _branch(vault.head()))
         # One git process reads all git settings.
         self.configuration = vault.git.config_values(f"{ABOUT_REMOTES}|{ABOUT_DRIVER}")
         self.remote = find_remote(vault, options.remote or settings.words("sync.remote"), self.configuration)
@@ -216,7 +215,7 @@ class _SyncRun:
         try:
             return fetch(self.vault, self.remote, self.branch, self.on_progress, self.seconds, allowed)
         except HistoryRewritten:
-            from clawmem.vault.rewriting.redacted_history import discard_rejected  # only where a history is rejected
+            from clawmem.vault.history.redacted_history import discard_rejected  # only where a history is rejected
 
             with writer_lock(self.vault.state / "lock", self.vault.settings.number("lock.wait_seconds"), OP):
                 discard_rejected(self.vault, theirs, before)
@@ -276,7 +275,13 @@ class _SyncRun:
         return count_between(self.vault, tip, head) if known is None else known
 
     def _result(self, rounds: list[ReceivedCommits], sent: int = 0) -> SyncResult:
-        return SyncResult(self.remote.name, self.branch, tuple(rounds), sent, notices=(*self.unused, *_notices(rounds)))
+        return SyncResult(
+            self.remote.name,
+            self.branch,
+            tuple(rounds),
+            sent,
+            notices=(*self.unused, *tuple(dict.fromkeys(notice for commits in rounds for notice in commits.notices))),
+        )
 
     def _delay(self, attempt: int, took: float) -> float:
         """Return a random delay in seconds, at most the duration of one attempt.
@@ -322,26 +327,13 @@ class _SyncRun:
             from clawmem.model.progress import Progress
 
             self.on_progress(Progress("merging", 0, None, now=f"{taken.received:,} commits"))
+        plan, ahead = None, relation.own
         if taken.how == "fast-forward":
             remote = apply_fast_forward(txn, self.caller, head, tip, relation)
-            return taken._replace(
-                rescue=remote.rescue, head_after=tip, head_change=remote.head_change, removals=remote.removals
-            )
-        plan = plan_with_policy(self.vault, (head, tip), self.policy, relation)
-        remote = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
-        ahead = relation.own + 1
-        return ReceivedCommits(
-            "merge",
-            relation.received,
-            remote.commit,
-            remote.rescue,
-            plan,
-            (),
-            remote.commit,
-            ahead,
-            remote.head_change,
-            remote.removals,
-        )
+        else:
+            plan, ahead = plan_with_policy(self.vault, (head, tip), self.policy, relation), relation.own + 1
+            remote = commit_merge(txn, self.caller, self.remote.name, (head, tip), relation, plan)
+        return taken._replace(**remote._asdict(), plan=plan, head_after=remote.commit, ahead=ahead)
 
     def _complete(self, taken: ReceivedCommits, merges: Sequence[GitMerge]) -> tuple[str, ...]:
         """Update the index, complete merges made by git, and merge duplicate ids. Return notices."""
@@ -370,22 +362,20 @@ def _received(relation: HistoryRelation, tip: str | None) -> ReceivedCommits:
     )
 
 
-def _current_branch(vault: Vault) -> str:
-    branch = vault.head().branch
-    if branch is None:
-        raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
-    return branch.removeprefix("refs/heads/")
-
-
 def _commit(head: Head) -> str:
     assert head.commit
     return head.commit
 
 
-def _head(vault: Vault) -> Head:
-    head = vault.head()
+def _branch(head: Head) -> str:
     if head.branch is None:
         raise Refused("HEAD is detached, so there is no branch to sync.", "Return to it with `git switch main`.")
+    return head.branch.removeprefix("refs/heads/")
+
+
+def _head(vault: Vault) -> Head:
+    head = vault.head()
+    _branch(head)
     if head.commit is None:
         raise Locked("The vault has no first commit yet.", "Run `clawmem init` on it again.")
     return head
@@ -395,7 +385,3 @@ def _check_branch(name: str) -> str:
     if not _BRANCH.fullmatch(name):
         raise InvalidInput(f"'{name}' is not a valid branch name.", "Use a name such as main.")
     return name
-
-
-def _notices(rounds: list[ReceivedCommits]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for commits in rounds for notice in commits.notices))

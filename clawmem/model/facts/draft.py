@@ -10,7 +10,7 @@ from clawmem.model.facts.fact import BESIDE, LINK_TYPES, TRUSTS, Fact, FactLink,
 from clawmem.model.facts.reach import check_scope
 from clawmem.model.facts.validity import PLANS
 from clawmem.model.language.dates import after_end, begin_instant, parse_end, parse_moment, parse_start, stamp
-from clawmem.model.language.text import check_statement, check_visible, one_line
+from clawmem.model.language.text import check_choice, check_statement, check_visible, one_line
 from clawmem.model.lifecycle.premises import without_own_record
 from clawmem.model.named_tuple import NamedTuple
 
@@ -71,8 +71,7 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
 
 
 def _normalised(fact: Fact, now: datetime) -> Fact:
-    if fact.trust is not None and fact.trust not in TRUSTS:
-        raise InvalidInput(f"'{fact.trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    check_choice(fact.trust, "trust level", TRUSTS)
     if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
         category = fact.category[:_LONGEST_WORD]
         raise InvalidInput(f"'{category}' is not a category.", "Use one word, such as preference or milestone.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from clawmem.errors import InvalidInput
@@ -57,6 +57,11 @@ def all_of(number: int) -> str:
     return "both" if number == 2 else "all"
 
 
+def some_of(names: Sequence[str], most: int = 3) -> str:
+    """Return names for a sentence, at most `most` of them and the number of the others."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
 def check_statement(text: str, what: str = "fact") -> str:
     """Return a valid statement: one line, not empty, at most 4,000 characters, printable. Else raise InvalidInput."""
     statement = one_line(text)
@@ -71,6 +76,12 @@ def check_statement(text: str, what: str = "fact") -> str:
             else f"Say the {what} in fewer words.",
         )
     return statement
+
+
+def check_choice(value: str | None, what: str, choices: Iterable[str]) -> None:
+    """Raise InvalidInput for a value that is none of the choices; None, which is no value, passes."""
+    if value is not None and value not in choices:
+        raise InvalidInput(f"'{value}' is not {with_article(what)}.", f"Choose one of {', '.join(choices)}.")
 
 
 def check_visible(text: str, what: str) -> None:

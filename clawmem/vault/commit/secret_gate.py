@@ -19,7 +19,7 @@ from clawmem.model.settings.permission import UPKEEP
 from clawmem.model.settings.settings import Settings
 
 if TYPE_CHECKING:
-    from clawmem.vault.commit.read_set import ReadSet
+    from clawmem.vault.work_tree import ReadSet
 
 _WITHOUT_WORDS = UPKEEP | {"undo"}
 # Ids of clawmem's and of git's making, and names of entities, which are looked at as paths.

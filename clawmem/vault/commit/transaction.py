@@ -22,7 +22,7 @@ from clawmem.errors import (
     SecretFound,
     Unreadable,
 )
-from clawmem.model.language.text import counted
+from clawmem.model.language.text import counted, some_of
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change
 from clawmem.model.records.strict_json import LOWEST_FILE_LIMIT, beyond_limit
@@ -39,17 +39,16 @@ from clawmem.vault.commit.pending import (
     update_git_index,
     write_pending,
 )
-from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import screened
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.edits.scan import HandEdits, finish_scan, forget_untracked, remember_untracked, start_scan
-from clawmem.vault.git.attributes import install_attributes, install_hook
 from clawmem.vault.git.index import IndexUpdate, index_age, lock_index, unlock_index
+from clawmem.vault.git.merge_driver import install_attributes, install_hook
 from clawmem.vault.git.refs import Head
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.state.own_commits import record_commits
 from clawmem.vault.vault import Vault
-from clawmem.vault.work_tree import update_file
+from clawmem.vault.work_tree import ReadSet, update_file
 
 _IMPORT = ("fast-import", "--quiet", "--done")
 MANY_FILES = 200
@@ -95,7 +94,7 @@ class Transaction:
         install_hook(self.vault)
         refuse_interrupted(self.vault)
         if (self.vault.state / "redacting.json").exists():
-            from clawmem.vault.rewriting.redaction import resume_redaction  # only after an interrupted redaction
+            from clawmem.vault.history.redaction import resume_redaction  # only after an interrupted redaction
 
             self.notices += resume_redaction(self.vault)
         self._finish_pending()
@@ -159,7 +158,8 @@ class Transaction:
         if is_pending(self.vault):
             self._finish_pending()
         checked, paths = self.vault.head(), tuple(dict.fromkeys(path for change in changes for path in change.writes))
-        self._refuse_unsafe(paths)
+        self.refuse_unsafe(paths)
+        self.read_set.refuse_edited(paths)
         _refuse_large(changes)
         changes = screened(changes, self.read_set, self.vault.settings, purpose or self.purpose)
         final: dict[str, bytes | None] = {}
@@ -261,14 +261,14 @@ class Transaction:
         clear_pending(self.vault)
         raise problem
 
-    def _refuse_unsafe(self, paths: Collection[str]) -> None:
+    def refuse_unsafe(self, paths: Collection[str]) -> None:
+        """Raise Refused, or what is wrong with a file, if one of the paths cannot be written."""
         for path in paths:
             obstacle = self.vault.obstacle(path)
             if obstacle is not None:
                 raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
             if path in self.unreadable:
                 raise self.unreadable[path]
-        self.read_set.refuse_edited(paths)
 
     def _finish(self, changes: Sequence[Change], final: Mapping[str, bytes | None]) -> None:
         """Update the files. The commits are reachable, so the next command completes whatever fails here."""
@@ -407,10 +407,9 @@ class DryRun(Transaction):
         head = self.vault.head().commit
         self._committed = self.vault.contents_at(head, edited) if head and edited else {}
         if edited:
-            names = ", ".join(edited[:_SHOWN]) + (f" and {len(edited) - _SHOWN} more" if len(edited) > _SHOWN else "")
             self.notices.append(
                 f"{counted(len(edited), 'file')} edited by hand would be committed first,"
-                f" which a dry run does not do: {names}"
+                f" which a dry run does not do: {some_of(edited, _SHOWN)}"
             )
 
     def read(self, path: str) -> bytes | None:

@@ -12,7 +12,7 @@ from clawmem.model.facts.draft import UNSET_ID
 from clawmem.model.facts.fact import GUARDRAIL, Fact, check_reference, least_trust, statement_trust, trust_rank
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, counted, one_line, visible
+from clawmem.model.language.text import check_statement, counted, one_line, some_of, visible
 from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path, render_proposal
 from clawmem.model.proposals.quarantine import is_approved, orders_in_text, without_approval
 from clawmem.model.records.caller import Caller
@@ -239,10 +239,9 @@ def flaw_notices(before: Files, after: Files) -> Iterator[str]:
 
 
 def _taken_out(change: Change, gone: Sequence[str], commit: str) -> str:
-    names = ", ".join(gone[:_SHOWN]) + (f" and {len(gone) - _SHOWN} more" if len(gone) > _SHOWN else "")
     edited = [path for path in change.writes if file_kind(path) is ITEMS_FILE]
     what = f"your edit of {edited[0]}" if len(edited) == 1 else f"your edits ({change.subject})"
     # A single fact is restored by its id. A whole file is restored by its commit.
     alone = len(gone) == 1 and all(data is not None for data in change.writes.values())
     back = f"`clawmem undo {gone[0] if alone else commit[:12]}` brings {'it' if len(gone) == 1 else 'them'} back"
-    return f"{what} takes out {names}; {back}"
+    return f"{what} takes out {some_of(gone, _SHOWN)}; {back}"

@@ -232,7 +232,7 @@ def push(vault: Vault, remote: Remote, branch: str, head: Head, on_progress: OnP
     if output.code == 0:
         vault.git.run("update-ref", tracking_ref(remote.name, branch), head.commit or "")
         return True
-    if _lost_race(output.printed + output.complaint):
+    if any(sign in (output.printed + output.complaint) for sign in _RACE_MESSAGES):
         return False
     refusal = _REFUSAL.search(output.printed)
     raise (
@@ -253,10 +253,6 @@ def _run(
     settings = [part for setting in FETCH_SETTINGS for part in ("-c", setting)]
     with vault.git.with_environment(remote.variables):
         return run_remote_git(vault.git, (*settings, *command, "--", remote.name, spec), seconds, on_progress)
-
-
-def _lost_race(complaint: str) -> bool:
-    return any(sign in complaint for sign in _RACE_MESSAGES)
 
 
 def without_prompts(environment: Mapping[str, str], own_ssh: bool) -> dict[str, str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from clawmem.model.language.text import visible
+from clawmem.model.language.text import some_of, visible
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.vault.disk import read_regular_file
 from clawmem.vault.git.refs import common_dir_of
@@ -219,10 +220,9 @@ def render_config(entries: Iterable[ConfigEntry]) -> str:
     return "".join(lines)
 
 
-def join_names(entries: Sequence[ConfigEntry], most: int = 3) -> str:
-    """Return the names of settings for a sentence, at most `most` of them."""
-    names = list(dict.fromkeys(entry.key for entry in entries))
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def join_names(entries: Sequence[ConfigEntry]) -> str:
+    """Return the names of some of the settings for a sentence."""
+    return some_of(list(dict.fromkeys(entry.key for entry in entries)))
 
 
 def _escaped(text: str) -> str:
@@ -235,3 +235,45 @@ def _escaped(text: str) -> str:
 # counts. But git reads the configuration from the shared folder that `GIT_COMMON_DIR` names (made for linked work
 # trees). So git gets a temporary folder with links to the objects and refs of the repository, and with a configuration
 # and attributes of its own.
+
+
+_NOT_LINKED = frozenset((CONFIG, "config.worktree", "commondir", "gitdir", "hooks", "clawmem", "info"))
+# Files that git creates when it needs them.
+_MADE_LATER = ("packed-refs", "shallow")
+_ATTRIBUTES = b"* !diff -text -filter -ident -working-tree-encoding\n"
+
+
+class RepositoryView:
+    """A view of the repository for git that hides the settings in `hidden`. It is deleted when this object or the
+    process ends.
+
+    git cannot ignore a repository's own configuration: no option overrides included files, or settings whose first
+    value counts. But git reads the configuration from the shared folder that `GIT_COMMON_DIR` names (made for linked
+    work trees). So git gets a temporary folder with links to the objects and refs of the repository, and with a
+    configuration and attributes of its own."""
+
+    def __init__(self, git_dir: Path, environment: Mapping[str, str]) -> None:
+        import shutil  # only where settings are hidden
+        import tempfile
+        import weakref
+
+        plain, hidden = split_plain(read_config(git_dir, environment))
+        self.hidden = tuple(hidden)
+        self.folder = Path(tempfile.mkdtemp(prefix="clawmem-git-"))
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        common = Path(os.path.realpath(common_dir_of(git_dir)))
+        with suppress(OSError):  # a read-only vault gets no reflog either
+            (common / "logs").mkdir(exist_ok=True)
+        for name in {*os.listdir(common), *_MADE_LATER} - _NOT_LINKED:  # noqa: PTH208 - only names are needed
+            (self.folder / name).symlink_to(common / name)
+        (self.folder / CONFIG).write_text(render_config(plain), encoding="utf-8", errors="surrogateescape")
+        _make_info(self.folder / "info", common / "info")
+
+
+def _make_info(info: Path, path: Path) -> None:
+    info.mkdir()
+    (info / "attributes").write_bytes(_ATTRIBUTES)
+    for name in ("exclude", "sparse-checkout"):
+        data = read_regular_file(path / name)
+        if data is not None:
+            (info / name).write_bytes(data)

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     import subprocess
 
     from clawmem.vault.git.blobs import Limit
-    from clawmem.vault.git.config import ConfigEntry
-    from clawmem.vault.git.view import RepositoryView
+    from clawmem.vault.git.config import ConfigEntry, RepositoryView
 
 
 USER_CONFIG = "GIT_CONFIG_GLOBAL"
@@ -172,7 +171,7 @@ class Git:
 
             self._view = None
             if not is_all_plain(place):
-                from clawmem.vault.git.view import RepositoryView
+                from clawmem.vault.git.config import RepositoryView
 
                 self._view = RepositoryView(git_dir, self.environment)
             self._mark = mark

@@ -1,17 +1,72 @@
-"""The merge driver: git calls it for each file that both sides of a merge changed."""
+"""What clawmem installs in a repository: attributes, a hook and the merge driver.
+
+The attributes keep vault files byte for byte: no conversion that the user's attributes ask for is applied. The hook
+writes down which commits were made in the shell of an agent. git calls the driver for each file that both sides of a
+merge changed.
+"""
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 
 from clawmem.errors import ClawmemError
 from clawmem.model.language.text import visible
+from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.model.records.layout import is_owned
+from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
+
+# `info/attributes` takes precedence over every .gitattributes. Without it git would compare converted bytes with the
+# bytes that clawmem committed, and report the same files as changed forever.
+_KINDS = ("*.md", "*.json", "*.jsonl", "*.yaml")
+_ATTRIBUTES = "".join(f"{kind} !diff -text -filter -ident -working-tree-encoding\n" for kind in _KINDS)
+BY_AGENTS = "by-agents"
+_ROWS = [row.partition("=") for row in AGENT_SHELLS]
+_HEAD = """#!/bin/sh
+# Written by clawmem: a commit in the shell of an agent is no word of the person. It changes nothing else.
+"""
+_HOOK = f"""{_HEAD}if [ -n "{"".join(f"${{{name}+x}}" for name, _, value in _ROWS if not value)}" ] ||
+    {" || ".join(f'[ "${{{name}-}}" = "{value}" ]' for name, _, value in _ROWS if value)}
+then
+    {{ git rev-parse HEAD >>"$(git rev-parse --git-dir)/clawmem/{BY_AGENTS}"; }} 2>/dev/null || :
+fi
+"""
+
+
+def install_hook(vault: Vault) -> None:
+    """Write the hook, once, in a vault of this machine, and in place of one that an older version wrote. A hook of the
+    user, and a linked folder, are not changed."""
+    path, made = common_dir_of(vault.git_dir) / "hooks" / "post-commit", vault.state / "post-commit"
+    if vault.is_foreign or path.parent.is_symlink() or (os.path.lexists(path) and not _is_old(path)):
+        return
+    with suppress(OSError):  # a full disk, or a file in the place of the folder
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        made.write_text(_HOOK)
+        made.chmod(0o700)
+        made.rename(path)
+
+
+def _is_old(path: Path) -> bool:
+    """Return whether an older version wrote the hook. Only its length is read where it is that of today."""
+    try:
+        found = path.lstat()
+        return S_ISREG(found.st_mode) and found.st_size != len(_HOOK) and path.read_text().startswith(_HEAD)
+    except (OSError, ValueError):
+        return False
+
+
+def install_attributes(vault: Vault) -> None:
+    """Write the attributes and the merge driver configuration, once. An existing attributes file is not changed."""
+    path = common_dir_of(vault.git_dir) / "info" / "attributes"
+    if vault.disk.read(path) is None:
+        install_driver(vault)
+        vault.disk.replace(path, _ATTRIBUTES.encode(), vault.state)
+
 
 _CONFLICT = 1
 
@@ -63,8 +118,10 @@ _ARGUMENTS = "-P -m clawmem merge-driver %O %A %B %P"
 
 def command_line() -> str:
     """Return the command that git runs to merge one file."""
+    from shlex import quote  # not for what `remember` does
+
     interpreter = os.path.abspath(sys.executable)  # noqa: PTH100 - resolving a link would lose the virtual environment
-    return f"{shlex.quote(interpreter)} {_ARGUMENTS}"
+    return f"{quote(interpreter)} {_ARGUMENTS}"
 
 
 def install_driver(vault: Vault, settings: Mapping[str, str] | None = None) -> bool:
@@ -100,7 +157,9 @@ def driver_problem(vault: Vault, settings: Mapping[str, str] | None = None) -> s
 
 
 def _program(command: str) -> Path:
+    from shlex import split  # not for what `remember` does
+
     try:
-        return Path(shlex.split(command)[0])
+        return Path(split(command)[0])
     except (ValueError, IndexError):
         return Path("clawmem")

@@ -48,7 +48,9 @@ class History:
     def entries(self, wanted: HistoryFilter) -> Iterator[HistoryEntry]:
         """Yield the matching commits, newest first, read one by one."""
         with _translate_errors():
-            for commit in self._repo.iter_commits(wanted.rev, _pathspecs(wanted.paths), **_options(wanted)):
+            for commit in self._repo.iter_commits(
+                wanted.rev, [f":(literal){path}" for path in wanted.paths], **_options(wanted)
+            ):
                 yield _entry(commit)
 
     def entry(self, name: str) -> HistoryEntry:
@@ -163,10 +165,6 @@ def _options(wanted: HistoryFilter) -> dict[str, Any]:
     if wanted.paths:
         options["full_history"] = True
     return options
-
-
-def _pathspecs(paths: Sequence[str]) -> list[str]:
-    return [f":(literal){path}" for path in paths]
 
 
 def _entry(commit: Commit) -> HistoryEntry:

@@ -22,8 +22,8 @@ from clawmem.vault.commit.pending import (
 )
 from clawmem.vault.commit.transaction import Transaction
 from clawmem.vault.disk import writer_lock
-from clawmem.vault.git.attributes import install_attributes
 from clawmem.vault.git.index import replace_index
+from clawmem.vault.git.merge_driver import install_attributes
 from clawmem.vault.git.stale_locks import clear_crash_reports, clear_stale_locks, remove_partial_files
 from clawmem.vault.history.points import REGULAR_MODE, FileVersion, Versions, diff_commits, read_versions, resolve_ref
 from clawmem.vault.state.local_settings import effective_settings
@@ -113,7 +113,8 @@ def fast_forward(started: Transaction, base: str, target: str, subject: str, alo
     batches = _FileStatesByBatch(vault, changed, plain)
     with locked_index(vault):
         branch = _branch_at(vault, base)
-        _refuse_unsafe(started, plain, batches)
+        started.refuse_unsafe(plain)
+        _refuse_edited(vault, batches)
         write_pending(vault, PendingCommit(base, tuple(plain), subject, ()))
         try:
             lines = f"update {branch} {target} {base}\n{along}"
@@ -188,14 +189,7 @@ def _is_plain(side: Mapping[str, FileVersion], path: str) -> bool:
     return "\\" not in path and (path not in side or side[path].mode == REGULAR_MODE)
 
 
-def _refuse_unsafe(started: Transaction, paths: Sequence[str], batches: _FileStatesByBatch) -> None:
-    vault = started.vault
-    for path in paths:
-        obstacle = vault.obstacle(path)
-        if obstacle is not None:
-            raise Refused(f"{path} cannot be written: {obstacle}.", "Move that out of the way and try again.")
-        if path in started.unreadable:
-            raise started.unreadable[path]
+def _refuse_edited(vault: Vault, batches: _FileStatesByBatch) -> None:
     for batch in batches:
         for path, old in batch.old.items():
             if vault.read(path) != old:

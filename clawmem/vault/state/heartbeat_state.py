@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -65,13 +64,8 @@ def heartbeat_lock(vault: Vault, wait: float) -> Iterator[None]:
 
 def read_heartbeat_state(vault: Vault) -> HeartbeatState:
     """Return the state, empty if the file is missing or invalid, as after a clone."""
-    data = vault.disk.read(vault.state / STATE)
-    try:
-        record = json.loads(data or b"{}")
-    except ValueError:
-        return HeartbeatState()
-    if not isinstance(record, dict):
-        return HeartbeatState()
+    found = vault.kept(STATE)
+    record = found if isinstance(found, dict) else {}
     return HeartbeatState(
         *(value if isinstance(value := record.get(key), str) else None for key in HeartbeatState._fields)
     )
@@ -80,13 +74,13 @@ def read_heartbeat_state(vault: Vault) -> HeartbeatState:
 def write_heartbeat_state(vault: Vault, state: HeartbeatState) -> None:
     """Store the state if it has changed."""
     if state != read_heartbeat_state(vault):
-        vault.disk.replace(vault.state / STATE, (json.dumps(state._asdict()) + "\n").encode(), vault.state)
+        vault.keep(STATE, state._asdict())
 
 
 def read_last_run(vault: Vault) -> HeartbeatRun | None:
     """Return the last heartbeat of this machine, or None if none ran or the file is invalid."""
+    record = vault.kept(LAST_RUN)
     try:
-        record = json.loads(vault.disk.read(vault.state / LAST_RUN) or b"null")
         failed = tuple(StepFailure(*map(str, other)) for other in record["failed"])
         counts = {key: int(record[key]) for key in ("events", "taught_nothing", "facts", "commits")}
         return HeartbeatRun(str(record["ended"]), failed=failed, **counts)
@@ -96,24 +90,20 @@ def read_last_run(vault: Vault) -> HeartbeatRun | None:
 
 def write_last_run(vault: Vault, run: HeartbeatRun) -> None:
     """Store what a heartbeat did."""
-    vault.prepare_state()
-    vault.disk.replace(vault.state / LAST_RUN, (json.dumps(run._asdict()) + "\n").encode(), vault.state)
+    vault.keep(LAST_RUN, run._asdict())
 
 
 def read_step_seconds(vault: Vault) -> dict[str, float]:
     """Return how long each step took when it last ran on this machine."""
     try:
-        record = json.loads(vault.disk.read(vault.state / SECONDS) or b"{}")
-        return {str(name): float(seconds) for name, seconds in record.items() if seconds >= 0}
+        return {str(name): float(seconds) for name, seconds in vault.kept(SECONDS).items() if seconds >= 0}
     except (ValueError, TypeError, AttributeError):
         return {}
 
 
 def write_step_seconds(vault: Vault, seconds: Mapping[str, float]) -> None:
     """Store how long steps took. Those that did not run keep what is stored."""
-    known = {name: round(value, 3) for name, value in {**read_step_seconds(vault), **seconds}.items()}
-    vault.prepare_state()
-    vault.disk.replace(vault.state / SECONDS, (json.dumps(known) + "\n").encode(), vault.state)
+    vault.keep(SECONDS, {name: round(value, 3) for name, value in {**read_step_seconds(vault), **seconds}.items()})
 
 
 def commits_between(vault: Vault, old: str, new: str) -> frozenset[str] | None:

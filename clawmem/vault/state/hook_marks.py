@@ -55,7 +55,7 @@ class HookSession(NamedTuple):
 
 def write_mark(vault: Vault, mark: HookMark) -> None:
     """Store the mark of a call, in place of the one before."""
-    _write(vault, vault.state / FOLDER / f"{_name(mark.harness)}-{_name(mark.event)}.json", mark._asdict())
+    vault.keep(f"{FOLDER}/{_name(mark.harness)}-{_name(mark.event)}.json", mark._asdict())
 
 
 def read_marks(vault: Vault) -> list[HookMark]:
@@ -72,13 +72,13 @@ def read_marks(vault: Vault) -> list[HookMark]:
 
 def read_session(vault: Vault, session: str) -> HookSession | None:
     """Return what is known of a session, or None."""
-    return _session(_read(_session_file(vault, session)))
+    return _session(_read(vault.state / _session_file(session)))
 
 
 def write_session(vault: Vault, session: str, state: HookSession) -> None:
     """Store what is known of a session."""
     record = {"session": session, **state._asdict(), "shown": list(state.shown[-_MOST_SHOWN:])}
-    _write(vault, _session_file(vault, session), record)
+    vault.keep(_session_file(session), record)
 
 
 def left_sessions(vault: Vault, now: datetime) -> Iterator[tuple[str, HookSession]]:
@@ -102,7 +102,7 @@ def left_sessions(vault: Vault, now: datetime) -> Iterator[tuple[str, HookSessio
 def forget_session(vault: Vault, session: str) -> None:
     """Remove what is known of a session, and of all but the newest ones that never ended."""
     folder = vault.state / FOLDER / _SESSIONS
-    _session_file(vault, session).unlink(missing_ok=True)
+    (vault.state / _session_file(session)).unlink(missing_ok=True)
     if not folder.is_dir():
         return
     for path in sorted(folder.glob("*.json"), key=lambda other_path: other_path.stat().st_mtime, reverse=True)[
@@ -111,8 +111,8 @@ def forget_session(vault: Vault, session: str) -> None:
         path.unlink(missing_ok=True)
 
 
-def _session_file(vault: Vault, session: str) -> Path:
-    return vault.state / FOLDER / _SESSIONS / f"{_name(session)}.json"
+def _session_file(session: str) -> str:
+    return f"{FOLDER}/{_SESSIONS}/{_name(session)}.json"
 
 
 def _session(record: Mapping[str, Any]) -> HookSession | None:
@@ -129,11 +129,6 @@ def _session(record: Mapping[str, Any]) -> HookSession | None:
 
 def _name(text: str) -> str:
     return _NOT_OF_A_NAME.sub("-", text)[:100] or "-"
-
-
-def _write(vault: Vault, path: Path, record: dict[str, Any]) -> None:
-    vault.prepare_state()
-    vault.disk.replace(path, (json.dumps(record) + "\n").encode(), vault.state)
 
 
 def _read(path: Path) -> dict[str, Any]:

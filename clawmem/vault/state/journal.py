@@ -6,14 +6,12 @@ before the heartbeat. A line with a wrong checksum is ignored. A partial line of
 one.
 """
 
-import fcntl
-import os
 from collections.abc import Iterable, Mapping
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.strict_json import checksum
-from clawmem.vault.disk import append_line, complete_lines
+from clawmem.vault.disk import append_line, complete_lines, move_aside
 from clawmem.vault.vault import Vault
 
 JOURNAL = "access.log"
@@ -51,25 +49,9 @@ def record_access(vault: Vault, moment: str, fact_ids: Iterable[str]) -> str | N
 
 
 def take_journal(vault: Vault) -> bytes:
-    """Move the journal aside for folding and return its contents.
-
-    If an earlier run moved a journal aside and did not finish, only that one is returned, so that nothing is counted
-    twice. The caller holds the writer lock and deletes FOLDING when its commit is reachable.
-    """
-    path, folding = vault.state / JOURNAL, vault.state / FOLDING
-    earlier = vault.disk.read(folding)
-    if earlier is not None:
-        return complete_lines(earlier)
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return b""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        path.rename(folding)
-    finally:
-        os.close(descriptor)
-    return complete_lines(vault.disk.read(folding) or b"")
+    """Move the journal aside for folding and return its contents, or those of one that an earlier run left. The caller
+    holds the writer lock and deletes FOLDING when its commit is reachable."""
+    return move_aside(vault.state / JOURNAL, vault.state / FOLDING)
 
 
 def unfolded_accesses(vault: Vault) -> bytes:

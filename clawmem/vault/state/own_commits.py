@@ -15,7 +15,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.entity import ITEMS
 from clawmem.model.records.strict_json import UnreadFile
 from clawmem.vault.disk import append_line, complete_lines
-from clawmem.vault.git.attributes import BY_AGENTS
+from clawmem.vault.git.merge_driver import BY_AGENTS
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:

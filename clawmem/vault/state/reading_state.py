@@ -5,7 +5,6 @@ It saves work and holds nothing that is known only here: without it the same eve
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from typing import Annotated
 
@@ -69,15 +68,12 @@ class ReadingState(NamedTuple):
 def read_reading_state(vault: Vault) -> ReadingState:
     """The state as it was kept; a fresh one where the file is missing or odd, as after a clone."""
     try:
-        return read_record(ReadingState, json.loads(vault.disk.read(vault.state / STATE) or b"{}"))
+        return read_record(ReadingState, vault.kept(STATE) or {})
     except (ValueError, InvalidInput):
         return ReadingState()
 
 
 def keep_reading_state(vault: Vault, state: ReadingState) -> None:
     """Keep the state, where it says anything new."""
-    if state == read_reading_state(vault):
-        return
-    record = json.dumps(to_record(state, ()), ensure_ascii=False)
-    vault.prepare_state()
-    vault.disk.replace(vault.state / STATE, f"{record}\n".encode(), vault.state)
+    if state != read_reading_state(vault):
+        vault.keep(STATE, to_record(state, ()))

@@ -6,16 +6,14 @@ kill. The next checkpoint, end or heartbeat moves the journal aside and puts its
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.model.records.strict_json import checksum
-from clawmem.vault.disk import append_line, complete_lines
+from clawmem.vault.disk import append_line, complete_lines, move_aside, sync_to_disk
 from clawmem.vault.vault import Vault
 
 FOLDER = "sessions"
@@ -32,7 +30,7 @@ def record_entry(vault: Vault, session: str, entry: Mapping[str, Any], durable: 
         path.parent.mkdir(mode=0o700, exist_ok=True)
         append_line(path, f"{json.dumps(sealed, ensure_ascii=False)}\n".encode())
         if durable:
-            _to_disk(path)
+            sync_to_disk(path)
     except OSError as problem:
         raise StorageFailed(f"The note was not stored: {problem.strerror}.", "Free space or check the disk.") from None
 
@@ -43,19 +41,8 @@ def take_entries(vault: Vault, session: str) -> tuple[list[dict[str, Any]], tupl
     If an earlier run moved a journal aside and did not finish, only that one is returned. The caller holds the writer
     lock."""
     path, folding = (vault.state / FOLDER / f"{session}{ending}" for ending in (_JOURNAL, _FOLDING))
-    earlier = vault.disk.read(folding)
-    if earlier is None:
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            return [], ()
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            path.rename(folding)
-        finally:
-            os.close(descriptor)
-        earlier = vault.disk.read(folding) or b""
-    return _entries(earlier), (f"{FOLDER}/{session}{_FOLDING}",)
+    entries = _entries(move_aside(path, folding))
+    return entries, (f"{FOLDER}/{session}{_FOLDING}",) if folding.exists() else ()
 
 
 def read_entries(vault: Vault, session: str) -> list[dict[str, Any]]:
@@ -81,14 +68,6 @@ def _entries(data: bytes) -> list[dict[str, Any]]:
         if seal == checksum(json.dumps(entry, sort_keys=True)):
             found.append(entry)
     return found
-
-
-def _to_disk(path: os.PathLike[str]) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 # The log of errors on this machine: `.git/clawmem/errors.jsonl`, one error a line, bounded.

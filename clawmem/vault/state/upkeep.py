@@ -6,7 +6,6 @@ wait.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from typing import NamedTuple
@@ -39,15 +38,9 @@ _NAP = 0.02
 
 
 class UpkeepResult(NamedTuple):
-    """What was done, git's sizes before, and notices.
-
-    `done` is `nothing`, `packed` (new objects), `repacked` (everything) or `later`. Sizes are in bytes.
-    """
+    """What was done: `nothing`, `packed` (new objects), `repacked` (everything) or `later`; and notices."""
 
     done: str
-    loose_objects: int
-    packs: int
-    pack_bytes: int
     notices: tuple[str, ...] = ()
 
     @property
@@ -66,10 +59,10 @@ def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResu
     loose, packs, size = _count(vault)
     repack_all = packs > _MOST_PACKS or size > 2 * _read_number(vault, _LAST_SIZE) + _GROWN_BYTES
     if not repack_all and loose - _read_number(vault, _LEFT_LOOSE) < threshold:
-        return UpkeepResult("nothing", loose, packs, size)
+        return UpkeepResult("nothing")
     why_not = _reason_to_wait(vault, size if repack_all else 0)
     if why_not:
-        return UpkeepResult("later", loose, packs, size, (f"the repository will be packed later: {why_not}",))
+        return UpkeepResult("later", (f"the repository will be packed later: {why_not}",))
     if repack_all:
         _run(vault, "repack", "-a", "-d", "-f", *_DENSE)
         _run(vault, "pack-refs", "--all")
@@ -81,7 +74,7 @@ def pack_repository(vault: Vault, threshold: int = _LOOSE_OBJECTS) -> UpkeepResu
     _write_number(vault, _LEFT_LOOSE, left)
     if repack_all:
         _write_number(vault, _LAST_SIZE, packed)
-    return UpkeepResult("repacked" if repack_all else "packed", loose, packs, size)
+    return UpkeepResult("repacked" if repack_all else "packed")
 
 
 def _reason_to_wait(vault: Vault, needed: int) -> str | None:
@@ -134,14 +127,10 @@ STATE = "curator.json"
 
 def last_curated_week(vault: Vault) -> str | None:
     """Return the name of the week, or None if the curator has not run or the file is invalid."""
-    try:
-        record = json.loads(vault.disk.read(vault.state / STATE) or b"null")
-        return str(record["week"])
-    except (ValueError, TypeError, KeyError):
-        return None
+    record = vault.kept(STATE)
+    return str(record["week"]) if isinstance(record, dict) and "week" in record else None
 
 
 def write_curated_week(vault: Vault, week: str) -> None:
     """Store the name of the week."""
-    vault.prepare_state()
-    vault.disk.replace(vault.state / STATE, json.dumps({"week": week}).encode(), vault.state)
+    vault.keep(STATE, {"week": week})

@@ -156,7 +156,7 @@ def test_a_heartbeat_expects_what_it_took_the_last_time(
 
 def test_a_long_reindex_and_wiki_build_report_in_parts(clawmem: Command, vault_root: Path) -> None:
     from clawmem.extensions.wiki.compile import build_wiki
-    from clawmem.memory.health.reindex import reindex
+    from clawmem.memory.health.repair import reindex
     from clawmem.model.records.caller import Caller
     from clawmem.vault.vault import Vault
     from tests.conftest import NOW

@@ -18,7 +18,7 @@ from clawmem.faces.mcp.server import beside_hooks
 from clawmem.faces.prompt_hook import ENDING, EVENTS, PREFIX, READY, all_of
 from clawmem.model.harness import DELEGATED, HARNESSES, PLAIN, PROMPT, events_of
 from clawmem.vault.git.acceptance import accept
-from clawmem.vault.git.containment import SERVER_SOCKET
+from clawmem.vault.git.folder import SERVER_SOCKET
 from tests.command_server import CommandServer
 from tests.trees import Tree
 

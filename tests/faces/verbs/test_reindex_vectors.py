@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.errors import ModelFailed
 from clawmem.index.vectors import local_model
-from clawmem.memory.health.reindex import check_embedding
+from clawmem.memory.health.repair import check_embedding
 from clawmem.vault.vault import Vault
 from tests.command_server import CommandServer
 from tests.conftest import Command

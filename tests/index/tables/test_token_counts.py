@@ -6,7 +6,7 @@ from clawmem.heartbeat.loop import run_heartbeat
 from clawmem.index.refresh.refresh import open_index
 from clawmem.index.tables.background import count_exactly, needs_counting
 from clawmem.memory.facts.remember import remember
-from clawmem.memory.health.reindex import reindex
+from clawmem.memory.health.repair import reindex
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.caller import Caller

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pytest
 
 from clawmem.errors import InvalidInput, NotFound, Refused
-from clawmem.memory.entities.agents import create_agent, list_agents, show_agent
 from clawmem.memory.entities.entities import (
     archive_entity,
+    create_agent,
     create_entity,
+    list_agents,
     list_entities,
     merge_entities,
     move_entity,
     rename_entity,
+    show_agent,
     show_entity,
 )
 from clawmem.memory.facts.remember import remember

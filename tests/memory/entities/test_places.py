@@ -7,8 +7,14 @@ import pytest
 from clawmem.errors import InvalidInput, NotFound, NotPermitted
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entities_ending_in
-from clawmem.memory.entities.agents import create_agent
-from clawmem.memory.entities.entities import archive_entity, create_entity, move_entity, rename_entity, show_entity
+from clawmem.memory.entities.entities import (
+    archive_entity,
+    create_agent,
+    create_entity,
+    move_entity,
+    rename_entity,
+    show_entity,
+)
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import FactEdit, edit

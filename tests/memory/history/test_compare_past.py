@@ -20,7 +20,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.store import index_path, open_store
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
-from clawmem.memory.health.reindex import reindex
+from clawmem.memory.health.repair import reindex
 from clawmem.memory.history.compare import PastVault, open_past
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.language.dates import stamp

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from clawmem.heartbeat.steps import refresh_guardrails
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract
 from clawmem.memory.history.undo import undo
 from clawmem.memory.pages.guardrails import GLOBAL
-from clawmem.memory.pages.refresh import refresh_guardrails
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.vault.vault import Vault

@@ -7,9 +7,9 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.heartbeat.steps import refresh_memory
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.pages.memory_page import memory_block, sections
-from clawmem.memory.pages.refresh import refresh_memory
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.facts.fact import RETRACTED, Fact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.learning.ingest import ingest
-from clawmem.memory.entities.agents import create_agent
+from clawmem.memory.entities.entities import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.health.configure import change_setting
 from clawmem.model.facts.draft import draft_from_record

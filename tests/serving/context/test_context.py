@@ -14,7 +14,7 @@ from clawmem.index.search.channels import FactFilter
 from clawmem.index.tables.background import exact_counter
 from clawmem.index.vectors.embed import embed_missing
 from clawmem.learning.ingest import ingest
-from clawmem.memory.entities.agents import create_agent
+from clawmem.memory.entities.entities import create_agent
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import retract, supersede
 from clawmem.memory.health.configure import change_setting

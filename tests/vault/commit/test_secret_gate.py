@@ -20,10 +20,10 @@ from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Author, Change
 from clawmem.model.settings.settings import Settings, settings_from_mapping
-from clawmem.vault.commit.read_set import ReadSet
 from clawmem.vault.commit.secret_gate import _added, screened
 from clawmem.vault.commit.transaction import transaction
 from clawmem.vault.vault import Vault
+from clawmem.vault.work_tree import ReadSet
 
 SECRET = next(
     credential.secret for credential in credentials() if credential.kind == "github token" and credential.secret

@@ -233,8 +233,8 @@ _OF_VERB = {
     "list": "recall:listed",
     "why": "why:why",
     "log": "why:log",
-    "review list": "review:queue",
-    "review show": "review:proposal",
+    "review list": "recall:queue",
+    "review show": "recall:proposal",
 }
 
 

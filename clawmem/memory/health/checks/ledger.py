@@ -235,13 +235,10 @@ def _unread(vault: Vault, ledgers: Sequence[str], now: datetime, known: Mapping[
 def _unread_events(vault: Vault, path: str, reached: Mapping[str, DayProgress]) -> int:
     try:
         events = each_event(vault.read(path) or b"", path)
-        return number_after(events, reached.get(PurePosixPath(path).stem), _is_learned_from)
+        mark = reached.get(PurePosixPath(path).stem)
+        return number_after(events, mark, lambda event: MODEL_RUN not in (event.metadata or {}))
     except Unreadable:
         return 0  # reported with the file
-
-
-def _is_learned_from(event: Event) -> bool:
-    return not event.metadata or MODEL_RUN not in event.metadata
 
 
 def _waiting(

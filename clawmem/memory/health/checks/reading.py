@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.index.search.proven import IndexedFiles
@@ -53,41 +52,26 @@ from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
 
-class VaultContent(NamedTuple):
-    """What the files hold: facts; ids of events by file; files that do not parse; the problems of the files; names of
-    entities; texts of cited events by id; text that does not parse; counts; proposals; files that are unchanged since
-    a check found nothing in them, those of them of which the index told what they hold, the facts of these by row, and
-    how many of their events no heartbeat, and no model, has read."""
+class VaultContent:
+    """What the files hold, as it is collected while they are read: the tree; facts; ids of events by file; files that
+    do not parse; the problems of the files; names of entities; texts of cited events by id; text that does not parse;
+    counts; proposals; files that are unchanged since a check found nothing in them, those of them of which the index
+    told what they hold, the facts of these by row, and how many of their events no heartbeat, and no model, has
+    read."""
 
-    tree: VaultTree
-    facts: tuple[CheckedFact, ...]
-    event_ids: EventIds
-    broken: frozenset[str]
-    problems: tuple[HealthProblem, ...]
-    names: frozenset[str]
-    cited: Mapping[str, str]
-    unread: str
-    checked: Mapping[str, int]
-    filed: tuple[FiledProposal, ...] = ()
-    unchanged: frozenset[str] = frozenset()
-    indexed: frozenset[str] = frozenset()
-    rows: Mapping[int, Fact] = {}
-    unread_events: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})
-
-
-class _VaultReader:
-    """What is collected while the files are read."""
-
-    def __init__(self, unchanged: frozenset[str], rows: IndexedFiles | None) -> None:
-        self.unchanged = unchanged
-        self.rows = rows
+    def __init__(self, tree: VaultTree, unchanged: frozenset[str], index: IndexedFiles | None) -> None:
+        self.tree = tree
+        self.unchanged = unchanged.intersection(tree.owned)
+        self.index = index
         self.indexed: set[str] = set()
+        self.rows: Mapping[int, Fact] = {}
         self.facts: list[CheckedFact] = []
         self.filed: list[FiledProposal] = []
         self.entities: set[str] = set()
         self.names: set[str] = set()
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.event_ids = EventIds()
+        self.unread_events: tuple[Mapping[str, int], Mapping[str, int]] = ({}, {})
         self.cited: dict[str, str] = {}
         self.wanted: set[str] = set()
         self.broken: set[str] = set()
@@ -100,50 +84,33 @@ class _VaultReader:
 def read_vault(
     vault: Vault, unchanged: frozenset[str] = frozenset(), indexed: IndexedFiles | None = None
 ) -> VaultContent:
-    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say.
-
-    Of `unchanged` files, in which a check found nothing, only what other files are compared with is read, from
-    `indexed` if that has it."""
-    tree, book = walk(vault), _VaultReader(unchanged, indexed)
+    """Read the whole work tree of the vault. `reading_problems` checks later what the facts say. Of `unchanged` files,
+    in which a check found nothing, only what other files are compared with is read, from `indexed` if that has it."""
+    book = VaultContent(walk(vault), unchanged, indexed)
+    owned = book.tree.owned
     # Facts first: then it is known which events' texts must be kept for comparison.
-    for path in sorted(tree.owned, key=lambda path: handling(path).check == EVENTS):
+    for path in sorted(owned, key=lambda path: handling(path).check == EVENTS):
         _read_file(vault, path, book)
-    if indexed is not None and book.wanted - book.cited.keys():
-        book.cited.update(indexed.texts(book.wanted - book.cited.keys()))
+    if indexed is not None:
+        if book.wanted - book.cited.keys():
+            book.cited.update(indexed.texts(book.wanted - book.cited.keys()))
+        book.rows, book.unread_events = indexed.rows, _unread_events(vault, indexed)
     book.problems += repeated_problems(lambda path: vault.read(path) or b"", book.event_ids)
-    known = frozenset(tree.owned)
     book.problems += [
         HealthProblem(WARNING, "task", path, line, f"There is no workflow '{name}'.")
         for path, line, name in book.workflows
-        if f"workflows/{name}.yaml" not in known
+        if f"workflows/{name}.yaml" not in owned
     ]
     book.problems += alias_problems(book.aliases, book.entities)
     book.counts.update(entities=len(book.entities), facts=len(book.facts))
-    return VaultContent(
-        tree=tree,
-        facts=tuple(book.facts),
-        event_ids=book.event_ids,
-        broken=frozenset(book.broken),
-        problems=tuple(book.problems),
-        names=frozenset(normal(name) for name in book.names),
-        cited=book.cited,
-        unread="\n".join(book.unread),
-        checked=dict(book.counts),
-        filed=tuple(book.filed),
-        unchanged=unchanged.intersection(tree.owned),
-        indexed=frozenset(book.indexed),
-        rows=indexed.rows if indexed is not None else {},
-        unread_events=_unread_events(vault, indexed),
-    )
+    return book
 
 
-def _unread_events(vault: Vault, indexed: IndexedFiles | None) -> tuple[Mapping[str, int], Mapping[str, int]]:
+def _unread_events(vault: Vault, indexed: IndexedFiles) -> tuple[Mapping[str, int], Mapping[str, int]]:
     try:
-        cursor = parse_cursor(vault.read(CURSOR_PATH)) if indexed is not None else None
+        cursor = parse_cursor(vault.read(CURSOR_PATH))
     except Unreadable:
-        cursor = None  # reported with the file
-    if indexed is None or cursor is None:
-        return {}, {}
+        return {}, {}  # reported with the file
     return indexed.unread(cursor.days), indexed.unread(cursor.by_model)
 
 
@@ -152,11 +119,12 @@ def reading_problems(reading: VaultContent) -> Iterator[HealthProblem]:
     for placed in reading.facts:
         if placed.path not in reading.unchanged:
             yield from fact_problems(placed)
-    yield from all_facts_problems(reading.facts, reading.names, reading.unread)
-    yield from evidence_problems(reading.facts, reading.cited, reading.unread)
+    unread = "\n".join(reading.unread)
+    yield from all_facts_problems(reading.facts, frozenset(map(normal, reading.names)), unread)
+    yield from evidence_problems(reading.facts, reading.cited, unread)
 
 
-def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
+def _read_file(vault: Vault, path: str, book: VaultContent) -> None:
     book.counts["files"] += 1
     try:
         data = vault.read(path)
@@ -174,13 +142,17 @@ def _read_file(vault: Vault, path: str, book: _VaultReader) -> None:
         if name is not None:
             book.entities.add(name)
             book.names.add(name)
+        check = handling(path).check
         if path not in book.unchanged or not _is_known(path, data, book):
-            CHECKS[handling(path).check](path, data, book)
+            found = [] if check == NONE else list(text_problems(path, data))
+            book.problems += found
+            if check not in _NEEDING_TEXT or not any(problem.severity == ERROR for problem in found):
+                CHECKS[check](path, data, book)
 
 
-def _is_known(path: str, data: bytes, book: _VaultReader) -> bool:
+def _is_known(path: str, data: bytes, book: VaultContent) -> bool:
     """Take what an unchanged file holds from the index. Return whether it need not be read."""
-    check, rows = handling(path).check, book.rows
+    check, rows = handling(path).check, book.index
     if check in _COMPARED_WITH_NOTHING:
         return True
     if rows is None or check not in (FACTS, SUMMARY, EVENTS):
@@ -201,10 +173,11 @@ def _is_known(path: str, data: bytes, book: _VaultReader) -> bool:
 
 
 _COMPARED_WITH_NOTHING = (CATALOG, REDACTIONS, PARSE, NONE)
+# What is only read as its kind where it is text.
+_NEEDING_TEXT = (PARSE, TASK)
 
 
-def _check_facts(path: str, data: bytes, book: _VaultReader) -> None:
-    book.problems += text_problems(path, data)
+def _check_facts(path: str, data: bytes, book: VaultContent) -> None:
     items = read_items(path, data)
     book.problems += items.problems
     if not items.parses:
@@ -213,7 +186,7 @@ def _check_facts(path: str, data: bytes, book: _VaultReader) -> None:
     _take_facts(path, items.facts, book)
 
 
-def _take_facts(path: str, facts: Iterable[tuple[int, Fact]], book: _VaultReader) -> None:
+def _take_facts(path: str, facts: Iterable[tuple[int, Fact]], book: VaultContent) -> None:
     for line, fact in facts:
         book.facts.append(CheckedFact(fact, name_of_path(path) or path, path, line))
         if fact.source_event is not None:
@@ -221,16 +194,14 @@ def _take_facts(path: str, facts: Iterable[tuple[int, Fact]], book: _VaultReader
             book.counts["quotes"] += fact.source_span is not None
 
 
-def _check_summary(path: str, data: bytes, book: _VaultReader) -> None:
-    book.problems += text_problems(path, data)
+def _check_summary(path: str, data: bytes, book: VaultContent) -> None:
     summary = read_summary(path, data)
     book.names.update((summary.title, *summary.aliases))
     book.aliases[name_of_path(path) or path] = summary.aliases
     book.problems += summary.problems
 
 
-def _check_proposal(path: str, data: bytes, book: _VaultReader) -> None:
-    book.problems += text_problems(path, data)
+def _check_proposal(path: str, data: bytes, book: VaultContent) -> None:
     filed, problems = read_review(path, data)
     book.problems += problems
     if filed is not None:
@@ -238,14 +209,13 @@ def _check_proposal(path: str, data: bytes, book: _VaultReader) -> None:
         book.counts["proposals"] += 1
 
 
-def _check_events(path: str, data: bytes, book: _VaultReader) -> None:
+def _check_events(path: str, data: bytes, book: VaultContent) -> None:
     def take(line: int, event: Event) -> None:
         book.counts["events"] += 1
         book.event_ids.add(path, event.id)
         if event.id in book.wanted:
             book.cited.setdefault(event.id, event.text)
 
-    book.problems += text_problems(path, data)
     ledger = read_ledger(path, data, take)
     book.problems += ledger.problems
     if ledger.unread:
@@ -253,30 +223,20 @@ def _check_events(path: str, data: bytes, book: _VaultReader) -> None:
         book.unread.append(ledger.unread)
 
 
-def _check_settings(path: str, data: bytes, book: _VaultReader) -> None:
-    book.problems += text_problems(path, data)
+def _check_settings(path: str, data: bytes, book: VaultContent) -> None:
     book.problems += settings_problems(data.decode("utf-8-sig", errors="replace"))
 
 
-def _check_catalog(path: str, data: bytes, book: _VaultReader) -> None:
-    book.problems += text_problems(path, data)
+def _check_catalog(path: str, data: bytes, book: VaultContent) -> None:
     book.problems += catalog_problems(data.decode("utf-8-sig", errors="replace"))
 
 
-def _check_redactions(path: str, data: bytes, book: _VaultReader) -> None:
-    """`redactions.py` compares the records with history, and reports where they cannot be read."""
-    book.problems += text_problems(path, data)
+def _check_parse(path: str, data: bytes, book: VaultContent) -> None:
+    book.problems += parse_problems(path, data)
+    book.problems += lost_marks(path, data)
 
 
-def _check_parse(path: str, data: bytes, book: _VaultReader) -> None:
-    found = list(text_problems(path, data))
-    book.problems += found
-    if not any(problem.severity == ERROR for problem in found):
-        book.problems += parse_problems(path, data)
-        book.problems += lost_marks(path, data)
-
-
-def _check_task(path: str, data: bytes, book: _VaultReader) -> None:
+def _check_task(path: str, data: bytes, book: VaultContent) -> None:
     before = len(book.problems)
     _check_parse(path, data, book)
     if not any(problem.severity == ERROR for problem in book.problems[before:]):
@@ -289,19 +249,19 @@ def _check_task(path: str, data: bytes, book: _VaultReader) -> None:
         book.problems += [HealthProblem(WARNING, "task", path, line, says) for line, says in items]
 
 
-def _check_nothing(path: str, data: bytes, book: _VaultReader) -> None:
-    """Files that nothing reads may hold anything."""
+def _check_nothing(path: str, data: bytes, book: VaultContent) -> None:
+    """Files that nothing reads may hold anything, and doctor compares the redactions with the history."""
 
 
 # For each value of a kind's `check`, the function that reads the file for what doctor reports and compares later.
-CHECKS: Mapping[str, Callable[[str, bytes, _VaultReader], None]] = {
+CHECKS: Mapping[str, Callable[[str, bytes, VaultContent], None]] = {
     FACTS: _check_facts,
     EVENTS: _check_events,
     SUMMARY: _check_summary,
     PROPOSAL: _check_proposal,
     SETTINGS: _check_settings,
     CATALOG: _check_catalog,
-    REDACTIONS: _check_redactions,
+    REDACTIONS: _check_nothing,
     TASK: _check_task,
     PARSE: _check_parse,
     NONE: _check_nothing,

@@ -147,7 +147,14 @@ def _entity_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
         folder = next(iter(there.values())).rsplit("/", 1)[0]
         for wanted in {SUMMARY, ITEMS} - there.keys() if not is_candidate_place(name) else ():
             message = f"The entity {name} has no {wanted}."
-            yield HealthProblem(WARNING, "entity-files", f"{folder}/{wanted}", None, message, fixable=_is_legal(name))
+            yield HealthProblem(
+                WARNING,
+                "entity-files",
+                f"{folder}/{wanted}",
+                None,
+                message,
+                fixable=(not list(_name_problems(name, ""))),
+            )
 
 
 def _name_problems(name: str, path: str) -> Iterator[HealthProblem]:
@@ -160,10 +167,6 @@ def _name_problems(name: str, path: str) -> Iterator[HealthProblem]:
         yield HealthProblem(
             ERROR, "entity-name", path, None, f"The entity {name} must be named {right}, in lower case."
         )
-
-
-def _is_legal(name: str) -> bool:
-    return not list(_name_problems(name, ""))
 
 
 def _agent_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
@@ -189,7 +192,6 @@ BRANCH = "branch"
 GIT_INDEX = "git-index"
 LINE_ENDS = "line-ends"
 LOST = "lost"
-_MAX_SHOWN = 5
 
 
 def clone_problems(vault: Vault) -> Iterator[HealthProblem]:

@@ -89,8 +89,8 @@ def undone(runtime: Runtime, form: Mapping[str, str]) -> Done:
 
 
 def _decided(result: ReviewOutcome, title: str) -> Done:
-    rows = [(outcome, placed.fact, placed.entity) for outcome, placed in zip(result.outcome, result.facts, strict=True)]
-    lines = (f"{result.proposal.id}: {result.proposal.says}", *outcome_lines(rows, result.commit))
+    changed = outcome_lines(result.facts, result.outcome, result.commit)
+    lines = (f"{result.proposal.id}: {result.proposal.says}", *changed)
     return Done(title, lines, result.notices, ("approvals", "Waiting"))
 
 

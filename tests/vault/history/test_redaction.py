@@ -11,7 +11,7 @@ import pytest
 from clawmem.model.facts.fact import REDACTED
 from clawmem.model.history.redaction import redacted
 from clawmem.model.safety.written_forms import compile_needles, contains
-from clawmem.vault.rewriting import redaction
+from clawmem.vault.history import redaction
 from clawmem.vault.vault import Vault
 from tests.conftest import Command
 

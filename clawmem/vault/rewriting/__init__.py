@@ -1,1 +1,0 @@
-"""Rewriting history for a redaction."""
