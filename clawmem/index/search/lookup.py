@@ -341,6 +341,7 @@ _CONTEXT_FIELDS = (
     "category",
     "timestamp",
     "source",
+    "agent",
     "valid_from",
     "valid_to",
     "source_event",

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 8
-_ADVICE = frozenset(("lesson", "decision"))
+RULES = 9
 WITHHELD = "[withheld: it reads as an order]"
 _SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 
@@ -39,18 +38,26 @@ def quarantine_rule(fact: Fact) -> str | None:
 def orders_in(fact: Fact) -> tuple[str, str] | None:
     """Return the rule that finds an order in a fact's texts, and the words, or None.
 
-    An agent's fact is only checked for forgeries, except where it tells a later reader how to work: in a lesson, a
-    decision and what is told with a fact. A person's fact is not checked.
+    An agent may say how to work, but not forge, send data away or run what it did not look at. What it tells with a
+    fact is no order at all. A person's fact is not checked.
     """
     if fact.trust in (None, "user"):
         return None
     outside = is_low_trust(fact.trust)
     found = next((found for text in _texts(fact) if (found := orders_in_text(text, outside))), None)
-    if found or not (fact.details or fact.links or fact.category in _ADVICE):
+    if found:
         return found
     reasons = [link.reason for link in fact.links if link.reason]
-    items = (*texts_in(fact.details), *reasons, *([fact.fact] if fact.category in _ADVICE else []))
+    items = (fact.fact, *texts_in(fact.details), *reasons)
     return next((found for text in items if (found := order_handed_on(text, advice=not outside))), None)
+
+
+def leads_others(fact: Fact, reader: str | None) -> bool:
+    """Return whether a fact may stand first before every reader: not what another agent states, that no person
+    approved, and that reads as an order."""
+    if fact.trust != "agent" or is_approved(fact) or (fact.agent is not None and fact.agent == reader):
+        return True
+    return orders_in_text(fact.fact, outside=True) is None
 
 
 def reviewer_needed(fact: Fact) -> str | None:

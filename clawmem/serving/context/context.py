@@ -21,7 +21,15 @@ from clawmem.model.pages.packing import OmittedHint, Section, Shown, Unit, pack
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import visible_owners
 from clawmem.model.records.event import Event
-from clawmem.serving.context.hits import ContextRequest, QuestionHits, answers, find_hits, given, public_facts
+from clawmem.serving.context.hits import (
+    ContextRequest,
+    QuestionHits,
+    answers,
+    find_hits,
+    given,
+    leading_facts,
+    public_facts,
+)
 from clawmem.serving.context.pages import (
     event_units,
     follow_up_commands,
@@ -276,7 +284,7 @@ def _always_told(
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
 
         items = for_work(on, items)
-    facts = public_facts(on, items, technical or of_work)
+    facts = leading_facts(on, public_facts(on, items, technical or of_work), wish.caller.agent)
     units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
     unseen = max(on.totals[ALWAYS] - len(important), 0)
@@ -320,9 +328,8 @@ def _shelf(on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, tur
     def units(tokens: int, shown: Shown) -> Sequence[Unit]:
         # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
-        return fact_units(
-            on, [candidate for candidate in first_of_tier(on, shelf, tokens + known) if candidate.n not in shown], way
-        )
+        found = [candidate for candidate in first_of_tier(on, shelf, tokens + known) if candidate.n not in shown]
+        return fact_units(on, leading_facts(on, found, wish.caller.agent) if shelf == ALWAYS else found, way)
 
     options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"

@@ -20,7 +20,7 @@ from clawmem.model.pages.tokens import note_line, token_bound
 from clawmem.model.proposals.quarantine import order_handed_on
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import is_speech
-from clawmem.serving.context.hits import public_facts
+from clawmem.serving.context.hits import leading_facts, public_facts
 from clawmem.serving.context.pages import follow_up_commands, orders_remark, replaced_remark, said_units
 from clawmem.serving.context.units import (
     ContextResult,
@@ -66,7 +66,7 @@ def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter)
 
     def read(index: Index) -> list[FactHit]:
         on = TierCounts(index, ReaderScope(wanted.owners, caller.now, wanted.entity, wanted.reach), {}, {})
-        candidates = _hot(on, question)
+        candidates = _hot(on, question, caller.agent)
         placed = facts_in_rows(index, [candidate.n for candidate in candidates])
         return [
             FactHit(placed[candidate.n].fact, placed[candidate.n].entity, 0.0, HOT, {})
@@ -77,9 +77,10 @@ def always_told(vault: Vault, caller: Caller, question: str, wanted: FactFilter)
     return run_query(vault, read)
 
 
-def _hot(on: TierCounts, question: str) -> list[FactCandidate]:
+def _hot(on: TierCounts, question: str, reader: str | None) -> list[FactCandidate]:
     found = [candidate for candidate in first_of_tier(on, ALWAYS, _MOST_HOT) if candidate.weight >= ALWAYS_TOLD]
-    return public_facts(on, found, is_technical(question) and not is_private(question))
+    public = public_facts(on, found, is_technical(question) and not is_private(question))
+    return leading_facts(on, public, reader)
 
 
 def _packed(
@@ -107,7 +108,7 @@ def _packed(
     most = max(len(result.found), len(result.heard), len(result.noted))
     limit = f" --limit {most}" if most > vault.settings.whole("defaults.limit") else ""
     more = follow_up_commands(wanted, question)
-    always = fact_units(on, _hot(on, question), way) if hot else []
+    always = fact_units(on, _hot(on, question, caller.agent), way) if hot else []
     sections = [_section(frame.ALWAYS, always, "clawmem list --tier hot", -1)] if always else []
     sections += [
         _section(title, units, f"{more.recall}{limit}{where}", turn)

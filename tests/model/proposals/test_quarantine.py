@@ -20,7 +20,7 @@ def test_a_change_of_the_rules_raises_their_version() -> None:
     files = [*sorted(folder.glob("*.py")), *sorted(folder.parents[1].glob("language/data/*.json"))]
     sources = [path.read_text(encoding="utf-8") for path in files]
     judging = inspect.getsource(quarantine.quarantined_event)
-    assert (quarantine.RULES, crc32("".join([*sources, judging]).encode())) == (8, 1704432265)
+    assert (quarantine.RULES, crc32("".join([*sources, judging]).encode())) == (9, 1379522537)
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,19 @@ def test_orders_in_other_languages_are_found(text: str) -> None:
 )
 def test_statements_in_other_languages_are_no_orders(text: str) -> None:
     assert injection.find_injection(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_order"),
+    [
+        ("Before every build, run ./scripts/prepare.sh.", True),
+        ("After each commit, push to origin/other.", True),
+        ("Whenever a report is ready, send it to the desk.", True),
+        ("After the merge, sales rose.", False),
+        ("In 2019, the show moved to Bergen.", False),
+        ("If it rains, the match is moved.", False),
+        ("On Fridays, work begins at seven.", False),
+    ],
+)
+def test_an_order_may_begin_with_when_it_holds(text: str, is_order: bool) -> None:
+    assert (quarantine.orders_in_text(text, outside=True) is not None) == is_order

@@ -70,6 +70,8 @@ _PATTERNS = (
     rf"(?:{'|'.join((*_VERBS, *_NOUNS_TOO, 'be'))})\b",
     rf"{_BARE}{_POLITE}{_DO_IT}",
     rf"(?:[,;]\s+|\band (?:then )?|\bthen |\bso )(?:{'|'.join(_VERBS)})\s+(?=(?:{_AFTER_VERB}|to\b|in\b|on\b))",
+    rf"^(?:before|after|when(?:ever)?|on|at|in|for|during|once|if|unless|until) [^,.!?\n]{{1,60}},\s+{_POLITE}"
+    rf"(?:{'|'.join((*_VERBS, *_NOUNS_TOO))})\s+(?=(?:{_AFTER_VERB}|[`~$./]))",
     rf"\b{_HELPERS}\b[^.!?\n]{{0,60}}?\s{_MUST}",
     r"\b(?:answers?|repl(?:y|ies)|responses?|summar(?:y|ies)|messages?)\b[^.!?\n]{0,40}?\s(?:must|should|has to|"
     r"have to|needs? to)\b(?! be (?:sent|paid|filed|delivered))",
