@@ -13,6 +13,8 @@ from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from clawmem.vault.state.hook_marks import FOLDER, HookMark
 from tests.conftest import Command
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 @pytest.mark.parametrize(
     ("arguments", "env", "rule"),
