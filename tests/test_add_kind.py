@@ -24,7 +24,7 @@ def test_two_source_files_add_a_kind(
 ) -> None:
     module, row, sample = BLOCK.findall(_section())
     copy = tmp_path / "copy"
-    shutil.copytree(REPOSITORY / "clawmem", copy / "clawmem", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(REPOSITORY / "clawmem", copy / "clawmem")  # with its bytecode, which a command would compile again
     (copy / "clawmem/model/records/checklist.py").write_text(module)
     registry = copy / "clawmem/model/kinds.py"
     before = "    PROPOSAL_FILE,\n    *_in_each_room(),\n"

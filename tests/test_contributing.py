@@ -26,7 +26,7 @@ class Copy:
         self.folder = folder
         self._environment = {**environment, "PYTHONPATH": f"{folder}:{ROOT}"}
         for name in ("clawmem", "vault-template"):
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / name, folder / name)  # with its bytecode, which each command would compile again
         shutil.copy(ROOT / "pyproject.toml", folder)
 
     def follow(self, heading: str) -> list[str]:

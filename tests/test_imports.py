@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Command, _environment
+
 # Each of these costs milliseconds, and none is needed to find or keep a fact.
 HEAVY = frozenset(
     "yaml rich git gitdb tiktoken litellm whoosh hashlib tempfile logging random secrets asyncio email http urllib "
@@ -56,19 +58,24 @@ def imported(environment: Mapping[str, str], cwd: Path, *arguments: str) -> set[
 
 
 @pytest.fixture
-def vault_in_use(vault_root: Path, environment: dict[str, str]) -> Path:
+def vault_in_use(vault_root: Path, clawmem: Command) -> Path:
     """A vault whose settings were read and whose index was built, as any but a new one is."""
     for arguments in (["remember", "Jane lives in Oslo.", "--entity", "areas/people/jane"], ["recall", "Jane"]):
-        command = [sys.executable, "-m", "clawmem", *arguments]
-        subprocess.run(command, cwd=vault_root, env=environment, check=True, capture_output=True)
+        assert clawmem(*arguments).code == 0
     return vault_root
 
 
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """What a program of Typer with one command imports."""
+    folder = tmp_path_factory.mktemp("bare")
+    return imported(_environment(folder / "home"), folder, "-c", TYPER_PROGRAM)
+
+
 @pytest.mark.parametrize("verb", HOT)
-def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: dict[str, str]) -> None:
+def test_a_hot_verb_imports_little(verb: str, vault_in_use: Path, environment: dict[str, str], bare: set[str]) -> None:
     loaded = imported(environment, vault_in_use, "-m", "clawmem", *HOT[verb])
     assert "clawmem" in loaded and "sqlite3" in loaded
-    bare = imported(environment, vault_in_use, "-c", TYPER_PROGRAM)
     assert (loaded - bare) & HEAVY == set()
     assert loaded - bare - ALLOWED == set()
     assert loaded & STARTS == set() or verb.startswith("remember")

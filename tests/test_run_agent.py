@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import os
-import shlex
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.command_server import CommandServer
+from tests.transcripts.transcript import tools
 
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_loop(tmp_path: Path) -> None:
-    program = tmp_path / "bin" / "clawmem"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n')
-    program.chmod(0o755)
-    env = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(tmp_path), "LANG": "C.UTF-8",
-           "PYTHONPATH": str(ROOT)}  # fmt: skip
+def test_the_loop(tmp_path: Path, command_server: CommandServer) -> None:
+    path = f"{tools(tmp_path, command_server)}{os.pathsep}{os.environ['PATH']}"
+    env = {"PATH": path, "HOME": str(tmp_path), "LANG": "C.UTF-8"}
     command = ["sh", str(ROOT / "examples/agent.sh")]
     process = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
     assert process.returncode == 0, process.stdout + process.stderr

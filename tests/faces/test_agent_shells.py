@@ -88,6 +88,7 @@ def test_every_command_of_a_person_is_refused_in_the_shell_of(
 
 
 @pytest.mark.parametrize("row", AGENT_SHELLS)
+@pytest.mark.few(6)
 def test_each_variable_says_who_the_caller_is(row: str, clawmem: Command) -> None:
     name, _, value = row.partition("=")
     for found in (value,) if value else ("1", ""):

@@ -65,6 +65,7 @@ def test_a_damage_of_each_telling_kind(field: Range) -> None:
     ],
     ids=["a fact", "an event", "a note", "a question that waits"],
 )
+@pytest.mark.few(2)
 def test_a_word_altered_in_the_search_index(field: Range, vault: Vault, text: bytes) -> None:
     """SQLite sees nothing wrong with it: the row's own seal does."""
     index = (vault.state / "index.sqlite").resolve()
@@ -76,14 +77,15 @@ def test_a_word_altered_in_the_search_index(field: Range, vault: Vault, text: by
         assert outcome.kind == "repaired", outcome
 
 
-def test_a_name_altered_wherever_the_search_index_has_it(field: Range, vault: Vault) -> None:
+@pytest.mark.parametrize("text", [b"projects/towage", b"contradicts"])
+@pytest.mark.few(1)
+def test_a_name_altered_wherever_the_search_index_has_it(field: Range, vault: Vault, text: bytes) -> None:
     """The target of a fact is in its line, in the edge table and in the index of that table. If one of them is altered,
     the others give the target, or it is missing and doctor reports it."""
-    for text in (b"projects/towage", b"contradicts"):
-        index = (vault.state / "index.sqlite").resolve()
-        data = index.read_bytes()
-        places = [at for at in range(len(data)) if data.startswith(text, at)]
-        assert len(places) >= 3
-        for place in places:
-            outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 4, 0))
-            assert outcome.kind in ("repaired", FOUND), (text, place, outcome)
+    index = (vault.state / "index.sqlite").resolve()
+    data = index.read_bytes()
+    places = [at for at in range(len(data)) if data.startswith(text, at)]
+    assert len(places) >= 3
+    for place in places:
+        outcome = field.strike(Damage(index.relative_to(vault.root.resolve()).as_posix(), place + 4, 0))
+        assert outcome.kind in ("repaired", FOUND), (text, place, outcome)

@@ -20,7 +20,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_template(folder, _environment(folder / "home"))
 
 
-@pytest.mark.few(2)
+@pytest.mark.few(1)
 @pytest.mark.parametrize("seed", range(200, 240))
 def test_clones_that_wander_end_alike(
     seed: int, template: Path, tmp_path: Path, environment: Mapping[str, str]

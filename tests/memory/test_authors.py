@@ -6,7 +6,11 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Command
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
 
 TALK = ("--entity", "areas/people/jane")
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.conftest import Command, Result
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 
 def refused(result: Result, words: str) -> None:
     document = result.json

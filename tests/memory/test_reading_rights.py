@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 SECRET, PLACE = "The budget of Zqx is 900", "@finance/projects/budget"
 
 
 @pytest.fixture
-def held(clawmem: Command) -> str:
+def held(once: Once, clawmem: Command) -> str:
     """A fact in the workspace of the agent finance, and one that all share; the id of the first."""
-    clawmem("remember", "The office is in Bonn", "-e", "projects/office")
-    clawmem("agent", "create", "finance")
-    done = clawmem("remember", SECRET, "-e", PLACE, "--agent", "finance", "--json")
-    return str(done.data["facts"][0]["id"])
+
+    def build() -> str:
+        clawmem("remember", "The office is in Bonn", "-e", "projects/office")
+        clawmem("agent", "create", "finance")
+        done = clawmem("remember", SECRET, "-e", PLACE, "--agent", "finance", "--json")
+        return str(done.data["facts"][0]["id"])
+
+    return once(build)
 
 
 VERBS = (

@@ -23,15 +23,20 @@ BLACK, PAST = "Jane has a black cat called Mio.", "Jane had a cat until May."
 @pytest.fixture
 def reworded(tmp_path: Path, environment: dict[str, str]) -> tuple[Machine, Machine, str]:
     """Two machines that gave one fact other words, each its own; the first has pushed."""
-    other_machine, other = make_machines(tmp_path, environment)
-    (cat,) = other_machine.keep("Jane has a cat.", entity="areas/people/jane")
-    other_machine.sync()
+    machine, other = make_machines(tmp_path, environment, build=_reword)
+    (cat,) = (fact for fact in machine.facts().values() if "cat" in fact.fact and "Written" not in fact.fact)
+    return machine, other, cat.id
+
+
+def _reword(machines: list[Machine]) -> None:
+    first, other = machines
+    first.keep("Jane has a cat.", entity="areas/people/jane")
+    first.sync()
     other.sync()
-    for machine, words in ((other_machine, BLACK), (other, PAST)):
+    for machine, words in ((first, BLACK), (other, PAST)):
         machine.write(ITEMS, machine.read(ITEMS).replace("Jane has a cat.", words))
         machine.keep(f"Written after that: {words[:12]}", entity="areas/general")
-    other_machine.sync()
-    return other_machine, other, cat.id
+    first.sync()
 
 
 @pytest.mark.few(3)

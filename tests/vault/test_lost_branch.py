@@ -14,6 +14,8 @@ from tests.conftest import Command, Once
 from tests.faults.checks import assert_whole, commits, git
 from tests.faults.scenarios import keep
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 VERBS = (
     ("list",), ("recall", "Jane"), ("context",), ("log",), ("diff",), ("status",), ("entity", "list"),
     ("remember", "The boat is blue."), ("note", "x y"), ("heartbeat",), ("undo", "HEAD"), ("reindex",),

@@ -93,6 +93,7 @@ def test_a_former_verb_is_what_took_its_place(word: str, clawmem: Command) -> No
 
 
 @pytest.mark.parametrize("word", OTHER_NAMES)
+@pytest.mark.few(8)
 def test_a_word_that_other_programs_use_is_answered_with_the_verb(word: str, clawmem: Command) -> None:
     result = clawmem(word)
     assert (result.code, result.out) == (2, "")

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.faces.cli.hints import unknown_command
-from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, all_verbs
+from clawmem.faces.parts.command import Command as Verb
+from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, all_verbs, load
+from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once
 
 
@@ -19,6 +21,19 @@ def _facts(once: Once, clawmem: Command) -> None:
         clawmem("remember", "Atlas uses Postgres.", "--entity", "projects/atlas")
 
     once(build)
+
+
+@pytest.fixture
+def names(once: Once, clawmem: Command, _facts: None) -> dict[str, str]:
+    """What a third fact makes of the vault: two facts, and a commit."""
+
+    def build() -> dict[str, str]:
+        clawmem("remember", "Jane Doe rows.", "--entity", "areas/people/jane")
+        [entry, *_] = clawmem("log", "--json").data["history"][::-1]
+        facts = [fact["id"] for fact in clawmem("list", "--json").data["facts"]]
+        return {"fact": facts[0], "other": facts[1], "commit": entry["commit"][:12]}
+
+    return once(build)
 
 
 def _hinted(clawmem: Command, *words: str) -> list[str]:
@@ -54,10 +69,10 @@ def _hinted(clawmem: Command, *words: str) -> list[str]:
         ("remember ' show '", "list"),
     ],
 )
-def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: Command) -> None:
-    before = clawmem("log", "--json").data
+def test_the_hint_is_a_command_that_can_be_run(words: str, meant: str, clawmem: Command, vault: Vault) -> None:
+    before = vault.head()
     assert _hinted(clawmem, *shlex.split(words)) == shlex.split(meant)
-    assert clawmem("log", "--json").data == before
+    assert vault.head() == before
     if meant and "fact_1a2b" not in meant:
         assert clawmem(*shlex.split(meant)).code == 0
 
@@ -102,6 +117,17 @@ def test_a_word_spelled_like_no_verb_gets_no_guess() -> None:
         assert unknown_command([word], all_verbs(), {}).endswith(f"{word!r}.")
     assert "'remember'" in unknown_command(["Remembre"], all_verbs(), {})
     assert "'entity list'" in unknown_command(["projects"], all_verbs(), OTHER_NAMES)
+
+
+@pytest.mark.parametrize("word", [word for word in OTHER_NAMES if word != "version"])
+def test_each_word_of_other_programs_is_answered_with_a_command_that_exists(word: str) -> None:
+    meant = OTHER_NAMES[word].partition(" {")[0]
+    assert unknown_command([word], all_verbs(), OTHER_NAMES).endswith(f"Did you mean {meant!r}?")
+    verb, *rest = meant.split()
+    found = load(verb)
+    command = found if isinstance(found, Verb) else found[rest[0]] if rest else None
+    flags = {flag for parameter in command.parameters for flag in parameter.flags} if command else set()
+    assert {part for part in rest if part.startswith("-")} <= flags
 
 
 @pytest.mark.parametrize(
@@ -155,6 +181,9 @@ def test_an_option_of_other_programs_is_answered_with_the_line_that_is_meant(
     assert f"Did you mean `clawmem {meant}`?" in text if meant else "Did you mean `" not in text
     if meant:
         assert clawmem(*shlex.split(meant)).code == meant.startswith("merge")
+
+
+def test_a_short_option_of_other_programs_is_that_of_the_program(clawmem: Command) -> None:
     assert "Did you mean '--version'?" in clawmem("-V").err
 
 
@@ -184,12 +213,8 @@ def test_each_option_of_other_programs_stands_for_some_that_exist(clawmem: Comma
     ],
 )
 def test_a_word_that_has_no_place_is_answered_with_the_line(
-    words: tuple[str, ...], line: str, clawmem: Command
+    words: tuple[str, ...], line: str, clawmem: Command, names: dict[str, str]
 ) -> None:
-    clawmem("remember", "Jane Doe rows.", "--entity", "areas/people/jane")
-    [entry, *_] = clawmem("log", "--json").data["history"][::-1]
-    facts = [fact["id"] for fact in clawmem("list", "--json").data["facts"]]
-    names = {"fact": facts[0], "other": facts[1], "commit": entry["commit"][:12]}
     failed = clawmem(*(word.format(**names) for word in words))
     assert failed.code != 0 and f"`clawmem {line.format(**names)}`" in failed.err
     assert clawmem(*shlex.split(line.format(**names))).code == 0

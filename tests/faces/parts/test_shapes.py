@@ -10,7 +10,7 @@ import pytest
 from clawmem.errors import DONE, USAGE
 from clawmem.faces.parts.shapes import SHARED, record_fields
 from tests.answers import check_document
-from tests.conftest import Command
+from tests.conftest import Command, Once
 from tests.manual import commands
 
 COMMANDS = commands()
@@ -27,13 +27,17 @@ def test_a_command_with_one_list_of_objects_declares_its_records(name: str) -> N
 
 
 @pytest.fixture
-def told(clawmem: Command) -> Command:
+def told(once: Once, clawmem: Command) -> Command:
+    once(lambda: _tell(clawmem))
+    return clawmem
+
+
+def _tell(clawmem: Command) -> None:
     line = {"role": "user", "speaker": "Ana", "content": "The ferry was late.", "timestamp": "2026-03-05T10:00:00Z"}
     clawmem("ingest", "-", given=json.dumps(line))
     clawmem("note", "Took the ferry to Oslo.")
     clawmem("remember", "The ferry costs 40 crowns.", "--entity", "resources/ferry", "--tag", "travel")
     clawmem("remember", "The ferry has two decks.", "--entity", "resources/ferry", env={"CLAWMEM_SEED": "2"})
-    return clawmem
 
 
 def lines(printed: str) -> list[dict[str, object]]:

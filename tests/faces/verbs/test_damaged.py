@@ -14,6 +14,8 @@ from tests.conftest import Command
 from tests.faults.checks import facts, git
 from tests.faults.scenarios import keep
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 VERBS = (
     ("list", "--json"),
     ("recall", "Where does Jane live?", "--json"),

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Command
 from tests.faults.checks import git
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
 
 ITEMS = "life/areas/people/jane/items.json"
 

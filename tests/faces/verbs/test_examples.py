@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -20,6 +20,7 @@ from clawmem.faces.cli.app import run
 from clawmem.faces.cli.plain import run_plain, whole
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.faces.verbs.table import EXAMPLES
+from clawmem.index.vectors import local_model
 from clawmem.model.records.session import EXAMPLE
 from clawmem.vault.git.acceptance import accept
 from tests.answers import check_document, clawmem_calls
@@ -66,14 +67,32 @@ PROGRAMS["claude"] = "#!/bin/sh\ncat > /dev/null\necho '{\"works\": true}'\n"
 PROGRAMS["tickets"] = """#!/bin/sh\necho '{"tasks": [{"id": "T1", "title": "Paint the boat"}]}'\n"""
 CHAT = json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"})
 
+# In place of the suite `memory` while the home is made: the run of one test, which `eval compare` finds by its name.
+SUITE = """\
+description: Tea
+tests: [{description: tea, vars: {question: Tea?}, assert: [{type: not-icontains, value: milk}]}]
+"""
+
 Run = Callable[[str], tuple[int, str]]
 
 
+class Home(NamedTuple):
+    """A home without its vault, the vault, and the ids by which the examples call what is there."""
+
+    folder: Path
+    vault: Tree
+    ids: Mapping[str, str]
+
+    def write(self, folder: Path) -> Path:
+        """Write the home into a new folder and return it."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        self.vault.write(folder / ".clawmem")
+        return folder
+
+
 @pytest.fixture(scope="module")
-def prepared(
-    newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_server: CommandServer
-) -> tuple[Path, dict[str, str]]:
-    """A home with a vault in it, and the ids by which the examples call what is there."""
+def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_server: CommandServer) -> Home:
+    """A home with a vault in it."""
     home = tmp_path_factory.mktemp("examples") / "home"
     newborn.write(home / ".clawmem")
     for name, text in {
@@ -145,7 +164,11 @@ def prepared(
     call(f"clawmem supersede {two} 'Jane has a cat.' --trust external --source web:acme.example")
     (rejected,) = [proposal["id"] for proposal in call("clawmem review list")["proposals"] if proposal["id"] != waiting]
     call(f"clawmem review reject {rejected} --reason 'It is a dog.'")
-    run = call("clawmem eval run memory --size 1 --arm memory")["runs"][0]["id"]
+    suite = home / ".clawmem/governance/evals/memory.yaml"
+    suite.parent.mkdir(parents=True)
+    suite.write_text(SUITE)
+    run = call("clawmem eval run memory --arm memory")["runs"][0]["id"]
+    suite.unlink()
     lesson = call("clawmem lesson add 'Check the tide.'")["facts"][0]["id"]
     decision = call("clawmem decision add 'Stream uploads.' --why 'Memory.'")["facts"][0]["id"]
     guardrail = call("clawmem guardrail add 'Ask first.' --why 'A loss.'")["guardrail"]["id"]
@@ -156,7 +179,9 @@ def prepared(
     call("clawmem backup ~/copies/laptop.clawmem")
     # A copy of one file in place of hundreds.
     subprocess.run(["git", "repack", "-adq"], cwd=home / ".clawmem", env=environment, check=True)
-    return home, {
+    vault = Tree.of(home / ".clawmem")
+    shutil.rmtree(home / ".clawmem")
+    ids = {
         "fact_1a2b": other,
         "fact_5e6f": two,
         "prop_1a2b": waiting,
@@ -167,6 +192,7 @@ def prepared(
         "fact_decision": decision,
         "fact_guardrail": guardrail,
     }
+    return Home(home, vault, ids)
 
 
 def surroundings(home: Path) -> dict[str, str]:
@@ -177,18 +203,15 @@ def surroundings(home: Path) -> dict[str, str]:
 
 @pytest.fixture
 def run_line(
-    prepared: tuple[Path, Mapping[str, str]],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    prepared: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Run:
-    """Runs one line in a copy of the home: in this process, or by a shell where it is more than a call of clawmem."""
-    home, ids = prepared
-    mine = Path(shutil.copytree(home, tmp_path / "home", symlinks=True))
-    environment = surroundings(mine)
-    subprocess.run(["git", "update-index", "-q", "--refresh"], cwd=mine / ".clawmem", env=environment, check=True)
-    for key, value in environment.items():
+    """Runs one line in a copy of the home: in this process, or by a shell where it is more than a call of clawmem.
+
+    Nothing is embedded: the vaults that `init` and `eval run` make find no local model here."""
+    mine, ids = prepared.write(tmp_path / "home"), prepared.ids
+    for key, value in surroundings(mine).items():
         monkeypatch.setenv(key, value)
+    monkeypatch.setattr(local_model, "PACKAGES", ("no_such_package",))
     monkeypatch.chdir(mine)
 
     def go(line: str) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from typing import IO
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
 
@@ -25,8 +25,12 @@ TALK = (
 
 
 @pytest.fixture
-def proposal(clawmem: Command) -> str:
+def proposal(once: Once, clawmem: Command) -> str:
     """The id of the one proposal of a short talk."""
+    return once(lambda: _talk(clawmem))
+
+
+def _talk(clawmem: Command) -> str:
     lines = (
         json.dumps({"role": "user", "speaker": "Dana", "timestamp": f"2026-11-0{day}T10:00:00Z", "content": text})
         for day, text in enumerate(TALK, 1)

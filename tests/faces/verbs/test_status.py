@@ -11,7 +11,10 @@ import pytest
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.state.heartbeat_state import LOCK, LOG
 from clawmem.vault.state.hook_marks import FOLDER, HookMark
+from tests.command_server import CommandServer
 from tests.conftest import Command
+
+pytestmark = pytest.mark.usefixtures("without_vectors")
 
 
 @pytest.mark.parametrize(
@@ -91,14 +94,16 @@ def test_doctor_warns_when_nothing_was_read_for_a_week(clawmem: Command) -> None
     assert "; agent read 1 message, 1 fact, 0 tokens, last " in status
 
 
-def test_why_the_last_heartbeat_failed_and_a_missing_key(clawmem: Command) -> None:
+def test_why_the_last_heartbeat_failed_and_a_missing_key(
+    clawmem: Command, vault_root: Path, environment: dict[str, str], litellm_server: CommandServer
+) -> None:
     clawmem("ingest", "-", given=json.dumps({"role": "user", "content": "I live in Oslo.", "speaker": "Mia"}))
     clawmem("config", "set", "llm.model", "openai/gpt-4o-mini")
     clawmem("config", "set", "llm.api_key_env", "MY_KEY")
     assert "key       The environment variable MY_KEY," in clawmem("status").out
     assert "MY_KEY" not in clawmem("status", env={"MY_KEY": "k"}).out
-    failed = clawmem("heartbeat")
-    assert failed.code != 0
+    failed = litellm_server.run(("heartbeat",), b"", vault_root, environment, seconds=300)
+    assert failed.returncode != 0
     learning = clawmem("status", "--json").data["learning"]
     assert [other["step"] for other in learning["last_heartbeat"]["failed"]] == ["model"]
     assert learning["waiting"] == 1

@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Command
+from tests.conftest import Command, Once
 
 ENTITY = "areas/people/jane"
 READS = (("recall", "where does Jane live?"), ("context", "where does Jane live?"), ("list",), ("context",))
 
 
 @pytest.fixture
-def moved(clawmem: Command) -> tuple[str, str]:
+def moved(once: Once, clawmem: Command) -> tuple[str, str]:
     """Jane lived in Paris since the 10th and lives in Rome since the 20th; both were said on their days."""
+    return once(lambda: _move(clawmem))
+
+
+def _move(clawmem: Command) -> tuple[str, str]:
     env = {"CLAWMEM_NOW": "2026-11-22T08:00:00Z"}
     old = clawmem("remember", "Jane lives in Paris.", "-e", ENTITY, "--valid-from", "2026-11-10", "--json", env=env)
     fact_id = old.data["facts"][0]["id"]

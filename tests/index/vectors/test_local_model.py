@@ -19,7 +19,7 @@ from tests.needs import needs_local_model
 @needs_local_model
 def test_every_text_has_a_vector_of_length_one() -> None:
     model = LocalModel(whole=False)
-    for text in ("", "\0", "a\0b", "\ud83d", "한국어 👍", "x" * 1_000, "word " * 600):
+    for text in ("", "\0", "a\0b", "\ud83d", "한국어 👍", "x" * 300, "word " * 600):
         vector = model.embed(text)
         assert len(vector) == NUMBERS
         assert sum(map(mul, vector, vector)) == pytest.approx(1, abs=0.001)

@@ -83,37 +83,36 @@ def test_with_vectors_both_kinds_are_found_also_from_the_past(vault: Vault, claw
     assert then.ran and len(then.scores) == len(facts.scores)
 
 
+@pytest.fixture(scope="module")
+def bare() -> set[str]:
+    """The modules that come with what every command imports."""
+    code = "import typer, json, sqlite3, sys; print(json.dumps([*sys.modules]))"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(process.stdout))
+
+
 @pytest.mark.parametrize("wanted", ["local", "none"])
-@pytest.mark.parametrize("verb", HOT, ids=lambda verb: verb[0])
 def test_without_vectors_nothing_of_the_channel_is_imported(
-    clawmem: Command, vault_root: Path, environment: dict[str, str], verb: list[str], wanted: str
+    clawmem: Command, vault_root: Path, environment: dict[str, str], bare: set[str], wanted: str
 ) -> None:
     clawmem("config", "set", "semantic.model", wanted)
     clawmem("remember", "Jane adopted a puppy.")
     clawmem("recall", "puppy")
-    bare = subprocess.run(
-        [sys.executable, "-c", "import typer, json, sqlite3, sys; print(json.dumps([*sys.modules]))"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    had = set(json.loads(bare.stdout))
-    assert (loaded(vault_root, environment, *verb) - had) & (BEHIND | MODELS) == set()
+    for verb in HOT:
+        assert (loaded(vault_root, environment, *verb) - bare) & (BEHIND | MODELS) == set(), verb
 
 
 @needs_local_model
-@pytest.mark.parametrize("verb", HOT, ids=lambda verb: verb[0])
 @pytest.mark.usefixtures("unrelated_known")
-def test_with_vectors_no_library_is_imported(
-    clawmem: Command, vault: Vault, environment: dict[str, str], verb: list[str]
-) -> None:
+def test_with_vectors_no_library_is_imported(clawmem: Command, vault: Vault, environment: dict[str, str]) -> None:
     clawmem("remember", "Jane adopted a puppy.")
     embed_missing(vault, seconds=120)
     clawmem("recall", "puppy")
-    modules = loaded(vault.root, environment, *verb)
-    assert modules & MODELS == set()
-    # So that the test cannot pass where the channel is not asked at all.
-    assert ("clawmem.index.vectors.channel" in modules) == (verb[0] != "remember")
+    for verb in HOT:
+        modules = loaded(vault.root, environment, *verb)
+        assert modules & MODELS == set(), verb
+        # So that the test cannot pass where the channel is not asked at all.
+        assert ("clawmem.index.vectors.channel" in modules) == (verb[0] != "remember")
 
 
 @needs_local_model

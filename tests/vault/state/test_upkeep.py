@@ -120,6 +120,7 @@ def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyP
     assert pack_repository(vault, 5).done == "packed"
 
 
+@pytest.mark.usefixtures("without_vectors")
 def test_the_heartbeat_says_that_it_waits_and_does_the_rest(vault: Vault, caller: Caller) -> None:
     keep(vault, *(f"Fact number {number}." for number in range(30)))
     _loose(vault, 2000)

@@ -18,6 +18,8 @@ from clawmem.vault.vault import Vault
 from tests.conftest import Command, mcp_answer
 from tests.faces.verbs.test_hook import context, project, say, until_read
 
+pytestmark = pytest.mark.usefixtures("without_vectors")
+
 __all__ = ["project"]
 BOT = {"CLAWMEM_AGENT": "scout"}
 ORDERS = [
@@ -96,8 +98,8 @@ def test_no_field_hands_on_an_order(clawmem: Command, vault_root: Path, road: st
     kept = []
     offered = (
         PLACES
-        if road == "verb"
-        else [items for items in PLACES if items[0] in (TOOLS["session_end"].document or {})["properties"]]
+        if road == "verb"  # both roads end in one act: of the other one a third of the places will do
+        else [items for items in PLACES if items[0] in (TOOLS["session_end"].document or {})["properties"]][::3]
     )
     for number, place in enumerate(offered):
         word = f"zqmark{number}"
@@ -217,8 +219,8 @@ def test_notes_checkpoints_and_scratchpads_hand_on_no_order(clawmem: Command, va
 
 
 def test_a_credential_is_refused_in_each_field(clawmem: Command, vault_root: Path) -> None:
+    clawmem("session", "start", env=BOT)
     for place in PLACES:
-        clawmem("session", "start", env=BOT)
         value = document(SCHEMA, place, f"The token is {SECRET}")
         assert clawmem("session", "end", "--from", "-", given=json.dumps(value), env=BOT).code != 0, place
     assert not holds(vault_root, SECRET)
