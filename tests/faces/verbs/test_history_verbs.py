@@ -261,6 +261,26 @@ def test_new_words_of_edit_replace_the_fact(clawmem: Command) -> None:
     assert (refused.code, "either new words or options" in refused.err) == (2, True)
 
 
+def test_new_words_of_edit_keep_where_the_fact_comes_from_and_since_when_it_holds(clawmem: Command) -> None:
+    origin = ("--source", "web:acme.example", "--evidence", "Jnae moved to Oslo.", "--confidence", "0.7")
+    of_jane = ("--subject", "Jane", "--predicate", "lives_in", "--object", "Oslo", "--tag", "home")
+    since = ("--valid-from", "2024-03-01", "--reason", "She found work.")
+    wrong = clawmem("remember", "Jnae lives in Oslo.", *origin, *of_jane, *since, "--json").data["facts"][0]
+    clawmem("remember", "Ann sings.")
+    for wrong_words, words in (("Jnae lives", "Jane lives in Oslo."), ("Ann sings", "Ann signs.")):
+        assert clawmem("edit", wrong_words, words).code == 0
+    right = next(fact for fact in clawmem("list", "--json").data["facts"] if fact["fact"] == "Jane lives in Oslo.")
+    new = {"id", "fact", "links", "tier"}
+    assert {key: value for key, value in right.items() if key not in new} == {
+        key: value for key, value in wrong.items() if key not in new
+    }
+    for day in ("2024-06-01", "2025-01-01", "today"):
+        then = clawmem("list", "--as-of", day).out
+        assert "Jane lives in Oslo." in then and "Ann signs." in then
+        assert "Jnae" not in then and "sings" not in then
+    assert "Jane" not in clawmem("list", "--as-of", "2024-02-01").out
+
+
 def test_the_reason_has_one_name(clawmem: Command) -> None:
     for option in ("--why", "--reason"):
         assert clawmem("decision", "add", f"Use {option}.", option, "It is short.").code == 0
