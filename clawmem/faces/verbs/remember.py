@@ -121,7 +121,7 @@ def remember(
     if batch.failed is None:
         stored = sum(fact.outcome == "added" for fact in batch.facts)
         of_all = "" if stored == len(drafts) else f"{stored:,} of "
-        talk = [f"stored {of_all}{counted(len(drafts), 'fact')}"] if len(drafts) > 1 else ()
+        talk = [f"stored {of_all}{counted(len(drafts), 'fact')}"] if len(drafts) > 1 and text else ()
         return Answer(data, outcome_lines(*changed), (*batch.notices, *new), talk=talk)
     count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
     stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"

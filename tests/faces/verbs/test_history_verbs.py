@@ -230,6 +230,24 @@ def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Comman
     assert "No fact has the id" in clawmem("show", "fact_00ff00ff").err
 
 
+def test_a_weekday_is_that_day_alone_and_since_it_is_since(clawmem: Command) -> None:
+    for day in (22, 23, 25):  # 23 November 2026 is a Monday
+        clawmem("remember", f"Said on {day}.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
+    wednesday, monday = ({"CLAWMEM_NOW": f"2026-11-{day}T20:00:00Z"} for day in (25, 23))
+    first, *rest = clawmem("diff", "monday", env=wednesday).out.splitlines()
+    assert first == "On 2026-11-23; `clawmem diff --since 2026-11-23` shows all since."
+    assert "Said on 23." in (shown := "\n".join(rest)) and "25." not in shown and "22." not in shown
+    for words in (("since monday",), ("since", "monday"), ("Since Monday",), ("--since", "monday")):
+        shown = clawmem("diff", *words, env=wednesday).out
+        assert "Said on 23." in shown and "Said on 25." in shown and "22." not in shown, words
+    logged = clawmem("log", "since monday", env=wednesday).out
+    assert "Said on 23." in logged and "Said on 25." in logged and "22." not in logged
+    for words in ("monday", "Monday", "on monday"):
+        assert clawmem("diff", words, env=monday).out.startswith("On 2026-11-23.\n"), words
+        logged = clawmem("log", words, env=monday)
+        assert "note: changes of 2026-11-23\n" in logged.err and "Said on 23." in logged.out
+
+
 def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
     for day in (10, 17, 20):
         clawmem("remember", f"Fact of the {day}th.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
