@@ -108,7 +108,8 @@ def undo(
     depend on the change."""
     target = None if target == "last" else target
     if target and len(target) < _SHORTEST_ID and target.isdigit():
-        hint = f"Each `clawmem undo` goes one step back: type it {target} times."
+        times = f": type it {target} times" if int(target) > 1 else ""
+        hint = f"Each `clawmem undo` goes one step back{times}."
         raise InvalidInput(f"'{target}' is too short for a commit or a fact.", hint)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     try:
