@@ -51,6 +51,8 @@ def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Map
     bare = [word for word in words[1:] if not word.startswith("-")]
     named = not bare or any(map(_is_id, bare)) or _is_plural(bare[0]) or _names(words, "fact or entity", " ".join(bare))
     meant = "recall" if meant == "show" and not named else meant
+    if meant == "list" and bare and not _is_plural(bare[0]) and _names(words, "entity", " ".join(bare)):
+        meant = "list --entity"
     with suppress(IndexError):
         start = split(meant.format(*map(quote, bare), words=quote(" ".join([words[0], *bare]))))
         lines = [start] if "{" in meant else [[*start, *rest] for rest in (words[1:], bare, [" ".join(bare)])]

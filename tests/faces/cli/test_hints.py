@@ -130,7 +130,8 @@ def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: 
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ("ls -la", "list"), ("rm -rf fact_1a2b", "retract fact_1a2b"), ("grep -i tea", "recall tea"),
+        ("ls -la", "list"), ("ls -l atlas", "list --entity atlas"), ("rm -rf fact_1a2b", "retract fact_1a2b"),
+        ("grep -i tea", "recall tea"),
         ("grep -n tea", "recall tea"), ("grep -r jane tea", "recall 'jane tea'"), ("tasks --open", "task list"),
         ("head -n 5", "list -n 5"), ("tail -5", "log --limit 5"), ("cat -n atlas", "show atlas"),
         ("cat atlas notes", "recall 'atlas notes'"), ("get facts -o json", "list --json"), ("count facts", "status"),

@@ -242,10 +242,10 @@ def test_a_weekday_is_that_day_alone_and_since_it_is_since(clawmem: Command) -> 
         assert "Said on 23." in shown and "Said on 25." in shown and "22." not in shown, words
     logged = clawmem("log", "since monday", env=wednesday).out
     assert "Said on 23." in logged and "Said on 25." in logged and "22." not in logged
-    for words in ("monday", "Monday", "on monday"):
-        assert clawmem("diff", words, env=monday).out.startswith("On 2026-11-23.\n"), words
-        logged = clawmem("log", words, env=monday)
-        assert "note: changes of 2026-11-23\n" in logged.err and "Said on 23." in logged.out
+    for day_name in ("monday", "Monday", "on monday"):
+        assert clawmem("diff", day_name, env=monday).out.startswith("On 2026-11-23.\n"), day_name
+        that_day = clawmem("log", day_name, env=monday)
+        assert "note: changes of 2026-11-23\n" in that_day.err and "Said on 23." in that_day.out
 
 
 def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
