@@ -16,6 +16,7 @@ from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.records.access import (
+    ACCESS_HINT,
     GRANTS_PATH,
     PREFIX,
     AccessMark,
@@ -67,7 +68,7 @@ def known_access(vault: Vault) -> AccessRules:
     """Return the policy and the grants. Raise NotFound where the vault has no policy."""
     rules = read_access(vault)
     if rules is None:
-        raise NotFound(f"This memory has no {ACCESS}: everybody may see everything.", "docs/access.md shows one.")
+        raise NotFound(f"This memory has no {ACCESS}: everybody may see everything.", ACCESS_HINT)
     return rules
 
 

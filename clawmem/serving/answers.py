@@ -18,6 +18,7 @@ from clawmem.serving.recall.result import FACTS
 from clawmem.vault.vault import Vault
 
 _MOST_HIDDEN = 20
+_MOST_NAMED = 5
 
 
 def statements_answering(vault: Vault, question: str, caller: Caller, limit: int) -> tuple[str, ...]:
@@ -69,7 +70,9 @@ def unknown_names(
         if new:
             notices += [f"'{names[0]}' is a new {kind}, beside '{near}'; `clawmem undo` takes it back"] if near else []
         else:
-            others = sorted(known[kind])[:5]
-            which = f"Did you mean '{near}'?" if near else f"Known are {', '.join(others)}." if others else ""
+            others = sorted(known[kind])
+            more = f" and {len(others) - _MOST_NAMED} more" if len(others) > _MOST_NAMED else ""
+            these = f"Known are {', '.join(others[:_MOST_NAMED])}{more}." if others else ""
+            which = f"Did you mean '{near}'?" if near else these
             notices.append(f"No fact has the {kind} '{names[0]}'. {which}".strip())
     return notices

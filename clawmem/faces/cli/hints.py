@@ -6,19 +6,21 @@ It is imported only after a mistake. A command that it names can be read, and wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from shlex import join, quote, split
 from typing import Any
 
-from clawmem.errors import ClawmemError
-from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at
+from clawmem.errors import ClawmemError, InvalidInput
+from clawmem.faces.cli.plain import in_current_words, plain_call, verb_at, whole
+from clawmem.faces.parts.command import Command, all_parameters
 from clawmem.faces.parts.words import LISTED_BY
-from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, SECOND_NAMES, VERBS
+from clawmem.faces.verbs.table import INSTEAD, OTHER_NAMES, OTHER_OPTIONS, SECOND_NAMES, VERBS, load
 from clawmem.model.facts.draft import LINKED_BY_HAND
 from clawmem.model.facts.fact import FACT_PREFIX, PROPOSAL_PREFIX
+from clawmem.model.language.dates import parse_start
 from clawmem.model.language.text import near_name
 from clawmem.runtime import runtime_of
 
@@ -35,7 +37,8 @@ _MORE = {
 def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Mapping[str, str]) -> str:
     """Return the message for an unknown command, the first of some words, with what it may have meant: by
     `other_names`, else by spelling; with the other words, where that can be read."""
-    meant = other_names.get(words[0].lower()) or near_name(words[0], known)
+    name = words[0].lower()
+    meant = other_names.get(name) or (None if name in INSTEAD else near_name(name, known))
     message = f"No such command {words[0]!r}."
     if words[1:2] == ["about"]:
         words, meant = words[1:], "show"
@@ -45,11 +48,17 @@ def unknown_command(words: Sequence[str], known: Iterable[str], other_names: Map
         words = words[:1]  # what follows is no harness
     if not meant:
         return message
+    bare = [word for word in words[1:] if not word.startswith("-")]
+    named = not bare or any(map(_is_id, bare)) or _is_plural(bare[0]) or _names(words, "fact or entity", " ".join(bare))
+    meant = "recall" if meant == "show" and not named else meant
+    if meant == "list" and bare and not _is_plural(bare[0]) and _names(words, "entity", " ".join(bare)):
+        meant = "list --entity"
     with suppress(IndexError):
-        rest = [*map(quote, words[1:])]
-        line = meant.format(*rest) if "{" in meant else " ".join([meant, *rest])
-        if rest and plain_call(split(line)):
-            return f"{message} Did you mean `clawmem {line}`?"
+        start = split(meant.format(*map(quote, bare), words=quote(" ".join([words[0], *bare]))))
+        lines = [start] if "{" in meant else [[*start, *rest] for rest in (words[1:], bare, [" ".join(bare)])]
+        line = next(filter(None, map(_fitted, lines)), None)
+        if words[1:] and line:
+            return f"{message} Did you mean `clawmem {join(line)}`?"
     return f"{message} Did you mean {meant.partition(' {')[0]!r}?"
 
 
@@ -65,7 +74,8 @@ def message_and_hint(arguments: Sequence[str], problem: Any) -> tuple[str, str]:
         meant = _after_its_verb(arguments)
     hint = " ".join((*meant, f"See `{path} --help`."))
     if kind == "NoSuchOption" and not problem.option_name.startswith("--"):
-        hint += "" if "`" in message else " Put a text that begins with a dash after `--`."
+        is_text = any(" " in word for word in arguments if word.startswith(problem.option_name))
+        hint += " Put a text that begins with a dash after `--`." if is_text and "`" not in message else ""
         message = message if problem.option_name.strip("- ") else "A text that begins with a dash is read as an option."
     return message, hint
 
@@ -98,11 +108,14 @@ def _what_fits(arguments: Sequence[str], problem: Any, context: Any) -> list[str
         commands = f"Its commands are {', '.join(known)}."
         verb = context.command_path.split()[1:]
         rest = arguments[verb_at(arguments) + len(verb) :]
+        if instead := INSTEAD.get(" ".join([*verb, *rest[:1]])):
+            return [instead]
         word = SECOND_NAMES.get(rest[0].lower(), "") if rest else ""
         line = [*verb, word, *rest[1:]] if word in known else [*verb, "add", *rest]
         is_meant = (word in known or " " in "".join(rest[:1])) and plain_call(line)
         return [f"Did you mean `clawmem {join(line)}`?" if is_meant else commands]
-    return [more for words, more in _MORE.items() if words in problem.message]
+    instead = INSTEAD.get("".join(arguments[verb_at(arguments) :][:1]).lower())
+    return [instead] if instead else [more for words, more in _MORE.items() if words in problem.message]
 
 
 def _after_its_verb(arguments: Sequence[str]) -> list[str]:
@@ -125,11 +138,13 @@ def _quoted(arguments: Sequence[str], message: str, context: Any) -> list[str]:
     arguments = in_current_words(arguments)
     start = verb_at(arguments) + len(context.command_path.split()) - 1
     words = list(takewhile(lambda word: not word.startswith("-"), arguments[start:]))
-    if context.command.name == "list" and words and (meant := OTHER_NAMES.get(words[0], "")).endswith("list"):
-        return [f"Did you mean `clawmem {meant}`?"]
+    before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]
+    if context.command.name == "list" and words and _is_plural(words[0]):
+        return [f"Did you mean `clawmem {OTHER_NAMES[words[0]]}`?"]
+    if context.command_path == "clawmem list" and _names(arguments, "entity", name := " ".join(words)):
+        return [f"Did you mean `{join([*before, '--entity', name, *after])}`?"]
     if not places or len(words) <= len(places):
         return []
-    before, after = ["clawmem", *arguments[:start]], arguments[start + len(words) :]
     if context.command.name == "link" and words[1] in LINKED_BY_HAND:
         line = ["clawmem", *arguments[:start], words[0], words[2], "--type", words[1]]
         return [f"The type is an option: `{join(line)}`."]
@@ -188,20 +203,54 @@ def _unknown_option(arguments: Sequence[str], problem: Any) -> str:
     known = [flag for param in problem.ctx.command.params for flag in param.opts] if problem.ctx else []
     by_word = {flag.lstrip("-"): flag for flag in known}
     near = by_word.get(near_name(name.lstrip("-"), by_word) or "")
-    meant = [text.strip() for text in OTHER_OPTIONS[name].split("|")] if name in OTHER_OPTIONS else []
-    meant += [f"--limit {name[1:]}"] if name[1:].isdigit() else []
-    meant += [near, f"{near} {{0}}"] if near else []
-    meant = [text for text in meant if all(flag in known for flag in text.split() if flag.startswith("-"))]
+    meant = [*_options_for(name, known), *([near, f"{near} {{0}}"] if near else [])]
     for text in meant:
-        if line := _with_option(in_current_words(arguments), name, text):
+        line = _of_plural(_with_option(in_current_words(arguments), name, text))
+        if line and plain_call(line):
             return f"{message} Did you mean `clawmem {join(line)}`?"
+    verb = problem.ctx.command_path.split()[1:] if problem.ctx else []
+    if instead := INSTEAD.get(" ".join([*verb, name])):
+        return f"{message} {instead}"
     first = next((text.split()[0] for text in meant if text), "")
     return message + (f" Did you mean {first!r}?" if first.startswith("-") else "")
 
 
+def _options_for(name: str, known: Collection[str]) -> list[str]:
+    """What an option of other programs may stand for, as far as its flags are known."""
+    texts = [text.strip() for text in OTHER_OPTIONS[name].split("|")] if name in OTHER_OPTIONS else []
+    texts += [f"--limit {name[1:]}"] if name[1:].isdigit() else []
+    return [text for text in texts if all(flag in known for flag in text.split() if flag.startswith("-"))]
+
+
+def _fitted(words: Sequence[str]) -> list[str]:
+    """A command line whose options that its verb lacks are translated or left out; empty where it cannot be read."""
+    if plain_call(line := [*_of_plural(words)]):
+        return line
+    line = [*_of_plural(whole(words))]
+    found = load(line[0]) if line[0] in VERBS else {}
+    command = found if isinstance(found, Command) else found.get("".join(line[1:2]))
+    known = [flag for parameter in all_parameters(command) for flag in parameter.flags] if command else []
+    for name in [word.partition("=")[0] for word in line if word.startswith("-") and word != "-"]:
+        if name not in known:
+            line = next(filter(None, (_with_option(line, name, text) for text in (*_options_for(name, known), ""))))
+    return line if plain_call(line) else []
+
+
+def _is_plural(word: str) -> bool:
+    return word in OTHER_NAMES and word.endswith(("s", "people"))
+
+
+def _of_plural(line: Sequence[str]) -> Sequence[str]:
+    """The command line that lists what a word behind `list`, `show` or `status` names, such as tasks."""
+    verb, word = [*line[:2], "", ""][:2]
+    if not _is_plural(word) or verb not in ("list", "show", "status"):
+        return line
+    return [*(split(OTHER_NAMES[word]) if verb != "status" else [verb]), *line[2:]]
+
+
 def _with_option(arguments: Sequence[str], name: str, text: str) -> list[str]:
-    """A command line with other words in place of an option and of its value, if they contain that; empty where the
-    line cannot be read."""
+    """A command line with other words in place of an option and of its value, if they contain that; empty where that
+    is missing, or is no day for an option that takes one."""
     for place, word in enumerate(arguments):
         flag, joined, value = word.partition("=")
         if flag == name:
@@ -209,6 +258,16 @@ def _with_option(arguments: Sequence[str], name: str, text: str) -> list[str]:
             rest = arguments[place + 1 :]
             if takes and not joined:
                 value, rest = next(iter(rest), ""), rest[1:]
-            line = [*arguments[:place], *split(text.format(quote(value)) if takes else text), *rest]
-            return line if plain_call(line) else []
+            if takes and not (value and _fits(arguments, text.split()[0], value)):
+                return []
+            return [*arguments[:place], *split(text.format(quote(value)) if takes else text), *rest]
     return []
+
+
+def _fits(arguments: Sequence[str], flag: str, value: str) -> bool:
+    """Whether a value can be that of an option: a day, where the option takes one."""
+    if flag not in ("--since", "--until", "--valid-from", "--valid-to"):
+        return True
+    with suppress(InvalidInput):
+        return bool(parse_start(value, runtime_of(arguments).now()))
+    return False

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.errors import InvalidInput
+from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Call
 from clawmem.index.search.channels import FactFilter
 from clawmem.model.facts.reach import (
@@ -20,7 +20,7 @@ from clawmem.model.facts.reach import (
 from clawmem.model.language.dates import day_of, parse_end, parse_start, parse_state
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.caller import Caller
-from clawmem.model.records.entity import visible_owners
+from clawmem.model.records.entity import slug, visible_owners
 from clawmem.vault.vault import Vault
 from clawmem.vault.work_tree import may_be_edited
 
@@ -101,6 +101,27 @@ def reach_of(call: Call, workflow: str | None, scope: str | None, project: str |
     where = None if scope in (FRAMEWORK, ORGANISATION, TEAM) and project is None else runtime.project(project)
     check_scope(scope, named, where, (*SCOPES, EVERY_SCOPE))
     return Reach(named, where, scope or PROJECT, joined=runtime.joined_projects(where))
+
+
+def entity_or_page(
+    call: Call, vault: Vault, entity: str | None, project: str | None, reach: Reach | None
+) -> str | None:
+    """The entity that is asked for, else the page of a project that a person names and no fact has.
+
+    Raises NotFound where there is no such page. A repository, and the project of the environment, may have nothing
+    yet."""
+    name, caller = (project or "").removeprefix("projects/"), call.runtime.caller()
+    if not name or "/" in name or reach is None or caller.agent or reach.project == call.runtime.project():
+        return entity
+    from clawmem.memory.entities.places import find_readable_entity  # few calls name a project
+    from clawmem.serving.answers import unknown_names
+
+    unknown = unknown_names(vault, caller, reach)
+    try:
+        return entity or find_readable_entity(vault, f"projects/{slug(name)}", caller) if unknown else entity
+    except NotFound:
+        hint = unknown[0].partition(f"'{reach.project}'. ")[2] or "`clawmem list` lists all facts."
+        raise NotFound(f"No fact and no entity has the project '{reach.project}'.", hint) from None
 
 
 class PointInTime(NamedTuple):

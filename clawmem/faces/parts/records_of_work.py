@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, reach_of
+from clawmem.faces.parts.filters import entity_or_page, filter_of, reach_of
 from clawmem.faces.parts.parameters import (
     FACT,
     LIMIT,
@@ -94,13 +94,15 @@ def list_command(category: str, plural: str) -> Command:
     ) -> Answer:
         vault, caller = call.runtime.vault(), call.runtime.caller()
         reach = reach_of(call, workflow, scope, project)
-        wanted = filter_of(vault, caller, entity, category, tag, since=since, until=until, reach=reach)
+        place = entity_or_page(call, vault, entity, project, reach)
+        wanted = filter_of(vault, caller, place, category, tag, since=since, until=until, reach=reach)
         listed = list_facts(vault, caller, wanted, limit)
         facts = [placed for placed, _ in listed.facts]
         nothing = f"There are no {plural}{' here' if listed.hidden else ''}."
         talk = [*([] if facts else [nothing]), *listed.scope_talk()]
         data = {"facts": [record_data(placed.fact, placed.entity) for placed in facts], "total": listed.total}
-        unknown = unknown_names(vault, caller, reach if project else None, tag=None if facts else tag)
+        named = reach if project and place == entity else None
+        unknown = unknown_names(vault, caller, named, tag=None if facts else tag)
         lines = [fact_line(placed.fact, placed.entity) for placed in facts]
         return Answer(data, lines, (*listed.notices, *unknown), talk=talk)
 

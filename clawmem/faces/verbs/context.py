@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.filters import entity_or_page, filter_of, mark_session, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -54,8 +54,9 @@ def context(
     here = point_in_time(call, at)
     caller, vault = here.caller, here.vault
     asked = question.strip() if question else None
-    wanted = filter_of(vault, caller, entity, as_of=as_of, since=since, until=until)
     reach = reach_of(call, workflow, scope, project)
+    place = entity_or_page(call, vault, entity, project, reach)
+    wanted = filter_of(vault, caller, place, as_of=as_of, since=since, until=until)
     most = budget or vault.settings.whole("context.budget")
     days = (wanted.since, wanted.until)
     result = act(vault, caller, most, asked, wanted.entity, wanted.as_of, evidence, reach, *days)

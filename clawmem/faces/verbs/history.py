@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from shlex import quote
@@ -29,6 +30,7 @@ _ASKS = "--agent is who asks; `clawmem log --by NAME` shows the changes of one"
 _SHOWN = 20
 _SEARCHED = 1000
 _SHORTEST_ID = 4
+_SINCE = re.compile(r"(?:since|from) (.+)", re.IGNORECASE)
 
 
 def log(
@@ -54,6 +56,8 @@ def log(
 ) -> Answer:
     """The newest entries come first; with --json the oldest. The history of an entity includes its former paths."""
     caller, vault = call.runtime.caller(), call.runtime.vault()
+    if about and not since and (start := _SINCE.fullmatch(about)):
+        about, since = None, start[1]
     asks = [_ASKS] if call.runtime.names_agent and author is None else []
     bounds = LogBounds(
         limit or _SHOWN,
@@ -69,6 +73,7 @@ def log(
         if days is None:
             raise
         result = log_acts.log(vault, None, caller, bounds._replace(since=start_of(days[0]), until=end_of(days[1])))
+        asks.append(f"changes of {_days(*days)}")
     notices = list(result.notices)
     if result.truncated:
         notices.append(f"{OLDER}; use --limit {bounds.limit * 10} to show more")
@@ -103,7 +108,8 @@ def undo(
     depend on the change."""
     target = None if target == "last" else target
     if target and len(target) < _SHORTEST_ID and target.isdigit():
-        hint = f"Each `clawmem undo` goes one step back: type it {target} times."
+        times = f": type it {target} times" if int(target) > 1 else ""
+        hint = f"Each `clawmem undo` goes one step back{times}."
         raise InvalidInput(f"'{target}' is too short for a commit or a fact.", hint)
     vault, caller = call.runtime.vault(), call.runtime.caller()
     try:
@@ -158,15 +164,24 @@ def diff(
     """The answer describes in sentences what was learned, corrected and forgotten. A date means the last commit at or
     before it; a day, month or year means its end. One day, week or month alone means what changed in it."""
     caller = call.runtime.caller()
+    if not since and (start_day := _SINCE.fullmatch(" ".join(filter(None, (older, newer))))):
+        since, older, newer = start_day[1], None, None
     before = _day_before(parse_start(since, caller.now)) if since else None
     first, last = _one("FROM", _one("FROM", older, start), before), _one("TO", newer, end)
-    days = parse_period(older, caller.now) if older and not last else None
+    days, only = parse_period(older, caller.now) if older and not last else None, list[str]()
     if days is not None:
         first = _day_before(days[0])
-        last = days[1] if days[1] < stamp(caller.now)[:10] else None
+        today = stamp(caller.now)[:10]
+        last = days[1] if days[1] < today else None
+        if last or (days[0] == today and older != "today"):
+            only = [f"On {_days(*days)}{f'; `clawmem diff --since {days[0]}` shows all since' if last else ''}."]
     comparison = comparing.compare(call.runtime.vault(), caller, first, last)
     asks = [_ASKS] if call.runtime.names_agent else []
-    return Answer(_data(comparison), _lines(comparison), comparison.notices, talk=asks)
+    return Answer(_data(comparison), [*only, *_lines(comparison)], comparison.notices, talk=asks)
+
+
+def _days(first: str, last: str) -> str:
+    return first if first == last else f"{first} to {last}"
 
 
 def _day_before(moment: str) -> str:

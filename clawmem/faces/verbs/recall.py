@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from clawmem.errors import DONE, PARTIAL, InvalidInput
 from clawmem.extension import ask
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, filter_of, mark_session, point_in_time, reach_of
+from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, mark_session, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -131,7 +131,8 @@ def recall(
         raise InvalidInput("The question is empty.", example)
     here = point_in_time(call, at)
     reach = reach_of(call, workflow, scope, project)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, include_superseded, since, until, reach)
+    place = entity_or_page(call, here.vault, entity, project, reach)
+    wanted = filter_of(here.vault, here.caller, place, category, tag, as_of, include_superseded, since, until, reach)
     most = limit or here.vault.settings.whole("defaults.limit")
     narrowed = [name for name, value in (("entity", entity), ("category", category), ("tag", tag)) if value]
     places = _places(where, of_facts=bool(narrowed or as_of))
@@ -142,7 +143,7 @@ def recall(
 
     beside = ask("hub", "beside")(here, asked, most, [hit.fact.id for hit in result.found], as_of) if org else None
     unfound = () if result.found else (category, tag)
-    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
+    unknown = unknown_names(here.vault, here.caller, reach if project and place == entity else None, *unfound)
     hidden = hidden_notices(here.vault, asked, here.caller, wanted) if reach and FACTS in places else []
     notices = [*here.notices, *result.notices, *unknown, *hidden, *(beside.notices() if beside else ())]
     also = {"organisation": beside.data()} if beside else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any
@@ -29,10 +30,15 @@ from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach, canonical_project
 from clawmem.model.language.text import counted
 
+_BULLET = re.compile(r"^[-*•]\s+")
+_SENTENCE_END = re.compile(r"""[.!?…。！？]["'”’»)]*$""")
+
 
 def remember(
     call: Call,
-    text: Annotated[str | None, Parameter("The fact in one sentence, or - for stdin.", stdin=True)],
+    text: Annotated[
+        str | None, Parameter("The fact in one sentence, or - for stdin; of several lines, each is one.", stdin=True)
+    ],
     entity: Annotated[
         str | None,
         Parameter("The entity of the fact, such as areas/people/jane.", ("--entity", "-e"), completes="entity"),
@@ -71,7 +77,8 @@ def remember(
         str | None, Parameter("Many facts, one JSON object per line: a file or -.", ("--jsonl",), completes="file")
     ],
 ) -> Answer:
-    """A fact that is already known is reinforced instead of repeated. Each fact is one commit. In `Since [[premise]],
+    """A fact that is already known is reinforced instead of repeated. Each fact is one commit. A line that does not end
+    a sentence goes on in the next one, if that begins in lower case. In `Since [[premise]],
     ...`, the bracket names a fact by its id or words, and the new fact rests on it; so after `because`, `given`, `as`.
     `--jsonl` names the input here; for the answer as records, write it before the verb: clawmem --jsonl remember."""
     argument = dict(locals())
@@ -88,9 +95,9 @@ def remember(
         if text is None:
             raise InvalidInput("The fact is missing.", "Example: clawmem remember 'Jane prefers tea.'")
         check_is_text(text, "remember")
-        record = {"fact": text, **{name: value for name, value in argument.items() if value is not None}}
+        record = {name: value for name, value in argument.items() if value is not None}
         record |= {"details": {"because": reason}} if reason else {}
-        drafts = [draft_from_record(record, caller.now)]
+        drafts = [draft_from_record({"fact": statement, **record}, caller.now) for statement in _statements(text)]
     new: Sequence[str] = ()
     if project is not None:
         from clawmem.serving.answers import unknown_names  # few facts name a project
@@ -112,10 +119,24 @@ def remember(
             for conflict in batch.conflicts
         ]
     if batch.failed is None:
-        return Answer(data, outcome_lines(*changed), (*batch.notices, *new))
+        stored = sum(fact.outcome == "added" for fact in batch.facts)
+        of_all = "" if stored == len(drafts) else f"{stored:,} of "
+        talk = [f"stored {of_all}{counted(len(drafts), 'fact')}"] if len(drafts) > 1 and text else ()
+        return Answer(data, outcome_lines(*changed), (*batch.notices, *new), talk=talk)
     count = f"{len(batch.facts)} of {counted(len(drafts), 'fact')}"
     stopped = f"stopped after {count}: {batch.failed.message} {batch.failed.hint}"
     return Answer(data, outcome_lines(*changed), [*batch.notices, stopped], PARTIAL)
+
+
+def _statements(text: str) -> list[str]:
+    """The facts of a text: each line is one, without its bullet, unless it goes on in the next."""
+    found: list[str] = []
+    for line in filter(None, map(str.strip, text.split("\n"))):
+        if found and line[0].islower() and not _SENTENCE_END.search(found[-1]):
+            found[-1] += f" {line}"
+        else:
+            found.append(_BULLET.sub("", line))
+    return found or [text]
 
 
 def _scope(call: Call, record: dict[str, Any]) -> dict[str, Any]:

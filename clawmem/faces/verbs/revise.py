@@ -107,9 +107,10 @@ def edit(
     valid_to: Annotated[str | None, VALID_TO],
     reason: Annotated[str | None, REASON._replace(help="Why it is so; or, with new words, why they replace the old.")],
 ) -> Answer:
-    """New words replace the fact as `supersede` does: the former words remain in the vault, marked. Without words and
-    options, the fact opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged,
-    pinned, ended or explained. Each is one commit, which `undo` reverts."""
+    """New words correct the fact: its source, evidence, dates and reason stay, and the former words remain in the
+    vault, marked as never true. `supersede` is for what changed in the world. Without words and options, the fact
+    opens in `$VISUAL` or `$EDITOR`. With options, the words stay, and the fact is moved, tagged, pinned, ended or
+    explained. Each is one commit, which `undo` reverts."""
     from clawmem.serving.browse import peek
 
     vault, caller = call.runtime.vault(), call.runtime.caller()
@@ -128,7 +129,8 @@ def edit(
         raise InvalidInput("What to change is missing.", f"Example: {_EDITS[1]}. At a terminal, an editor opens.")
     if words in ("", placed.fact.fact):
         return Answer({"facts": [], "outcome": [], "commit": None}, ["nothing changed; no commit was made"])
-    return revised(acts.supersede(vault, placed.fact.id, draft_from_record({"fact": words}, caller.now), caller, why))
+    draft, by_person = draft_from_record({"fact": words}, caller.now), caller.agent is None
+    return revised(acts.supersede(vault, placed.fact.id, draft, caller, why, corrects=by_person))
 
 
 _EDITS = ("clawmem edit fact_1a2b --entity projects/atlas --pin", "clawmem edit fact_1a2b 'Jane lives in Bergen.'")

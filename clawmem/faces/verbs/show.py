@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from clawmem.errors import AmbiguousId, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
-from clawmem.faces.parts.filters import PointInTime, filter_of, point_in_time, reach_of
+from clawmem.faces.parts.filters import PointInTime, entity_or_page, filter_of, point_in_time, reach_of
 from clawmem.faces.parts.parameters import (
     AS_OF,
     AT,
@@ -227,7 +227,8 @@ def list_(
     here = point_in_time(call, at)
     replaced = include_superseded or status in STATUSES[1:3]
     reach = reach_of(call, workflow, scope, project)
-    wanted = filter_of(here.vault, here.caller, entity, category, tag, as_of, replaced, since, until, reach)
+    place = entity_or_page(call, here.vault, entity, project, reach)
+    wanted = filter_of(here.vault, here.caller, place, category, tag, as_of, replaced, since, until, reach)
     if stale:
         if tier or status or at or as_of or include_superseded:
             raise InvalidInput("--stale takes no tier, status or time.", "It lists current facts.")
@@ -255,7 +256,7 @@ def list_(
     )
     talk = [*_talk(listed.total, len(lines), "No fact matches."), *rest, *listed.scope_talk()]
     unfound = (None, None) if lines else (category, tag)
-    unknown = unknown_names(here.vault, here.caller, reach if project else None, *unfound)
+    unknown = unknown_names(here.vault, here.caller, reach if project and place == entity else None, *unfound)
     return Answer(data, lines, (*here.notices, *listed.notices, *unknown), talk=talk)
 
 

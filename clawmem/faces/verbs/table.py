@@ -138,23 +138,29 @@ OTHER_WORDS = {
 """Two words that stand for a verb's own."""
 
 OTHER_NAMES = {
-    "alias": "entity alias", "amend": "edit", "ask": "recall", "cat": "show", "change": "supersede", "chat": "recall",
-    "check": "doctor", "clone": "sync", "conflicts": "review list", "correct": "edit", "create": "init",
-    "decisions": "decision list", "delete": "retract", "disable": "setup --remove", "end": "edit {0} --valid-to {2}",
-    "events": "recall --in events", "facts": "list", "find": "recall", "get": "show", "grep": "recall",
-    "history": "log", "info": "status", "join": "entity merge", "lessons": "lesson list", "ls": "list",
-    "move": "edit {0} --entity {1}", "mv": "edit {0} --entity {1}", "new": "remember", "nickname": "entity alias",
+    "\\dt": "list", "alias": "entity alias", "amend": "edit", "ask": "recall", "cat": "show", "change": "supersede",
+    "chat": "recall", "check": "doctor", "clone": "sync", "conflicts": "review list", "correct": "edit",
+    "count": "status", "create": "init", "decisions": "decision list", "delete": "retract", "describe": "show",
+    "disable": "setup --remove", "end": "edit {0} --valid-to {2}", "events": "recall --in events", "facts": "list",
+    "find": "recall", "finde": "recall", "frage": "recall", "get": "show", "grep": "recall", "head": "list",
+    "history": "log", "how": "recall {words}", "info": "status", "join": "entity merge", "lessons": "lesson list",
+    "ls": "list", "lösche": "retract", "merke": "remember", "move": "edit {0} --entity {1}",
+    "mv": "edit {0} --entity {1}", "new": "remember", "nickname": "entity alias",
     "notes": "recall '' --in notes --since 'last week'", "off": "setup --remove", "open": "show",
     "pause": "setup --remove", "people": "entity list", "person": "show", "pin": "edit {0} --pin", "project": "show",
     "projects": "entity list", "prompt": "context", "pull": "sync", "push": "sync", "query": "recall", "redo": "undo",
     "remind": "remember {1} --valid-from {0} --valid-to {0}", "remove": "retract", "rename": "entity rename",
     "revert": "undo", "rm": "retract", "save": "remember", "schedule": "cron", "settings": "config", "stats": "status",
-    "stop": "setup --remove", "store": "remember", "tag": "edit {0} --tag {1}", "tasks": "task list",
-    "today": "log today", "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede",
-    "verify": "doctor", "version": "--version", "who": "why", "yesterday": "log yesterday",
+    "stop": "setup --remove", "store": "remember", "suche": "recall", "tag": "edit {0} --tag {1}",
+    "tags": "list --jsonl --fields tags", "tail": "log", "tasks": "task list", "today": "log today",
+    "unforget": "undo {2}", "unpin": "edit {0} --unpin", "update": "supersede", "vergiss": "forget", "verify": "doctor",
+    "version": "--version", "wann": "recall {words}", "was": "recall {words}", "wer": "recall {words}",
+    "what": "recall {words}", "when": "recall {words}", "where": "recall {words}", "which": "recall {words}",
+    "who": "recall {words}", "whose": "recall {words}", "wo": "recall {words}", "yesterday": "log yesterday",
+    "zeige": "show",
 }  # fmt: skip
 """Words that other programs use for a verb; the message for an unknown verb names what does it. The words behind it
-take the places `{0}` and `{1}`, or follow."""
+take the places `{0}` and `{1}`, or follow; `{words}` are all of them."""
 
 SECOND_NAMES = {
     "complete": "close", "create": "add", "done": "close", "finish": "close", "get": "show", "ls": "list",
@@ -165,19 +171,41 @@ SECOND_NAMES = {
 OTHER_OPTIONS = {
     "--about": "--entity {0}", "--because": "--reason {0} | --why {0}", "--count": "--limit {0}",
     "--due": "--valid-to {0}", "--end": "--until {0} | --valid-to {0}", "--events": "--in events",
-    "--expires": "--valid-to {0}", "--facts": "--in facts", "--format": "--json",
+    "--expires": "--valid-to {0}", "--facts": "--in facts", "--format": "--json {0:.0}",
     "--from": "--since {0} | --valid-from {0}", "--head": "--limit {0}", "--ignore-case": "",
     "--kind": "--category {0}", "--max": "--limit {0}", "--messages": "--in events", "--name": "--title {0}",
     "--notes": "--in notes", "--on": "--since {0} --until {0} | --date {0} | --valid-from {0}", "--oneline": "",
-    "--output": "--json", "--person": "--entity {0}", "--project": "--entity {0}",
-    "--since": "--valid-from {0} | --from {0}", "--start": "--since {0} | --valid-from {0}", "--tags": "--tag {0}",
-    "--to": "--until {0} | --valid-to {0}", "--today": "--since today", "--top": "--limit {0}",
-    "--type": "--category {0}", "--until": "--valid-to {0} | --to {0}", "--user": "{0:.0}", "--user-id": "{0:.0}",
-    "--user_id": "{0:.0}", "--verbose": "", "--week": "--since 'this week'", "--why": "--reason {0}",
-    "--yesterday": "--since yesterday --until yesterday", "-V": "--version", "-i": "", "-r": "", "-v": "--version",
+    "--output": "--json {0:.0}", "--person": "--entity {0}", "--project": "--entity {0}",
+    "--since": "--valid-from {0} | --from {0}", "--start": "--since {0} | --valid-from {0}",
+    "--tags": "--tag {0} | --jsonl --fields tags", "--to": "--until {0} | --valid-to {0}", "--today": "--since today",
+    "--top": "--limit {0}", "--type": "--category {0}", "--until": "--valid-to {0} | --to {0}", "--user": "{0:.0}",
+    "--user-id": "{0:.0}", "--user_id": "{0:.0}", "--verbose": "", "--week": "--since 'this week'",
+    "--why": "--reason {0}", "--yesterday": "--since yesterday --until yesterday", "-V": "--version", "-i": "",
+    "-o": "--json {0:.0}", "-r": "", "-v": "--version",
 }  # fmt: skip
 """Options that other programs have, each with those of clawmem that may be meant: the first that the verb has. `{0}` is
 the value; nothing is to be left out."""
+
+INSTEAD = {
+    "agent disable": "`clawmem setup HARNESS --remove` takes the memory out of its program, and"
+    " `clawmem retract --agent ID` withdraws what it stored.",
+    "copy": "A fact has one place: `clawmem edit FACT --entity ENTITY` moves it. `clawmem backup FILE` copies all.",
+    "edit --confidence": "`clawmem remember 'ITS WORDS' --confidence 0.9` raises it.",
+    "edit --private": "`clawmem access mark FACT --audience NAME` says for whom it is, and"
+    " `clawmem forget 'WORDS'` hides what they name from all answers.",
+    "list --count": "`clawmem status` counts facts; `--limit N` shows so many.",
+    "note --attach": "A note is text. `clawmem ingest FILE` keeps what a file says.",
+    "remember --from": "`clawmem remember - < FILE` stores each line of a file.",
+    "task add --due": "A task has no date: say it in the title: `clawmem task add 'Report, due 1 December'`.",
+}
+INSTEAD |= {
+    "agent delete": INSTEAD["agent disable"],
+    "agent remove": INSTEAD["agent disable"],
+    "cp": INSTEAD["copy"],
+    "note --file": INSTEAD["note --attach"],
+    "remember --file": INSTEAD["remember --from"],
+}
+"""What there is in place of a command or an option of other programs that no line of clawmem translates."""
 
 EXAMPLES = ("clawmem init", "clawmem remember 'Jane prefers tea.'", "clawmem recall 'what does Jane drink?'")
 """The examples at the end of `clawmem --help`."""

@@ -19,6 +19,7 @@ from clawmem.errors import NotFound, NotPermitted
 from clawmem.index.tables.keyword import KeywordEngine, Match
 from clawmem.index.tables.store import Index
 from clawmem.model.records.access import (
+    ACCESS_HINT,
     GRANTS_PATH,
     AccessMark,
     Grant,
@@ -115,7 +116,7 @@ def viewers_of(vault: Vault, rules: AccessRules | None) -> tuple[Person, ...]:
         if vault.viewer.names:
             raise NotFound(
                 f"This memory has no {ACCESS}, so nobody knows what {vault.viewer.names[0]} may see.",
-                "Write one (docs/access.md), or leave out --viewer and CLAWMEM_VIEWER.",
+                f"Leave out --viewer and CLAWMEM_VIEWER. {ACCESS_HINT}",
             )
         return ()
     viewer, policy = vault.viewer, rules.policy

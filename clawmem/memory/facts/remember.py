@@ -414,6 +414,11 @@ class FactPlanner:
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
         more, other = changed_fields(known, richer), ignored_fields(fact, richer)
+        by_person = self._work.caller.agent is None and not self._work.caller.unattended
+        if by_person and fact.confidence is not None and known.confidence not in (None, fact.confidence):
+            higher = fact.confidence > known.confidence
+            (more if higher else other).append(f"confidence {fact.confidence}")
+            richer = richer._replace(confidence=fact.confidence) if higher else richer
         self.notices += [f"{known.id} was already known; added to it: {', '.join(more)}"] if more else []
         self.notices += [f"{known.id} was already known; not changed: {', '.join(other)}"] if other else []
         if richer.links != known.links:

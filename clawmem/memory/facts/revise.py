@@ -42,7 +42,15 @@ from clawmem.model.facts.gates import Settlement
 from clawmem.model.facts.reach import is_workflow
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, normal, shorten
-from clawmem.model.lifecycle.chain import ending_later, replaced_object, stays_current, superseded
+from clawmem.model.lifecycle.chain import (
+    REPLACING_LINKS,
+    ending_later,
+    never_true,
+    reopened,
+    replaced_object,
+    stays_current,
+    superseded,
+)
 from clawmem.model.lifecycle.reinforce import joint_confidence
 from clawmem.model.proposals.proposal import MERGE, RETRACT, SUPERSEDE
 from clawmem.model.proposals.quarantine import without_approval
@@ -71,10 +79,13 @@ class ReviseResult(NamedTuple):
     did: str = ""
 
 
-def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None) -> ReviseResult:
+def supersede(
+    vault: Vault, reference: str, draft: Draft, caller: Caller, reason: str | None = None, corrects: bool = False
+) -> ReviseResult:
     """Replace an active fact by a newer one. The old fact is valid until the new one begins.
 
-    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. If
+    Category, tags, subject, predicate and importance are copied from the old fact if the draft does not set them. With
+    `corrects`, only the words are new: source, evidence, validity and all else are the old fact's, which never held. If
     an active fact has the new statement already, that fact becomes the successor. Raise AlreadySuperseded or Refused
     if the old fact is not active.
     """
@@ -84,18 +95,19 @@ def supersede(vault: Vault, reference: str, draft: Draft, caller: Caller, reason
         if normal(old.fact) == normal(safe.fact.fact):
             raise Refused(f"{old.id} has exactly this statement already.", "Nothing was changed.")
         fresh = _identified(work, safe)
-        proposed = _file_proposal(work, _with_inherited(fresh, old), entity, SUPERSEDE, [PlacedFact(old, entity)])
+        drafted = _reworded(fresh, old) if corrects else _with_inherited(fresh, old)
+        proposed = _file_proposal(work, drafted, entity, SUPERSEDE, [PlacedFact(old, entity)])
         if proposed is not None:
             return proposed
         facts = work.facts(entity)
         since = safe.fact.valid_from or stamp(caller.now)
         known = next((fact for fact in facts if fact.is_current and normal(fact.fact) == normal(safe.fact.fact)), None)
-        new = known or _with_marks(work, _with_inherited(fresh, old)._replace(valid_from=since), [old])
-        if new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
+        new = known or _with_marks(work, drafted if corrects else drafted._replace(valid_from=since), [old])
+        if not corrects and new.valid_from == since and stays_current(old, new, since, stamp(caller.now)):
             ended = ending_later(old, new.id, since, reason)
         else:
             new = _with_link(new, FactLink("supersedes", old.id, reason, stamp(caller.now)))
-            ended = superseded(old, new.id, since)
+            ended = never_true(reopened(old), new.id, since) if corrects else superseded(old, new.id, since)
         words = f"{new.fact} ({'was' if ended.superseded_by else 'until then'}: {old.fact})"
         change = fact_change(
             caller,
@@ -412,6 +424,13 @@ def _with_inherited(new: Fact, old: Fact) -> Fact:
         related_entities=tuple(dict.fromkeys(old.related_entities + new.related_entities)),
         importance=new.importance if new.importance is not None else old.importance,
     )
+
+
+def _reworded(fresh: Fact, old: Fact) -> Fact:
+    """Return the old fact with the id and the words of a fresh one."""
+    same = old.object if old.object and old.object in fresh.fact else None
+    links = tuple(each for each in old.links if each.type not in REPLACING_LINKS)
+    return old._replace(id=fresh.id, fact=fresh.fact, object=replaced_object(fresh.fact, old) or same, links=links)
 
 
 def _with_marks(work: WriteScope, new: Fact, olds: Sequence[Fact]) -> Fact:

@@ -161,6 +161,11 @@ def days_in_words(text: str, today: date, ahead: bool = False) -> DaySpan | None
     return found[0].span if len(found) == 1 and (found[0].start, found[0].end) == (0, len(words)) else None
 
 
+def is_weekday(text: str, day: date) -> bool:
+    """Return whether a text is nothing but the English name of the weekday that a day is."""
+    return text.strip().lower().removeprefix("on ") == _DAYS[day.weekday()]
+
+
 def _with_numbered_days(text: str, today: date) -> str:
     """Return a question with the last such day in place of "Saturday the 7th" and of "the 7th" at its end."""
 

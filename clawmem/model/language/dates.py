@@ -148,7 +148,10 @@ def parse_state(text: str, now: datetime) -> str:
 def parse_period(text: str, now: datetime) -> tuple[str, str] | None:
     """Return the first and the last day of a typed day, week, month or year, or None for other text and times.
 
-    A number of days ago (`3d`) means the days from then to today."""
+    A number of days ago (`3d`) means the days from then to today; the weekday that today is, today."""
+    from clawmem.model.language.date_words import is_weekday  # its pattern takes milliseconds to compile
+
+    text = stamp(now)[:10] if is_weekday(text, now.date()) else text
     try:
         first, last = parse_start(text, now), parse_end(text, now)
     except InvalidInput:

@@ -222,7 +222,7 @@ def correct(new: Fact, olds: Iterable[Fact], reason: str | None, at: str) -> Suc
     """
     olds = tuple(olds)
     added = tuple(FactLink(kind, old.id, reason, at) for old in olds for kind in ("supersedes", "contradicts"))
-    gone = tuple(_never_true(old, new.id, at) for old in olds)
+    gone = tuple(never_true(old, new.id, at) for old in olds)
     return Succession(new._replace(links=(*new.links, *added)), gone)
 
 
@@ -237,6 +237,7 @@ def replaced_object(statement: str, old: Fact) -> str | None:
     return value if like and 0 < len(value.split()) <= len(old.object.split()) + 1 else None
 
 
-def _never_true(old: Fact, successor: str, at: str) -> Fact:
+def never_true(old: Fact, successor: str, at: str) -> Fact:
+    """Return a fact that another one corrects: its interval is empty."""
     day = old.valid_from or day_of(at)
     return old._replace(status=SUPERSEDED, superseded_by=successor, valid_from=day, valid_to=day)

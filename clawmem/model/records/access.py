@@ -151,6 +151,13 @@ class Verdict(NamedTuple):
     why: str
 
 
+ACCESS_HINT = (
+    f"Write a file `{ACCESS}` with two lines such as `people: {{lucia: {{name: Lucia Gomez, role: patient}}}}` and"
+    " `kinds: {health: Diagnoses and medicines.}`."
+)
+"""What to do where a memory has no policy."""
+
+
 def parse_policy(data: bytes, path: str, yaml: Yaml) -> Policy:
     """Read the policy. Raise Unreadable, which names the key, if it has the wrong form."""
     return policy_from(yaml_value(data, path, yaml), path)

@@ -156,6 +156,20 @@ def test_text_and_many_facts_come_from_stdin(clawmem: Command) -> None:
     assert "Line 4" in bad.json["error"]["message"]
 
 
+def test_each_line_of_a_text_is_a_fact_unless_it_goes_on_in_the_next(clawmem: Command) -> None:
+    text = "- Jane likes tea\n* Ann lives in Oslo,\n  where it rains\n\nBob sings.\n- and whistles\r\n"
+    facts = ["Jane likes tea", "Ann lives in Oslo, where it rains", "Bob sings.", "and whistles"]
+    result = clawmem("remember", "-", "--tag", "people", given=text)
+    assert (result.code, "note: stored 4 facts\n" in result.err) == (0, True)
+    listed = clawmem("list", "--tag", "people", "--json").data["facts"]
+    assert sorted(fact["fact"] for fact in listed) == sorted(facts)
+    again = clawmem("remember", "--", f"{text}Eve rows.")
+    assert "note: stored 1 of 5 facts\n" in again.err
+    assert "stored" not in clawmem("remember", "Max reads\nnovels.").err
+    assert "Max reads novels." in clawmem("list").out
+    assert clawmem("remember", "-", given="\n \n").code == 2
+
+
 def test_quiet_says_nothing_but_the_payload(clawmem: Command, vault_root: Path) -> None:
     (vault_root / "MEMORY.md").write_text("# By hand\n")
     assert "note: " in clawmem("remember", "One").err

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.faces.cli.hints import unknown_command
+from clawmem.faces.cli.plain import plain_call
 from clawmem.faces.parts.command import Command as Verb
-from clawmem.faces.verbs.table import OTHER_NAMES, OTHER_OPTIONS, all_verbs, load
+from clawmem.faces.verbs.table import INSTEAD, OTHER_NAMES, OTHER_OPTIONS, all_verbs, load
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once
 
@@ -152,6 +153,55 @@ def test_a_second_word_that_names_a_list_is_answered_with_it(words: str, meant: 
     assert "`clawmem remember 'people like tea'`" in clawmem("remember", "people", "like", "tea").err
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("ls -la", "list"), ("ls -l atlas", "list --entity atlas"), ("rm -rf fact_1a2b", "retract fact_1a2b"),
+        ("grep -i tea", "recall tea"),
+        ("grep -n tea", "recall tea"), ("grep -r jane tea", "recall 'jane tea'"), ("tasks --open", "task list"),
+        ("head -n 5", "list -n 5"), ("tail -5", "log --limit 5"), ("cat -n atlas", "show atlas"),
+        ("cat atlas notes", "recall 'atlas notes'"), ("get facts -o json", "list --json"), ("count facts", "status"),
+        ("describe tasks", "task list"), ("ls projects", "entity list"), ("zeige jane", "show jane"),
+        ("merke 'Jane rudert.'", "remember 'Jane rudert.'"), ("suche tea", "recall tea"), ("vergiss tea", "forget tea"),
+        ("who is Aisha", "recall 'who is Aisha'"), ("where does Jane live", "recall 'where does Jane live'"),
+    ],
+)  # fmt: skip
+def test_a_line_of_another_program_is_answered_with_a_line_that_can_be_read(
+    words: str, meant: str, clawmem: Command
+) -> None:
+    assert f"Did you mean `clawmem {meant}`?" in clawmem(*shlex.split(words)).err
+    assert plain_call(shlex.split(meant)) is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("list facts --output json", "list --json"), ("list facts -o json", "list --json"),
+        ("list tags", "list --jsonl --fields tags"), ("list --tags", "list --jsonl --fields tags"),
+        ("list atlas --limit 3", "list --entity atlas --limit 3"), ("list --count 3", "list --limit 3"),
+    ],
+)  # fmt: skip
+def test_what_list_does_not_take_is_answered_with_a_line_that_runs(words: str, meant: str, clawmem: Command) -> None:
+    assert f"Did you mean `clawmem {meant}`?" in clawmem(*words.split()).err
+    assert clawmem(*meant.split()).code == 0
+
+
+@pytest.mark.parametrize(
+    "words", [*INSTEAD, "cp a b", "CP a b", "remember x --from facts.txt", "task add x --due friday"]
+)
+def test_what_clawmem_has_not_is_answered_with_what_there_is(words: str, clawmem: Command) -> None:
+    text = clawmem(*words.split()).err
+    assert any(instead in text for key, instead in INSTEAD.items() if words.lower().startswith(key.split()[0]))
+    assert "Did you mean" not in text
+
+
+def test_the_word_on_dashes_is_for_texts_alone(clawmem: Command) -> None:
+    assert "after `--`" in clawmem("remember", "- Jane likes tea").err
+    for words in (("remember", "-f", "x"), ("list", "-la")):
+        assert "after `--`" not in clawmem(*words).err
+    assert "times" not in clawmem("undo", "1").err
+
+
 @pytest.mark.parametrize("words", [("tag", "fact_1a2b"), ("unforget", "the address"), ("decisions", "a", "b", "c")])
 def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], clawmem: Command) -> None:
     assert f"Did you mean {OTHER_NAMES[words[0]].partition(' {')[0]!r}?" in clawmem(*words).err
@@ -160,7 +210,7 @@ def test_what_cannot_be_read_whole_is_named_by_its_verb(words: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ("list --top 3", "list --limit 3"), ("list --max=3", "list --limit 3"), ("list --format x", ""),
+        ("list --top 3", "list --limit 3"), ("list --max=3", "list --limit 3"), ("list --format x", "list --json"),
         ("list --type x", "list --category x"), ("remember x --until 2027", "remember x --valid-to 2027"),
         ("remember x --due 2027", "remember x --valid-to 2027"), ("log -5", "log --limit 5"),
         ("merge a b --into c --why x", "merge a b --into c --reason x"),

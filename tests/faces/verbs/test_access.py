@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -236,3 +237,15 @@ def test_without_a_policy_everybody_sees_everything_and_nobody_can_be_named(claw
     assert clawmem("access", "show").code == 1
     assert "has no governance/access.yaml" in clawmem("list", "--viewer", "clara").err
     assert clawmem("list", "--agent", "desk").code == 0
+
+
+def test_a_memory_without_a_policy_shows_the_lines_that_make_one(clawmem: Clawmem, vault_root: Path) -> None:
+    fact = clawmem("remember", "Lucia has asthma.", "--json").data["facts"][0]["id"]
+    words = ("access", "mark", fact, "--kind", "health", "--about", "lucia")
+    failed = clawmem(*words)
+    assert failed.code == 1 and ".md" not in failed.err
+    assert ".md" not in clawmem("recall", "asthma", "--viewer", "lucia").err
+    policy, *lines = re.findall("`(.+?)`", failed.err)
+    (vault_root / policy).parent.mkdir(exist_ok=True)
+    (vault_root / policy).write_text("\n".join(lines) + "\n")
+    assert clawmem(*words).code == 0

@@ -230,6 +230,24 @@ def test_a_fact_that_was_undone_or_edited_out_is_still_explained(clawmem: Comman
     assert "No fact has the id" in clawmem("show", "fact_00ff00ff").err
 
 
+def test_a_weekday_is_that_day_alone_and_since_it_is_since(clawmem: Command) -> None:
+    for day in (22, 23, 25):  # 23 November 2026 is a Monday
+        clawmem("remember", f"Said on {day}.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
+    wednesday, monday = ({"CLAWMEM_NOW": f"2026-11-{day}T20:00:00Z"} for day in (25, 23))
+    first, *rest = clawmem("diff", "monday", env=wednesday).out.splitlines()
+    assert first == "On 2026-11-23; `clawmem diff --since 2026-11-23` shows all since."
+    assert "Said on 23." in (shown := "\n".join(rest)) and "25." not in shown and "22." not in shown
+    for words in (("since monday",), ("since", "monday"), ("Since Monday",), ("--since", "monday")):
+        shown = clawmem("diff", *words, env=wednesday).out
+        assert "Said on 23." in shown and "Said on 25." in shown and "22." not in shown, words
+    logged = clawmem("log", "since monday", env=wednesday).out
+    assert "Said on 23." in logged and "Said on 25." in logged and "22." not in logged
+    for day_name in ("monday", "Monday", "on monday"):
+        assert clawmem("diff", day_name, env=monday).out.startswith("On 2026-11-23.\n"), day_name
+        that_day = clawmem("log", day_name, env=monday)
+        assert "note: changes of 2026-11-23\n" in that_day.err and "Said on 23." in that_day.out
+
+
 def test_days_since_are_the_same_in_log_and_diff(clawmem: Command) -> None:
     for day in (10, 17, 20):
         clawmem("remember", f"Fact of the {day}th.", env={"CLAWMEM_NOW": f"2026-11-{day}T12:00:00Z"})
@@ -259,6 +277,26 @@ def test_new_words_of_edit_replace_the_fact(clawmem: Command) -> None:
     assert "Jane prefers coffee." in clawmem("list").out and "tea" not in clawmem("list").out
     refused = clawmem("edit", "Jane prefers coffee", "Jane likes it.", "--pin")
     assert (refused.code, "either new words or options" in refused.err) == (2, True)
+
+
+def test_new_words_of_edit_keep_where_the_fact_comes_from_and_since_when_it_holds(clawmem: Command) -> None:
+    origin = ("--source", "web:acme.example", "--evidence", "Jnae moved to Oslo.", "--confidence", "0.7")
+    of_jane = ("--subject", "Jane", "--predicate", "lives_in", "--object", "Oslo", "--tag", "home")
+    since = ("--valid-from", "2024-03-01", "--reason", "She found work.")
+    wrong = clawmem("remember", "Jnae lives in Oslo.", *origin, *of_jane, *since, "--json").data["facts"][0]
+    clawmem("remember", "Ann sings.")
+    for wrong_words, words in (("Jnae lives", "Jane lives in Oslo."), ("Ann sings", "Ann signs.")):
+        assert clawmem("edit", wrong_words, words).code == 0
+    right = next(fact for fact in clawmem("list", "--json").data["facts"] if fact["fact"] == "Jane lives in Oslo.")
+    new = {"id", "fact", "links", "tier"}
+    assert {key: value for key, value in right.items() if key not in new} == {
+        key: value for key, value in wrong.items() if key not in new
+    }
+    for day in ("2024-06-01", "2025-01-01", "today"):
+        then = clawmem("list", "--as-of", day).out
+        assert "Jane lives in Oslo." in then and "Ann signs." in then
+        assert "Jnae" not in then and "sings" not in then
+    assert "Jane" not in clawmem("list", "--as-of", "2024-02-01").out
 
 
 def test_the_reason_has_one_name(clawmem: Command) -> None:

@@ -53,10 +53,6 @@ def test_the_facts_of_a_named_project_come_before_those_of_everybody(clawmem: Co
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("list --project Atlsa", "No fact has the project 'Atlsa'. Did you mean 'atlas'?"),
-        ("list --project nosuch", "No fact has the project 'nosuch'. Known are atlas."),
-        ("recall postgres --project=Atlsa", "No fact has the project 'Atlsa'. Did you mean 'atlas'?"),
-        ("decision list --project atlsa", "No fact has the project 'atlsa'. Did you mean 'atlas'?"),
         ("list --category decisions", "No fact has the category 'decisions'. Did you mean 'decision'?"),
         ("list -t drink", "No fact has the tag 'drink'. Did you mean 'drinks'?"),
         ("recall tea -t nosuch", "No fact has the tag 'nosuch'. Known are drinks."),
@@ -67,6 +63,41 @@ def test_a_name_that_no_fact_has_is_said_with_the_nearest(words: str, said: str,
     result = clawmem(*words.split())
     assert result.code == 0
     assert f"note: {said}\n" in result.err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        ("list --project Atlsa", "Did you mean 'atlas'?"),
+        ("list --project nosuch", "Known are atlas."),
+        ("recall postgres --project=projects/Atlsa", "Known are atlas."),
+        ("decision list --project atlsa", "Did you mean 'atlas'?"),
+        ("context --project nosuch", "Known are atlas."),
+    ],
+)
+def test_a_project_that_nothing_has_is_an_error_where_a_person_names_it(
+    words: str, hint: str, clawmem: Command
+) -> None:
+    result = clawmem(*words.split())
+    assert result.code == 1
+    assert "No fact and no entity has the project '" in result.err and hint in result.err
+    of_environment = clawmem("list", "--json", env={"CLAWMEM_PROJECT": "nosuch"})
+    assert of_environment.code == clawmem("list", "--project", "git.example.org/ada/site").code == 0
+    assert clawmem("list", "--project", "nosuch", "--agent", "scout").code == 0
+
+
+def test_a_project_that_only_has_a_page_is_that_page(clawmem: Command) -> None:
+    clawmem("remember", "Kestrel flies.", "--entity", "projects/kestrel")
+    for name in ("kestrel", "Kestrel", "projects/kestrel"):
+        listed = clawmem("list", "--project", name)
+        assert listed.code == 0 and "Kestrel flies." in listed.out and "Jane" not in listed.out, name
+        assert "Jane" not in clawmem("recall", "who prefers tea?", "--project", name).out
+        assert "Kestrel flies." in clawmem("context", "--project", name).out
+
+
+def test_of_many_names_the_rest_is_counted(clawmem: Command) -> None:
+    clawmem("remember", "Ann sails.", *(word for tag in "abcdef" for word in ("--tag", tag)))
+    assert "Known are a, b, c, d, drinks and 2 more." in clawmem("list", "-t", "nosuch").err
 
 
 @pytest.mark.parametrize(

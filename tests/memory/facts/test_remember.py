@@ -104,6 +104,15 @@ def test_what_a_duplicate_changes_and_what_it_cannot_is_said(vault: Vault, calle
     )
 
 
+def test_a_confidence_that_a_person_names_again_counts_if_it_is_higher(vault: Vault, caller: Caller) -> None:
+    first = _keep(vault, caller, fact="Jane likes tea", confidence=0.5)[0]
+    for confidence, outcome, kept, words in ((1.0, "updated", 1.0, "added to it"), (0.3, "noop", 1.0, "not changed")):
+        draft = draft_from_record({"fact": "Jane likes tea", "confidence": confidence}, caller.now)
+        result = remember(vault, [draft], caller)
+        assert (result.facts[0].outcome, result.facts[0].fact.confidence) == (outcome, kept)
+        assert result.notices == (f"{first.id} was already known; {words}: confidence {confidence}",)
+
+
 def test_keys_that_are_the_vaults_to_give_are_named(vault: Vault, caller: Caller) -> None:
     record = {"fact": "Jane swims", "id": "fact_1", "status": "retracted", "createdAt": "2020-01-01", "accessCount": 9}
     result = remember(vault, [draft_from_record(record, caller.now)], caller)
