@@ -104,8 +104,8 @@ def undo(
     ],
     dry_run: Annotated[bool, DRY_RUN._replace(help="Show what would change; change nothing.")],
 ) -> Answer:
-    """History is not erased: the undo is a new commit and can itself be undone. The command is refused if later changes
-    depend on the change."""
+    """History is not erased: the undo is a new commit, which `undo HEAD` takes back; `undo` alone goes one change
+    further back each time. The command is refused if later changes depend on the change."""
     target = None if target == "last" else target
     if target and len(target) < _SHORTEST_ID and target.isdigit():
         times = f": type it {target} times" if int(target) > 1 else ""

@@ -100,10 +100,14 @@ def _denial(text: str, names: set[str]) -> Claim | None:
 
 
 def _stated(text: str, names: set[str]) -> Sequence[Claim]:
-    """Return the deed that a statement in the present states, whoever of up to four words does it."""
+    """Return the deed that a statement in the present states, whoever of up to four words does it: the entity, one
+    word with a capital, or whoever *is* something."""
     for size in range(4, 0, -1):
         match = re.match(rf"(?P<who>(?:\S{{1,40}} ){{{size}}})(?:(?P<be>is|am|are) )?(?P<rest>.+)$", text)
-        if match and _subject(match["who"], names) == "" and not _HEDGED.search(match["rest"].split(",")[0]):
+        who = normal(match["who"]) if match else ""
+        named = size == 1 and text[0].isupper() and who not in STOPWORDS
+        known = match is not None and (who in names or bool(match["be"]) or named)
+        if match and known and not _HEDGED.search(match["rest"].split(",")[0]):
             claim = _deed(match["who"], match["rest"], bool(match["be"]), names)
             return [claim] if claim else []
     return []

@@ -133,3 +133,10 @@ def test_a_promotion_closes_with_its_fact(clawmem: Command, vault_root: Path) ->
     clawmem("retract", ids[2])
     assert clawmem("review", "list", "--json").data["proposals"] == []
     assert clawmem("doctor").code == 0
+
+
+def test_a_denial_of_what_is_said_of_somebody_who_has_no_page_is_asked_about(clawmem: Command) -> None:
+    first = clawmem("remember", "Ines is allergic to nuts.", "--json").data["facts"][0]["id"]
+    assert f"contradicts {first}" in clawmem("remember", "Ines is not allergic to nuts.").err
+    assert clawmem("recall", "is Ines allergic to nuts").out.count("in conflict with fact_") == 2
+    assert "Ines is not allergic" in clawmem("review", "list").out

@@ -33,6 +33,9 @@ def rivals(text: str, other: str, title: str) -> bool:
         ("Ada eats meat.", "Ada does not eat meat.", "Ada"),
         ("Ada Lund works at Acme as a cook.", "Ada no longer works at Acme.", "Ada Lund"),
         ("Ada is vegetarian.", "Ada is not vegetarian any more.", "Ada"),
+        ("Ines is allergic to nuts.", "Ines is not allergic to nuts.", "General"),
+        ("Ines drinks coffee.", "Ines doesn't drink coffee.", "General"),
+        ("The old boiler is leaking.", "The old boiler is not leaking.", "General"),
     ],
 )
 def test_what_cannot_both_be_true(text: str, other: str, title: str) -> None:
@@ -60,6 +63,10 @@ def test_what_cannot_both_be_true(text: str, other: str, title: str) -> None:
         ("The build took 4 minutes.", "The build took 6 minutes.", "Mill"),
         ("We keep logs for 30 days.", "We keep backups for 90 days.", "Mill"),
         ("Ben's extension is 412.", "Ida's extension is 421.", "Mill"),
+        ("Ines is in Oslo.", "Ben is not in Oslo.", "General"),
+        ("Ines is allergic to nuts.", "Ines is not allergic to cats.", "General"),
+        ("The shop is open on Monday.", "The shop is not open on Sunday.", "General"),
+        ("Ines was ill.", "Ines is not ill.", "General"),
     ],
 )
 def test_what_may_both_be_true(text: str, other: str, title: str) -> None:
