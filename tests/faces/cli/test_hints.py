@@ -10,6 +10,7 @@ import pytest
 from clawmem.faces.cli.hints import unknown_command
 from clawmem.faces.cli.plain import plain_call
 from clawmem.faces.parts.command import Command as Verb
+from clawmem.faces.parts.command import all_parameters
 from clawmem.faces.verbs.table import INSTEAD, OTHER_NAMES, OTHER_OPTIONS, all_verbs, load
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once
@@ -127,7 +128,7 @@ def test_each_word_of_other_programs_is_answered_with_a_command_that_exists(word
     verb, *rest = meant.split()
     found = load(verb)
     command = found if isinstance(found, Verb) else found[rest[0]] if rest else None
-    flags = {flag for parameter in command.parameters for flag in parameter.flags} if command else set()
+    flags = {flag for parameter in all_parameters(command) for flag in parameter.flags} if command else set()
     assert {part for part in rest if part.startswith("-")} <= flags
 
 
