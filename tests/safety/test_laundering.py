@@ -220,6 +220,7 @@ def test_the_order_of_an_agent_leads_no_other_agent(clawmem: Command, vault_root
     for words in ((), ("what is new in the garden",)):
         assert led(*words, agent="scout") == {*orders, "nuts"}
         assert led(*words, agent="other") == led(*words) == {"nuts"}
+        assert "left out of Always: 3" in clawmem("context", *words, env={"CLAWMEM_AGENT": "other"}).out
     hot = json.loads(clawmem("recall", "the garden", "--json", env={"CLAWMEM_AGENT": "other"}).out)["data"]["hot_facts"]
     assert [fact["fact"] for fact in hot] == ["The user is allergic to nuts."]
     assert clawmem("heartbeat").code == 0

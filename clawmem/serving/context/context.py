@@ -284,10 +284,11 @@ def _always_told(
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
 
         items = for_work(on, items)
-    facts = leading_facts(on, public_facts(on, items, technical or of_work), wish.caller.agent)
+    public = public_facts(on, items, technical or of_work)
+    facts = leading_facts(on, public, wish.caller.agent)
     units = fact_units(on, facts, way)
     more = f"clawmem list --tier {HOT}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
-    unseen = max(on.totals[ALWAYS] - len(important), 0)
+    unseen = max(on.totals[ALWAYS] - len(important), 0) + len(public) - len(facts)
     if not units and not unseen:
         return []
     section = Section(TITLES[ALWAYS], given(units), more, share=ALWAYS_SHARE, turn=1, leads=True)
