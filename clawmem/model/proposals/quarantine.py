@@ -38,8 +38,8 @@ def quarantine_rule(fact: Fact) -> str | None:
 def orders_in(fact: Fact) -> tuple[str, str] | None:
     """Return the rule that finds an order in a fact's texts, and the words, or None.
 
-    An agent may say how to work, but not forge, send data away or run what it did not look at. What it tells with a
-    fact is no order at all. A person's fact is not checked.
+    An agent may say how to work, in the fact and in its details and reasons, but not forge roles and orders, send
+    secrets away or run what nobody looked at. A person's fact is not checked.
     """
     if fact.trust in (None, "user"):
         return None

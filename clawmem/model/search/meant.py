@@ -136,7 +136,7 @@ def _in_longer_name(found: Sequence[tuple[str, int, int]], place: int, text: str
     """Return whether a name stands beside another word of the same name that was not asked for."""
     word, start, end = found[place]
     beside = [found[place - 1]] if place and text[found[place - 1][2] : start] == " " else []
-    if beside and (text[: beside[0][1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-")):
+    if beside and text[: beside[0][1]].rstrip()[-1:] in ("", ".", "!", "?", ":", "-"):
         from clawmem.model.language.common_words import COMMON_WORDS  # few names stand second in a sentence
 
         beside = [] if beside[0][0].casefold() in COMMON_WORDS else beside
