@@ -190,7 +190,7 @@ INSTEAD = {
     "agent disable": "`clawmem setup HARNESS --remove` takes the memory out of its program, and"
     " `clawmem retract --agent ID` withdraws what it stored.",
     "copy": "A fact has one place: `clawmem edit FACT --entity ENTITY` moves it. `clawmem backup FILE` copies all.",
-    "edit --confidence": "`clawmem remember 'ITS WORDS' --confidence 0.9` raises it.",
+    "edit --confidence": "`clawmem remember 'ITS WORDS' --confidence 0.9` raises it; to lower it, edit its items.json.",
     "edit --private": "`clawmem access mark FACT --audience NAME` says for whom it is, and"
     " `clawmem forget 'WORDS'` hides what they name from all answers.",
     "list --count": "`clawmem status` counts facts; `--limit N` shows so many.",

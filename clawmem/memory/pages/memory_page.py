@@ -27,7 +27,7 @@ from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.pages.tokens import fact_dates, said_on, token_bound
 from clawmem.model.proposals.promotion import MARK, promotion_of
-from clawmem.model.proposals.quarantine import leads_others
+from clawmem.model.proposals.quarantine import may_lead
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
 
@@ -129,7 +129,7 @@ def sections(
     placed = {fact.id for fact in (*decisions, *lessons, *plans)}
     rest = [fact for fact in known if fact.id not in placed and fact.category not in PLANS]
     important = [fact for fact in rest if importance_of(fact) >= ALWAYS_HOT or promotion_of(fact)]
-    important = [fact for fact in important if leads_others(fact, None)]
+    important = [fact for fact in important if may_lead(fact, None)]
     return (
         PageSection("Important", _lines(important, _by_importance, against), "clawmem list --tier hot", 3),
         PageSection("Decisions", _lines(decisions, _by_time, against), "clawmem list --category decision", 2),

@@ -52,9 +52,9 @@ def orders_in(fact: Fact) -> tuple[str, str] | None:
     return next((found for text in items if (found := order_handed_on(text, advice=not outside))), None)
 
 
-def leads_others(fact: Fact, reader: str | None) -> bool:
-    """Return whether a fact may stand first before every reader: not what another agent states, that no person
-    approved, and that reads as an order."""
+def may_lead(fact: Fact, reader: str | None) -> bool:
+    """Return whether a fact may stand first in what an agent, or a person (None), reads: not what another agent
+    states, that no person approved, and that reads as an order."""
     if fact.trust != "agent" or is_approved(fact) or (fact.agent is not None and fact.agent == reader):
         return True
     return orders_in_text(fact.fact, outside=True) is None

@@ -19,7 +19,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
-from clawmem.model.proposals.quarantine import leads_others
+from clawmem.model.proposals.quarantine import may_lead
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, is_speech
 from clawmem.model.records.layout import agent_of
@@ -259,7 +259,7 @@ def public_facts(on: TierCounts, candidates: Sequence[FactCandidate], technical:
 def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
     """Return the candidates that may lead what an agent, or a person (None), reads."""
     facts = facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row)
-    return [each for each in candidates if each.n not in facts or leads_others(facts[each.n].fact, reader)]
+    return [each for each in candidates if each.n not in facts or may_lead(facts[each.n].fact, reader)]
 
 
 def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:
