@@ -270,6 +270,13 @@ def facts_in_rows(
     return _as_served(index, found)
 
 
+def agent_rows_with(index: Index, signs: Sequence[str], numbers: Sequence[int]) -> set[int]:
+    """Return the rows of facts that an agent states and that have one of some signs in their lines."""
+    signed = " OR ".join(["instr(line, ?)"] * len(signs))
+    query = f"SELECT n FROM fact WHERE trust = 'agent' AND ({signed}) AND {_IN_ROWS}"
+    return {n for (n,) in index.database.execute(query, (*signs, _list(numbers)))}
+
+
 def _as_served(index: Index, found: dict[int, PlacedFact]) -> dict[int, PlacedFact]:
     """Add the accesses beside the lines, and mark facts with something at stake that came from outside."""
     if has_accesses(index):

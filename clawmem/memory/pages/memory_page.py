@@ -27,7 +27,7 @@ from clawmem.model.lifecycle.tiers import ALWAYS_HOT
 from clawmem.model.pages.summary import with_generated
 from clawmem.model.pages.tokens import fact_dates, said_on, token_bound
 from clawmem.model.proposals.promotion import MARK, promotion_of
-from clawmem.model.proposals.quarantine import may_lead
+from clawmem.model.proposals.quarantine import may_be_told, may_lead
 from clawmem.model.records.change import Change, subject_line, trailers
 from clawmem.model.records.entity import ITEMS, owner_of
 
@@ -122,7 +122,7 @@ def sections(
     line names them, and of facts in conflict that of the highest trust comes first.
     """
     known = [fact for fact in facts if fact.status == ACTIVE and fact.trust not in ("external", "tool")]
-    known = [fact for fact in known if scope_of(fact) != PROJECT and not is_over(fact, now)]
+    known = [fact for fact in known if scope_of(fact) != PROJECT and not is_over(fact, now) and may_be_told(fact, None)]
     decisions = [fact for fact in known if fact.category == "decision"]
     lessons = [fact for fact in known if fact.category == "lesson"]
     plans = [fact for fact in known if fact.category in PLANS and not _is_forgotten(fact, now)]

@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 9
+RULES = 10
 WITHHELD = "[withheld: it reads as an order]"
+# A text that names an address outside has one of these.
+ADDRESS_SIGNS = ("://", "@", "www.")
 _SENTENCE_ENDS = re.compile(r"((?<=[.!?。！？])\s+|\n+)")
 
 
@@ -55,9 +57,25 @@ def orders_in(fact: Fact) -> tuple[str, str] | None:
 def may_lead(fact: Fact, reader: str | None) -> bool:
     """Return whether a fact may stand first in what an agent, or a person (None), reads: not what another agent
     states, that no person approved, and that reads as an order."""
-    if fact.trust != "agent" or is_approved(fact) or (fact.agent is not None and fact.agent == reader):
+    return not _is_of_another_agent(fact, reader) or orders_in_text(fact.fact, outside=True) is None
+
+
+def may_be_told(fact: Fact, reader: str | None) -> bool:
+    """Return whether a fact may be told to an agent, or a person (None), who did not ask: not what another agent
+    states, that no person approved, and that bids its reader do something at an address outside. Lessons and decisions
+    are orders, so only the address tells which of them could send data away."""
+    if not _is_of_another_agent(fact, reader):
         return True
-    return orders_in_text(fact.fact, outside=True) is None
+    texts = (fact.fact, *texts_in(fact.details))
+    if not any(sign in text for sign in ADDRESS_SIGNS for text in texts):
+        return True
+    from clawmem.model.safety.injection.rules import names_outside_address  # few facts name an address
+
+    return not any(names_outside_address(text) and orders_in_text(text, outside=True) for text in texts)
+
+
+def _is_of_another_agent(fact: Fact, reader: str | None) -> bool:
+    return fact.trust == "agent" and not is_approved(fact) and (fact.agent is None or fact.agent != reader)
 
 
 def reviewer_needed(fact: Fact) -> str | None:

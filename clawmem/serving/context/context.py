@@ -29,6 +29,7 @@ from clawmem.serving.context.hits import (
     given,
     leading_facts,
     public_facts,
+    unasked_facts,
 )
 from clawmem.serving.context.pages import (
     event_units,
@@ -330,7 +331,8 @@ def _shelf(on: TierCounts, way: UnitStyle, wish: ContextRequest, shelf: str, tur
         # Facts shown in earlier sections cost nothing here.
         known = sum(title == TITLES[shelf] for title in shown.values()) * _LINE
         found = [candidate for candidate in first_of_tier(on, shelf, tokens + known) if candidate.n not in shown]
-        return fact_units(on, leading_facts(on, found, wish.caller.agent) if shelf == ALWAYS else found, way)
+        allowed = leading_facts if shelf == ALWAYS else unasked_facts
+        return fact_units(on, allowed(on, found, wish.caller.agent), way)
 
     options = follow_up_commands(wish.wanted, None).list.removeprefix("clawmem list")
     more = f"clawmem list --tier {_TIER_OF.get(shelf, shelf)}{options}"

@@ -29,6 +29,7 @@ from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
+from clawmem.model.proposals.quarantine import may_be_told
 from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.browse import sources_of
 from clawmem.serving.context.hits import ContextRequest, given
@@ -68,6 +69,7 @@ def find_scoped(vault: Vault, on: TierCounts, wish: ContextRequest) -> list[Scop
     kept = {n for n, share in shares.items() if share >= _FITS * best}
     first = set(scoped_rows(on.source, wanted, _MOST, least=_ALWAYS if words else 0.0))
     found = _read(on, wish, first | kept, shares, 1)
+    found = [fact for fact in found if fact.n in kept or may_be_told(fact.placed.fact, wish.caller.agent)]
     if words:
         found = [fact for fact in found if fact.n in kept or (fact.placed.fact.importance or 0.0) >= _ALWAYS]
         found = _further(on, wish, found, shares)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from clawmem.index.search.by_tier import PAST, FactCandidate
-from clawmem.index.search.channels import FactFilter, facts_in_rows
+from clawmem.index.search.channels import FactFilter, agent_rows_with, facts_in_rows
 from clawmem.index.search.lookup import context_fact_from_row, rows_from_events
 from clawmem.index.search.notes import has_passages
 from clawmem.index.tables.store import Index
@@ -19,7 +19,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.packing import Section, Shown, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
-from clawmem.model.proposals.quarantine import may_lead
+from clawmem.model.proposals.quarantine import ADDRESS_SIGNS, may_be_told, may_lead
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import Event, is_speech
 from clawmem.model.records.layout import agent_of
@@ -260,6 +260,13 @@ def leading_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: s
     """Return the candidates that may lead what an agent, or a person (None), reads."""
     facts = facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row)
     return [each for each in candidates if each.n not in facts or may_lead(facts[each.n].fact, reader)]
+
+
+def unasked_facts(on: TierCounts, candidates: Sequence[FactCandidate], reader: str | None) -> list[FactCandidate]:
+    """Return the candidates that an agent, or a person (None), may be told without a question."""
+    suspects = agent_rows_with(on.source, ADDRESS_SIGNS, [candidate.n for candidate in candidates])
+    facts = facts_in_rows(on.source, sorted(suspects)) if suspects else {}
+    return [each for each in candidates if each.n not in facts or may_be_told(facts[each.n].fact, reader)]
 
 
 def answers(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, asked: QuestionHits) -> list[Section]:

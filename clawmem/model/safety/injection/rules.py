@@ -130,7 +130,8 @@ ORDERS_BY_RULE = {
         rf"function|shell|terminal|browser|bash|memory)\b(?:[^.\n]{{0,40}})\b(?:to|with|and|on)\b(?! (?:find|"
         r"search|look|see|view|read|add|create|edit)\b)",
         r"\b(?:run|execute|type|use)\b[^.\n]{0,24}\brm -rf (?:~|/|\$HOME|\*)",
-        r"\b(?:run|execute|type|paste)\b[^.\n]{0,24}\b(?:curl|wget)\b[^|\n]{0,200}\|\s*(?:sudo )?(?:ba|z|da)?sh\b",
+        rf"(?:\b(?:run|execute|type|paste|always)\b[^.\n]{{0,24}}|{SENTENCE_START})\b(?:curl|wget)\b[^|\n]{{0,200}}\|\s*"
+        r"(?:sudo )?(?:ba|z|da)?sh\b",
         rf"\b(?:always|from now on,?|henceforth,?)\s+(?:\w+ly )?(?:send|post|upload|forward|copy|push|deploy|install|"
         rf"download|run|execute|fetch|submit|publish|e-?mail|bcc|cc|report)\b[^\n]{{0,120}}?{OUTSIDE_ADDRESS}",
         rf"{SENTENCE_START}(?:run|execute|download|open|visit|install|fetch|click|go to|navigate "
@@ -393,6 +394,11 @@ def normalize_disguises(text: str) -> str:
 def replace_leetspeak(text: str) -> str:
     """Return the text with digits and signs replaced by the letters they stand for ("1gn0re")."""
     return _LEETED.sub(lambda found: found[0].translate(_LEET), text)
+
+
+def names_outside_address(text: str) -> bool:
+    """Return whether a text names a web address, a mailbox, or a host that something goes to or comes from."""
+    return _compiled(OUTSIDE_ADDRESS, re.IGNORECASE).search(text) is not None
 
 
 def all_patterns() -> Mapping[str, Sequence[str]]:
