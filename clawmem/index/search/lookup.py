@@ -347,6 +347,7 @@ _CONTEXT_FIELDS = (
     "source_event",
     "source_text",
     "trust",
+    "confidence",
     "workflow",
     "scope",
     "project",

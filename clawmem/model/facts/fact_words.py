@@ -27,6 +27,8 @@ from clawmem.model.records.entity import is_candidate_place
 
 UNREVIEWED = "agent, unreviewed"
 CHECK_FAILED = "its check failed"
+UNCERTAIN = "uncertain"
+_DOUBTED = 0.5  # confidence below which a fact is shown as uncertain
 
 
 def trust_label(fact: Fact) -> str | None:
@@ -47,10 +49,12 @@ def trust_words(fact: Fact) -> str:
 
 
 def change_labels(fact: Fact) -> list[str]:
-    """Return remarks on what changed under a fact: its premises, its own end, its day for review, or a failed check."""
+    """Return remarks on how far a fact holds: low confidence, and what changed under it: its premises, its own end, its
+    day for review, or a failed check."""
     replaced = deprecation(fact) if fact.metadata else None
     doubt = doubt_words(fact) if fact.metadata else None
     return [
+        *([UNCERTAIN] if fact.confidence is not None and fact.confidence < _DOUBTED else []),
         *([f"deprecated, until {replaced[1]}: now {replaced[0]}"] if replaced else []),
         *([doubt] if doubt else []),
         *([review_words(fact)] if fact.details and REVIEW_BY in fact.details else []),

@@ -124,3 +124,13 @@ def test_an_announced_change_takes_no_option_of_a_new_fact(clawmem: Command) -> 
     refused = clawmem(*announced, "--tag", "home")
     assert (refused.code, "takes a fact, --for, --until and --reason" in refused.err) == (2, True)
     assert clawmem(*announced, "--reason", "she moves").code == 0
+
+
+def test_a_doubtful_fact_is_shown_as_uncertain_wherever_it_is_served(clawmem: Command) -> None:
+    clawmem("remember", "The office moves to Bergen in March.", "--confidence", "0.3")
+    clawmem("remember", "The office has a garden in Bergen.", "--confidence", "0.5")
+    for words in (("recall", "office in Bergen"), ("context", "office in Bergen"), ("list",), ("context",)):
+        moves, garden = (
+            next(line for line in clawmem(*words).out.splitlines() if word in line) for word in ("moves", "garden")
+        )
+        assert ("uncertain" in moves, "uncertain" in garden) == (True, False)
