@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Annotated
 
-from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, NotFound, Refused
+from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, Refused
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
@@ -111,10 +111,6 @@ def forget(
         found, commit = named_everywhere(vault, words, caller), None
     else:
         found, commit = forget_act(vault, words, caller, dry_run=not yes)
-    if found is None:
-        raise NotFound(
-            f"Nothing that is known has the words: {one_line(words)[:80]}.", "Name it as `clawmem recall` shows it."
-        )
     shown = found.facts if commit else found.before
     lines = [fact_line(placed.fact, placed.entity) for placed in shown]
     lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]

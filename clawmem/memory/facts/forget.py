@@ -27,7 +27,7 @@ from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_withou
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, RETRACTED, REVOKED, Fact
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, RETRACTED, REVOKED, SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
@@ -127,8 +127,8 @@ def plan_forgetting(
 
     The facts and messages with these `ids` are meant, or else what the targets name; `fresh` are facts that are not
     stored yet. What says the same is hidden, with the request: the sentences of a message, or all of a short one.
-    `read` reads a file of the vault. All facts of an `entity` are meant. With `everywhere`, what is no longer current
-    or was hidden before is meant, too.
+    `read` reads a file of the vault. All facts of an `entity` are meant. What was replaced is still served as a former
+    state, so it is meant, too; with `everywhere`, also what was hidden before.
     """
     if request and any(
         other_proposal.kind == KIND and other_proposal.source_event == request.id
@@ -141,7 +141,7 @@ def plan_forgetting(
     own = None if request is None or is_of_user(request, work.vault.settings.words("user.name")) else request.speaker
     reached = _reach(work, own) if own else None
     group = {event.id for events in ledgers.values() for event in events if reached and reached(event)}
-    known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.is_current]
+    known = [placed for placed in (*all_facts(work.index), *fresh) if everywhere or placed.fact.status != RETRACTED]
     known = [placed for placed in known if not own or placed.fact.source_event in group]
     events = [
         event for many in ledgers.values() for event in many if not event.recalled and (not own or event.id in group)
@@ -158,14 +158,17 @@ def plan_forgetting(
     noted = [] if request else _noted(work)
     for target in targets:
         by_name = _said_of_one_named(target, before) if request and not _ALL.search(request.text) else {}
-        words = _telling(target, known, [*events, *noted], request, by_name)
+        current = [placed for placed in known if everywhere or placed.fact.is_current]
+        words = _telling(target, current, [*events, *noted], request, by_name)
+        words = words or _telling(target, known, [], request, by_name)
         words = words or (telling_words(target[0]) if ITSELF in targets and target else ())
         wordings += [words] if words else []
         ids |= set() if words else {event_id for many in by_name.values() for event_id in many}
     meant = [*by_ids(work.index, ids).values(), *(placed for placed in known if placed.fact.source_event in ids)]
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
     meant += facts_of(work.index, entity) if entity else ()
-    meant = list({placed.fact.id: placed for placed in meant if everywhere or placed.fact.is_current}.values())
+    served = (placed for placed in meant if everywhere or placed.fact.status != RETRACTED)
+    meant = list({placed.fact.id: placed for placed in served}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
@@ -394,21 +397,24 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
     return found
 
 
-def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting | None, str | None]:
-    """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written."""
+def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting, str | None]:
+    """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written.
+
+    Raise NotFound if nothing has the words."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
         found = _plan_for_person(work, says, caller)
-        commit = work.commit([found.change])[-1] if found and not dry_run else None
-        return found, commit
+        return found, None if dry_run else work.commit([found.change])[-1]
 
 
-def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting | None:
-    """Return what a person's words name, also what is not current or hidden already. Nothing is written."""
+def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting:
+    """Return what a person's words name, also what is not current or hidden already. Nothing is written.
+
+    Raise NotFound if nothing has the words."""
     with writing(vault, caller, KIND, dry_run=True) as work:
         return _plan_for_person(work, says, caller, everywhere=True)
 
 
-def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool = False) -> Forgetting | None:
+def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool = False) -> Forgetting:
     """Return what a person's words hide: a fact or a message by its id, all of an entity and what names it, or what has
     the words."""
     ids = [says] if says.startswith(("evt_", FACT_PREFIX)) and " " not in says else []
@@ -416,7 +422,17 @@ def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bo
     names = [entity.title, *entity.aliases] if entity else []
     spoken = [says] if not entity or "/" not in says else []
     targets: list[Named] = [(text,) for text in dict.fromkeys([*spoken, *names]) if not ids]
-    return plan_forgetting(work, targets, ids=ids, everywhere=everywhere, entity=entity.name if entity else None)
+    found = plan_forgetting(work, targets, ids=ids, everywhere=everywhere, entity=entity.name if entity else None)
+    if found:
+        return found
+    words = telling_words(says)
+    facts = (placed.fact for placed in all_facts(work.index) if placed.fact.is_current)
+    longer = next((fact for fact in facts if words and _names(words, fact.fact)), None)
+    if longer:
+        message = f"Only longer names have the words, as in: {one_line(longer.fact)[:_LONGEST_SHOWN]}"
+        raise NotFound(message, f"Name it as it is stated, or by its id: `clawmem forget {longer.id}`.")
+    message = f"Nothing that is known has the words: {one_line(says)[:_LONGEST_SHOWN]}."
+    raise NotFound(message, "Name it as `clawmem recall` shows it.")
 
 
 def _named_entity(work: WriteScope, says: str, caller: Caller) -> Entity | None:
@@ -472,7 +488,7 @@ def _read_again(work: WriteScope, shown: Mapping[str, Mapping[str, Event]]) -> d
 
 def _shown(fact: Fact) -> Fact:
     kept = {key: value for key, value in (fact.metadata or {}).items() if key != "retracted"}
-    return fact._replace(status=ACTIVE, metadata=kept or None)
+    return fact._replace(status=SUPERSEDED if fact.superseded_by else ACTIVE, metadata=kept or None)
 
 
 def _is_meant(words: Sequence[str], fact: Fact) -> bool:

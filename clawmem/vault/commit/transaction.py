@@ -192,12 +192,23 @@ class Transaction:
         self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
 
     def _commit_edits(self, good: Mapping[str, bytes | None], head: Head) -> None:
-        from clawmem.vault.edits.adoption import adoption_notices, as_edits_of_agent, flaw_notices, plan_adoption
+        from clawmem.vault.edits.adoption import (
+            adoption_notices,
+            as_edits_of_agent,
+            flaw_notices,
+            plan_adoption,
+            with_reworded_lines,
+        )
 
         committed = self.vault.contents_at(head.commit, good) if head.commit else {}
         edited = {path: data for path, data in good.items() if data != committed.get(path)}
         agent = self._agent.agent if self._agent else None
         if edited:
+            reworded, notices = with_reworded_lines(self.vault, committed, edited)
+            if reworded:
+                committed = {**self.vault.contents_at(head.commit or "", reworded), **committed}
+                edited.update(reworded)
+            self.notices += notices
             if self._agent is not None:
                 edited.update(as_edits_of_agent(self.vault, committed, edited, self._agent))
             adopted = plan_adoption(self.vault, committed, edited, agent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -9,10 +10,19 @@ from typing import NamedTuple
 from clawmem.errors import ChangedMeanwhile, ClawmemError, InvalidInput
 from clawmem.model.facts.codec import parse_items, render_items
 from clawmem.model.facts.draft import UNSET_ID
-from clawmem.model.facts.fact import GUARDRAIL, Fact, check_reference, least_trust, statement_trust, trust_rank
+from clawmem.model.facts.fact import (
+    FACT_PREFIX,
+    GUARDRAIL,
+    Fact,
+    check_reference,
+    least_trust,
+    statement_trust,
+    trust_rank,
+)
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted, one_line, some_of, visible
+from clawmem.model.pages.summary import BEGIN, generated_part
 from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path, render_proposal
 from clawmem.model.proposals.quarantine import is_approved, orders_in_text, without_approval
 from clawmem.model.records.caller import Caller
@@ -27,6 +37,8 @@ UNNAMED = Author("by hand", "hand@clawmem")
 # What a fact says. Other fields may change without making it another's statement.
 _WORDS = ("fact", "category", "subject", "predicate", "object", "source_text", "tags")
 _SHOWN = 3
+
+_FACT_ID = re.compile(rf"\b{FACT_PREFIX}\w+")
 
 Files = Mapping[str, bytes | None]
 
@@ -72,6 +84,61 @@ def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None =
         gone = dict.fromkeys(key for facts, _ in here for key in facts if key not in known)
         found.append(Adoption(change, pairs, tuple(gone)))
     return tuple(found)
+
+
+def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict[str, bytes], list[str]]:
+    """Reword the facts whose lines in the generated part of a page were edited, in the work tree too. Return the
+    changed files, and a notice for each page with another edit there, which will not last.
+
+    If this is killed, what it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
+    """
+    parts = {path: (_generated(before.get(path)), _generated(data)) for path, data in after.items()}
+    parts = {path: pair for path, pair in parts.items() if None not in pair and pair[0] != pair[1]}
+    named = {key for old, new in parts.values() for line in _lines_gone(old, new) for key in _FACT_ID.findall(line)}
+    files = {path for paths in find_in_head(vault, named).values() for path in paths}
+    facts = _facts({path: after.get(path) or vault.read(path) for path in files})
+    known = {key: (place, fact) for place, found in facts.items() for key, fact in found.items() if key in named}
+    reworded: dict[str, dict[str, Fact]] = defaultdict(dict)
+    notices = []
+    for path, (old, new) in parts.items():
+        assert old is not None and new is not None
+        for line in _lines_gone(old, new):
+            for key in _FACT_ID.findall(line):
+                place, fact = known.get(key, ("", None))
+                text = fact and _reworded(line, new, fact)
+                if fact and text:
+                    reworded[place][key] = fact._replace(fact=text)
+                    old = old.replace(line, line.replace(one_line(fact.fact), text, 1), 1)
+        if old != new:
+            notices.append(f"{path}: this edit between the marks will not last. Edit words of a line, or write above.")
+    written = {}
+    for place, changed in reworded.items():
+        path = items_path(place)
+        stood = after.get(path) or vault.read(path)
+        if vault.read(path) != stood:
+            raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
+        written[path] = render_items([changed.get(key, fact) for key, fact in facts[place].items()])
+        vault.disk.replace(vault.path(path), written[path], vault.state)
+    return written, notices
+
+
+def _generated(data: bytes | None) -> str | None:
+    return generated_part(data.decode(errors="replace")) if data is not None and BEGIN.encode() in data else None
+
+
+def _lines_gone(old: str | None, new: str | None) -> list[str]:
+    kept = frozenset((new or "").splitlines())
+    return [line for line in (old or "").splitlines() if line not in kept]
+
+
+def _reworded(line: str, page: str, fact: Fact) -> str | None:
+    """Return the words that stand in a page where a line stated a fact before the same remarks, or None."""
+    start = f"- {one_line(fact.fact)}"
+    remarks = line.removeprefix(start)
+    if remarks == line:
+        return None
+    found = (other[2:].removesuffix(remarks) for other in page.splitlines() if other.endswith(remarks))
+    return next((text for text in found if text.strip() and text != one_line(fact.fact)), None)
 
 
 def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller) -> dict[str, bytes]:

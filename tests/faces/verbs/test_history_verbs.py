@@ -315,3 +315,25 @@ def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -
     line = re.search(r"`clawmem (forget .* --yes)`", clawmem("forget", "Ann's boat").err)
     assert line and clawmem(*shlex.split(line[1])).code == 0
     assert "quay" not in clawmem("recall", "boat").out
+
+
+def test_forget_hides_a_former_wording_and_undo_shows_it_again_as_former(clawmem: Command) -> None:
+    clawmem("remember", "My gross salary is 5,900 euro.")
+    (fact,) = clawmem("list", "--json").data["facts"]
+    clawmem("edit", fact["id"], "My gross salary is 6,100 euro.")
+    assert len(clawmem("forget", "salary", "--yes", "--json").data["facts"]) == 2
+    clawmem("heartbeat")
+    for words in (("recall", "what is my salary"), ("context", "what was my salary before"), ("list",)):
+        assert "euro" not in clawmem(*words).out + clawmem(*words).err
+    page = clawmem("show", "daily").out
+    assert "euro" not in page
+    assert clawmem("forget", "salary").code == 1
+    clawmem("undo")
+    assert "5,900" in clawmem("list", "--status", "superseded").out and "6,100" in clawmem("list").out
+
+
+def test_forget_says_where_only_longer_names_have_the_words(clawmem: Command) -> None:
+    clawmem("remember", "Tomasz Zielinski leaves the company in May.")
+    result = clawmem("forget", "Tomasz company")
+    assert (result.code, "Only longer names have the words, as in: Tomasz Zielinski leaves" in result.err) == (1, True)
+    assert "Nothing that is known has the words: yacht." in clawmem("forget", "yacht").err

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.errors import NotFound
 from clawmem.learning.ingest import ingest
 from clawmem.memory.facts.forget import forget, plan_forgetting
 from clawmem.memory.facts.remember import remember
@@ -400,11 +401,11 @@ def test_what_a_person_names_is_hidden_in_one_commit_and_nothing_else_is_touched
     _told(vault, caller, "The user lives in Oslo.", "I drink tea.")
     _told(vault, caller, "As said, the user lives in Oslo now.", "I drink tea.", day=19)
     before = {path.name: path.read_bytes() for path in (vault.root / "ledger").glob("*.jsonl")}
-    shown, commit = forget(vault, "that I live in Oslo", caller, dry_run=True)
-    assert shown is not None and commit is None
+    _, commit = forget(vault, "that I live in Oslo", caller, dry_run=True)
+    assert commit is None
     assert {path.name: path.read_bytes() for path in (vault.root / "ledger").glob("*.jsonl")} == before
     found, commit = forget(vault, "that I live in Oslo", caller)
-    assert found is not None and commit == vault.head().commit
+    assert commit == vault.head().commit
     assert [placed.fact.id for placed in found.facts] == [first.fact.id]
     assert found.change.subject == "forget(vault): 1 fact and 2 messages hidden"
     assert found.proposal is None
@@ -419,10 +420,11 @@ def test_what_a_person_names_is_hidden_in_one_commit_and_nothing_else_is_touched
         event = json.loads(new[0])
         assert (event["recalled"], event["metadata"]["hidden"]) == (True, "2026-11-21")
     assert vault.read("life/areas/general/items.json") is not None
-    assert forget(vault, "that I live in Oslo", caller) == (None, None), "it is hidden already"
-    assert forget(vault, "the", caller) == (None, None)
+    for words in ("that I live in Oslo", "the"):
+        with pytest.raises(NotFound):
+            forget(vault, words, caller)  # hidden already, and no word
     assert second.fact.is_current
-    assert forget(vault, "tea", caller)[0] is not None
+    assert forget(vault, "tea", caller)[1]
 
 
 def test_a_request_shows_the_messages_to_the_person_who_decides(vault: Vault, caller: Caller) -> None:

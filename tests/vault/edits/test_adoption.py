@@ -324,3 +324,40 @@ def test_only_the_events_that_an_agent_added_tell_what_an_agent_says(furnished: 
     clawmem("remember", "The car is red.", "-e", "projects/car", env=AGENT)
     first, second = path.read_text().splitlines()
     assert first == before and json.loads(second)["trust"] == "agent"
+
+
+@pytest.mark.parametrize("env", [{}, AGENT])
+def test_the_words_of_a_line_that_clawmem_wrote_reword_its_fact(
+    env: dict[str, str], vault_root: Path, environment: dict[str, str], clawmem: Command
+) -> None:
+    for text in ("The boiler is a Vaillant.", "The door is green."):
+        clawmem("remember", text, "--entity", "areas/house", "--importance", "0.95")
+    clawmem("heartbeat")
+    summary, memory = vault_root / "life/areas/house/summary.md", vault_root / "MEMORY.md"
+    summary.write_text(summary.read_text().replace("Vaillant", "Bosch"))
+    memory.write_text(memory.read_text().replace("green", "red"))
+    result = clawmem("note", "The car is red.", env=env)
+    assert "will not last" not in result.err
+    facts = {fact["fact"]: fact["trust"] for fact in clawmem("list", "--json").data["facts"]}
+    trust = "agent" if env else "user"
+    assert facts == {"The boiler is a Bosch.": trust, "The door is red.": trust}
+    clawmem("heartbeat")
+    assert "Bosch" in summary.read_text() and "red" in memory.read_text()
+    assert_whole(vault_root, environment)
+
+
+@pytest.mark.parametrize(("old", "new"), [("The boiler", "The boilers"), ("2026-", "2025-"), ("- The", "- A\n- The")])
+def test_another_edit_of_what_clawmem_wrote_is_told_not_to_last(
+    old: str, new: str, vault_root: Path, clawmem: Command
+) -> None:
+    clawmem("remember", "The boiler is a Vaillant.", "--entity", "areas/house")
+    clawmem("heartbeat")
+    summary = vault_root / "life/areas/house/summary.md"
+    page = summary.read_text()
+    own, mark, part = page.partition("## Hot")
+    summary.write_text(own + mark + part.replace(old, new))
+    assert "summary.md: this edit between the marks will not last" in clawmem("heartbeat").err
+    assert summary.read_text() == page
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["The boiler is a Vaillant."]
+    summary.write_text(page.replace("Write here.", "It is in the cellar."))
+    assert "will not last" not in clawmem("heartbeat").err

@@ -226,7 +226,8 @@ def _unread(vault: Vault, ledgers: Sequence[str], now: datetime, known: Mapping[
         number = sum(known[path] if path in known else _unread_events(vault, path, reached) for path in before)
         after = (run for path in ledgers if path not in before for run in runs_in(vault.read(path) or b"", path))
         if number and not any(isinstance(run.get("events"), int) for run in after):
-            message = f"No model has read anything for a week, and {counted(number, 'older event')} wait. {_READ}"
+            waiting = counted(number, "event")
+            message = f"{waiting} of more than a week ago wait for a model, and none has read any since. {_READ}"
             yield HealthProblem(WARNING, LEARNING, None, None, message)
     except Unreadable:
         return  # reported with the file
