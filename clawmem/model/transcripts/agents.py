@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from clawmem.model.safety.recalled_text import is_recalled
+from clawmem.model.safety.recalled_text import OPENING, is_recalled
 from clawmem.model.transcripts.message import (
     Message,
     Read,
@@ -269,6 +269,9 @@ def fits_claude(record: Mapping[str, Any]) -> bool:
     return known and any(mark in record for mark in _CLAUDE_MARKS)
 
 
+_HOOK_FEEDBACK = "Stop hook feedback:"
+
+
 def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -> Read:
     """Yield the events of one line. Text that the program wrote as the user is marked as recalled."""
     kind = record.get("type")
@@ -294,6 +297,10 @@ def read_claude(line: int, record: Mapping[str, Any], thread: TranscriptState) -
     content = message.get("content")
     if record.get("isSidechain"):
         return said(_aside(base), content, thread)
+    if kind == "user" and (text := text_of(content)):
+        thread.hook_asked = text.startswith(_HOOK_FEEDBACK) and OPENING in text
+    elif kind == "assistant" and thread.hook_asked:
+        base = base._replace(recalled=True)  # "Nothing more to keep." is no answer to the user
     origin = origin_of(record) if kind == "user" else None
     if origin and origin.role == "tool" and text_of(content).strip():
         return answered(base, content, first(record, "sourceToolUseID", "tool_use_id"), thread)

@@ -194,14 +194,15 @@ class PendingToolCall(NamedTuple):
 
 
 class TranscriptState:
-    """The state of reading a file: its session and project, the tool calls without results, by id, and records that may
-    change until the end of the file, by id, each with its line."""
+    """The state of reading a file: its session and project, the tool calls without results, by id, records that may
+    change until the end of the file, by id, each with its line, and whether a hook of clawmem asked the agent."""
 
     def __init__(self) -> None:
         self.session: str | None = None
         self.about: dict[str, str] = {}
         self.pending: dict[str, tuple[int, Mapping[str, Any]]] = {}
         self.calls: dict[str, PendingToolCall] = {}
+        self.hook_asked = False
 
 
 Read = Iterable[Message | SkippedLine]

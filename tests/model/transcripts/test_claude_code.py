@@ -57,6 +57,24 @@ def test_a_turn_with_a_tool() -> None:
     ]
 
 
+def test_what_an_agent_answers_to_a_hook_is_no_answer_to_the_user() -> None:
+    asked = "Stop hook feedback:\n<clawmem-context>\nStore what matters.\n</clawmem-context>"
+    stored = {"type": "tool_use", "id": "t1", "name": "mcp__clawmem__remember", "input": {"text": "The hive is blue."}}
+    found = taken(
+        line("user", "The hive is blue."),
+        line("assistant", [{"type": "text", "text": "Good."}], "u2"),
+        line("user", asked, "u3", isMeta=True),
+        line("assistant", [stored], "u4"),
+        line("user", [{"type": "tool_result", "tool_use_id": "t1", "content": "remembered"}], "u5"),
+        line("assistant", [{"type": "text", "text": "Nothing more to keep."}], "u6"),
+        line("user", "Paint it red.", "u7"),
+        line("assistant", [{"type": "text", "text": "It is red."}], "u8"),
+    )
+    texts = [message.text for message in found if isinstance(message, Message) and not message.recalled]
+    assert "Nothing more to keep." not in texts
+    assert {"The hive is blue.", "Good.", "Paint it red.", "It is red."} <= set(texts)
+
+
 def test_in_a_sidechain_the_agent_speaks() -> None:
     (found,) = taken(line("user", "I want you to look for bees.", isSidechain=True))
     assert isinstance(found, Message)
