@@ -383,12 +383,19 @@ def _statement(fact: Mapping[str, Any], piece: EventPiece) -> str:
     return words
 
 
+_SPEAKS_OF_SELF = re.compile(r"\b(?:I|ich|yo|je)\b", re.IGNORECASE)
+_ONE_DOES = re.compile(r"\w+ (?:is|was|has|does|ist|war|hat|\w{3,}s)\b")
+
+
 def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affirmed: bool) -> None:
     """Drop a statement with names or numbers that were not said, or with nothing in common with its quote."""
     piece = task.shown[number]
     known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
     later = (shown_piece.text for shown_piece in task.shown[number + 1 :] if shown_piece.role == "user")
-    missing = unsaid(words, with_names(known, later))
+    known_later = with_names(known, later)
+    missing = unsaid(words, known_later)
+    if _SPEAKS_OF_SELF.search(quote) and _ONE_DOES.match(words) and words.partition(" ")[0].casefold() not in SMALL:
+        missing = missing or unsaid(f"that {words}", known_later)  # "Piotr is" for "I'm": the first word is a name
     if piece.role == AGENT:
         # Its text is no ground to put words into the mouth of somebody whom it does not name: a first word counts, too.
         known = heard([f"{piece.speaker} {piece.text}"], (), _said(piece), f"{words} {piece.text}")

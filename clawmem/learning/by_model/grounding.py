@@ -185,6 +185,8 @@ def _name_said(word: str, before: str, known: Heard) -> bool:
         return True
     if len(key) >= _SHORTEST_STEM and key in known.squeezed:
         return True
+    if key.endswith("s") and key[:-1] in known.words:  # PDFs, APIs: too short for stems
+        return True
     if _SHORT.get(key, "\0") in known.words or any(_same_stem(key, other_word) for other_word in known.words):
         return True
     if key in WEEKDAYS and any(WEEKDAYS.get(other_word) == WEEKDAYS[key] for other_word in known.words):

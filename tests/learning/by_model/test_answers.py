@@ -126,6 +126,8 @@ def test_what_the_speaker_quotes_is_no_fact_about_the_speaker() -> None:
         ("Ich bin zweiunddreißig.", "Ich bin zweiunddreißig", "The user ist 32 Jahre alt."),
         ("The tax return is due end of May.", "tax return is due end of May", "The tax return is due on 31 May 2027."),
         ("We ship next Friday.", "We ship next Friday", "The user's team ships on 13 November 2026."),
+        ("pdf: typst it is", "pdf: typst it is", "The user renders PDFs with typst."),
+        ("I eat lunch at noon.", "I eat lunch at noon", "Lunch is at noon for the user."),
     ],
 )
 def test_other_ways_to_write_the_same_are_accepted(text: str, quote: str, statement: str) -> None:
@@ -144,6 +146,8 @@ def test_other_ways_to_write_the_same_are_accepted(text: str, quote: str, statem
         ("The tax return is due in May.", "The tax return is due on 9 May 2027."),
         ("I live in Ghent.", "The user lives in Ghent since 2019."),
         ("Я живу в Москве.", "The user живёт в Москве с Борисом."),
+        ("I'm not reachable on Thursdays.", "Piotr is not reachable on Thursdays."),
+        ("Ich bin donnerstags nicht da.", "Piotr ist donnerstags nicht da."),
     ],
 )
 def test_what_was_not_said_is_still_dropped(text: str, statement: str) -> None:
