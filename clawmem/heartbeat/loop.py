@@ -70,6 +70,7 @@ def run_heartbeat(
     only: Collection[str] = (),
     judge: Model | None = None,
     narrator: Model | None = None,
+    wait: float | None = None,
 ) -> HeartbeatResult:
     """Run every step that is due once. No commit is made if there is nothing to do.
 
@@ -78,8 +79,8 @@ def run_heartbeat(
     with these names. If a model did not read every event, the reason is among the failures and the unread events wait
     for the next run.
 
-    Raise Locked if another heartbeat or writer holds the vault longer than `lock.wait_seconds`. Raise InvalidInput if
-    `only` names an unknown step.
+    Raise Locked if another heartbeat runs longer than `wait` seconds, or if another writer holds the vault longer than
+    `lock.wait_seconds`, which is the default for both. Raise InvalidInput if `only` names an unknown step.
     """
     steps = choose_steps(only)
     caller = caller._replace(unattended=True)
@@ -88,7 +89,7 @@ def run_heartbeat(
     if dry_run:
         return _run_steps(steps, run._replace(last=read_heartbeat_state(vault)), report)
     try:
-        with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds")):
+        with heartbeat_lock(vault, vault.settings.number("lock.wait_seconds") if wait is None else wait):
             result = _run_locked(steps, run, report, complete=not only)
             write_last_run(vault, _last_run(caller, result))
             _log_failures(vault, caller, result)

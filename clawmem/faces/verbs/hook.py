@@ -262,7 +262,8 @@ def _read_on(call: Call, vault: Vault, harness: str, ended: bool) -> None:
         models = [model and model._replace(purse=None) for model in map(call.runtime.model, tasks)]
         caller = call.runtime.caller()._replace(agent=None, session=None)
         only = () if due else ("learn",)
-        result = run_heartbeat(vault, caller, False, models[0], None, only, models[1], models[2])
+        # The heartbeat of another session may be past reading: what this session said is read after it.
+        result = run_heartbeat(vault, caller, False, models[0], None, only, models[1], models[2], LONGEST_DETACHED / 2)
         if result.failed:
             raise result.failed[0][1]
         return f"{counted(len(result.commits), 'commit')}"

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from clawmem.model.harness import HARNESSES, native_events
+from clawmem.vault.state.heartbeat_state import heartbeat_lock
+from clawmem.vault.vault import Vault
 from tests.conftest import Command, Result
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -57,15 +59,15 @@ def marks(vault: Path) -> dict[str, str]:
     }
 
 
-def until_read(vault: Path, harness: str = "claude-code") -> dict[str, Any]:
+def until_read(vault: Path, harness: str = "claude-code", what: str = "transcript") -> dict[str, Any]:
     """Wait for the process that nobody waits for; returns its mark."""
-    path = vault / f".git/clawmem/hooks/{harness}-transcript.json"
+    path = vault / f".git/clawmem/hooks/{harness}-{what}.json"
     for _ in range(300):
         if path.exists():
             record: dict[str, Any] = json.loads(path.read_text())
             return record
         time.sleep(0.1)
-    raise AssertionError("the transcript was not read")
+    raise AssertionError(f"nothing is marked as {what}")
 
 
 def test_a_prompt_gets_what_answers_it_and_once(clawmem: Command, vault_root: Path, project: Path) -> None:
@@ -254,6 +256,20 @@ def test_a_transcript_is_handed_over_and_learned_once(clawmem: Command, vault_ro
     assert event["metadata"] == {
         "project": "git.example.org/ada/boat", "cwd": str(project), "branch": "main",
     }  # fmt: skip
+
+
+def test_what_a_session_said_is_read_after_the_heartbeat_of_another(
+    clawmem: Command, vault_root: Path, project: Path, vault: Vault
+) -> None:
+    clawmem("config", "set", "lock.wait_seconds", "0.2")
+    transcript = project / "t.jsonl"
+    transcript.write_text(json.dumps(HELLO) + "\n")
+    with heartbeat_lock(vault, wait=0):
+        say(clawmem, vault_root, "SessionEnd", project, transcript_path=str(transcript), reason="exit")
+        assert until_read(vault_root)["outcome"] == "done"
+        time.sleep(1)
+        assert "claude-code-reading" not in marks(vault_root)
+    assert until_read(vault_root, what="reading")["outcome"] == "done"
 
 
 def test_what_fails_is_marked_and_the_agent_goes_on(clawmem: Command, vault_root: Path, project: Path) -> None:
