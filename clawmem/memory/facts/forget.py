@@ -228,12 +228,11 @@ def _proposed(
     work: WriteScope, events: Collection[str], wordings: Sequence[Sequence[str]], everywhere: bool
 ) -> tuple[Proposal, ...]:
     """Return the proposals that say what goes: those of a message that goes, and those with the words. Decided ones
-    count only `everywhere`."""
+    and requests to forget count only `everywhere`."""
     return tuple(
         proposal
         for proposal in read_proposals(work.vault).proposals
-        if proposal.kind != KIND
-        and (everywhere or proposal.status == OPEN)
+        if (everywhere or (proposal.status == OPEN and proposal.kind != KIND))
         and (
             proposal.source_event in events
             or any(means(words, text) for words in wordings for text in stated_by(proposal))

@@ -121,10 +121,12 @@ def is_candidate(proposal: Proposal) -> bool:
 
 
 def stated_by(proposal: Proposal) -> tuple[str, ...]:
-    """Return what a proposal would store: the words of its fact, what that quotes, and its line."""
+    """Return what a proposal would store: the words of its fact, what that quotes, and its line; of a request to forget
+    the words that name it, but no single word, which names other things, too."""
     fact, line = proposal.fact, proposal.line
     texts = (fact.fact if fact else "", (fact.source_text if fact else "") or "", line.text if line else "")
-    return tuple(text for text in texts if text)
+    named = (proposal.details or {}).get("words", ()) if proposal.kind == "forget" else ()
+    return (*(text for text in texts if text), *(words for words in named if " " in words))
 
 
 def new_proposal_id(entropy: Entropy, taken: Container[str]) -> str:

@@ -419,7 +419,7 @@ def test_what_a_person_names_is_hidden_in_one_commit_and_nothing_else_is_touched
         assert old[1:] == new[1:] and len(old) == len(new)
         event = json.loads(new[0])
         assert (event["recalled"], event["metadata"]["hidden"]) == (True, "2026-11-21")
-    assert vault.read("life/areas/general/items.json") is not None
+    assert vault.read("life/areas/people/user/items.json") is not None
     for words in ("that I live in Oslo", "the"):
         with pytest.raises(NotFound):
             forget(vault, words, caller)  # hidden already, and no word
@@ -481,6 +481,7 @@ def test_everywhere_removes_exactly_what_is_shown_from_the_history(clawmem: Comm
     assert result.code == 0, result.err
     assert not [line for line in _history(vault_root) if "engineer at" in line or "I work at" in line]
     assert not [line for line in _history(vault_root) if '"Fjord"' in line and '"id"' in line]
+    assert not [line for line in _history(vault_root) if '"words"' in line and "Fjord" in line]
     assert "Ana moved to Fjord" in served(clawmem, "Ana Fjord")
     assert "Argo" in served(clawmem, "Argo CD") and "The user is Mirela" in served(clawmem, "Mirela")
     assert clawmem("doctor").code == 0
