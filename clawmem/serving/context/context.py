@@ -249,7 +249,7 @@ def _hits(vault: Vault, on: TierCounts, way: UnitStyle, wish: ContextRequest, as
 def _tiers(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> list[Section]:
     """Return the sections without a question: the facts by tier."""
     if wish.wanted.of_work:
-        return [*_always_told(on, way, wish, technical=True), *_public_shelves(on, way, wish)]
+        return [*_always_told(on, way, wish, technical=True, promoted=True), *_public_shelves(on, way, wish)]
     if wish.wanted.since or wish.wanted.until:
         return [*_always_told(on, way, wish, technical=False), *_timeline(on, way, wish, ())]
     return [
@@ -263,28 +263,33 @@ def _public_shelves(on: TierCounts, way: UnitStyle, wish: ContextRequest) -> lis
     """Return what is in use beside the facts of a workflow or a project, without anybody's family and health."""
     found = []
     for shelf in (HOT, WARM):
-        units = fact_units(on, public_facts(on, first_of_tier(on, shelf, wish.budget), technical=True), way)
+        public = public_facts(on, first_of_tier(on, shelf, wish.budget), technical=True)
+        units = fact_units(on, unasked_facts(on, public, wish.caller.agent), way)
         more = f"clawmem list --tier {shelf}{follow_up_commands(wish.wanted, None).list.removeprefix('clawmem list')}"
         found += [Section(TITLES[shelf], given(units), more, turn=6)] if units else []
     return found
 
 
 def _always_told(
-    on: TierCounts, way: UnitStyle, wish: ContextRequest, technical: bool, found: Collection[int] = ()
+    on: TierCounts,
+    way: UnitStyle,
+    wish: ContextRequest,
+    technical: bool,
+    found: Collection[int] = (),
+    promoted: bool = False,
 ) -> list[Section]:
     """Return the section of what must not be missed whatever the question is; the rest is shown if it answers it.
 
-    What the question found comes first."""
+    What the question found comes first. For work, `promoted` adds what was promoted for all."""
     important = first_of_tier(on, ALWAYS, _LOOKED_AT * wish.budget)
-    items = sorted(
-        (candidate for candidate in important if candidate.weight >= ALWAYS_TOLD),
-        key=lambda candidate: (not candidate.owner, candidate.n not in found, -candidate.weight),
-    )
+    items = sorted(important, key=lambda candidate: (not candidate.owner, candidate.n not in found, -candidate.weight))
     of_work = wish.wanted.of_work
     if of_work:
         from clawmem.serving.context.for_task import for_work  # only where a workflow or a project is named
 
-        items = for_work(on, items)
+        items = for_work(on, items, promoted)
+    else:
+        items = [candidate for candidate in items if candidate.weight >= ALWAYS_TOLD]
     public = public_facts(on, items, technical or of_work)
     facts = leading_facts(on, public, wish.caller.agent)
     units = fact_units(on, facts, way)

@@ -23,12 +23,13 @@ from clawmem.model.language.dates import moment_of
 from clawmem.model.language.question import search_words
 from clawmem.model.language.text import forms_of
 from clawmem.model.lifecycle.premises import in_doubt
-from clawmem.model.lifecycle.tiers import last_access, stale_reason
+from clawmem.model.lifecycle.tiers import ALWAYS_TOLD, last_access, stale_reason
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages import context_frame as frame
 from clawmem.model.pages.guardrail_page import holds_for
 from clawmem.model.pages.packing import Section, Unit
 from clawmem.model.pages.tokens import context_line, servable, token_bound
+from clawmem.model.proposals.promotion import promotion_of
 from clawmem.model.proposals.quarantine import may_be_told
 from clawmem.model.search.ranking import meaning_share, share_of
 from clawmem.serving.browse import sources_of
@@ -43,8 +44,8 @@ _MOST = 200
 # The part of the best match from which on a fact fits the task, and the importance that needs no match.
 _FITS = 0.34
 _ALWAYS = 0.8
-# Without a task, this number of each kind is enough.
-_WITHOUT_TASK = 12
+# Without a task, this number of each kind is offered; the budget decides.
+_WITHOUT_TASK = 40
 # What everybody should know at work, also without a word of the task.
 _EVERYBODYS = frozenset(("instruction", "correction", "rule", "convention"))
 _SHARES = {frame.LESSONS: 0.3, frame.PRECEDENTS: 0.25, frame.SCOPED: 0.4}
@@ -194,13 +195,21 @@ def _first_of_each(ranked: Sequence[ScopedFact]) -> list[ScopedFact]:
     return chosen
 
 
-def for_work(on: TierCounts, candidates: Sequence[FactCandidate]) -> list[FactCandidate]:
-    """Return the candidates of work: those with a scope, instructions and corrections for all, and pinned ones."""
+def for_work(on: TierCounts, candidates: Sequence[FactCandidate], promoted: bool) -> list[FactCandidate]:
+    """Return the candidates of work: those with a scope, instructions and corrections for all, and pinned ones; with
+    `promoted`, also what was promoted for all, whatever its importance."""
     facts = (
         facts_in_rows(on.source, [candidate.n for candidate in candidates], context_fact_from_row) if candidates else {}
     )
-    kept = {n for n, placed in facts.items() if scope_of(placed.fact) or placed.fact.category in _EVERYBODYS}
-    return [candidate for candidate in candidates if candidate.n in kept or candidate.weight >= PINNED]
+
+    def is_of_work(candidate: FactCandidate) -> bool:
+        if candidate.weight >= PINNED or candidate.n not in facts:
+            return candidate.weight >= PINNED
+        fact = facts[candidate.n].fact
+        told_always = candidate.weight >= ALWAYS_TOLD and (scope_of(fact) or fact.category in _EVERYBODYS)
+        return bool(told_always or (promoted and promotion_of(fact) and not scope_of(fact)))
+
+    return [candidate for candidate in candidates if is_of_work(candidate)]
 
 
 def _units(on: TierCounts, way: UnitStyle, facts: Sequence[ScopedFact]) -> list[Unit]:
