@@ -97,7 +97,12 @@ def remember(
         check_is_text(text, "remember")
         record = {name: value for name, value in argument.items() if value is not None}
         record |= {"details": {"because": reason}} if reason else {}
-        drafts = [draft_from_record({"fact": statement, **record}, caller.now) for statement in _statements(text)]
+        placed = any(argument[name] for name in ("entity", "scope", "project", "workflow"))
+        here = call.runtime.project() if caller.agent and not placed else None
+        drafts = [
+            draft_from_record({"fact": statement, **record}, caller.now)._replace(here=here)
+            for statement in _statements(text)
+        ]
     new: Sequence[str] = ()
     if project is not None:
         from clawmem.serving.answers import unknown_names  # few facts name a project

@@ -35,7 +35,7 @@ from clawmem.model.facts.fact import (
     statement_trust,
     with_vital_importance,
 )
-from clawmem.model.facts.reach import realm_of
+from clawmem.model.facts.reach import project_name, realm_of
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import as_one_file, counted, normal
 from clawmem.model.lifecycle.reinforce import changed_fields, ignored_fields, reinforce
@@ -43,7 +43,7 @@ from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.proposals.quarantine import orders_in, without_approval
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.change import Change, subject_line
-from clawmem.model.records.entity import items_path, title_in
+from clawmem.model.records.entity import items_path, slug, title_in
 from clawmem.model.safety.secrets.find import find_secret, redact
 from clawmem.vault.commit.secret_gate import allowed
 from clawmem.vault.vault import Vault
@@ -221,6 +221,7 @@ class FactPlanner:
                 check_may_write(work.vault, work.caller, [items_path(entity)], "remember")
                 draft = draft._replace(default=None)
             entity = draft.default or entity  # where an agent may not write, its own place takes it
+            draft, entity = self._in_project(draft, entity)
             named = entities_in_statement(work.index, draft.fact.fact, work.caller.agent)
             related = dict.fromkeys((*draft.fact.related_entities, *(text for text in named if text != entity)))
             draft = draft._replace(fact=draft.fact._replace(related_entities=tuple(related)))
@@ -255,6 +256,14 @@ class FactPlanner:
         if not rivals:
             return RememberedFact(fact, entity, "added"), change
         return self._in_conflict(change, PlacedFact(fact, entity), rivals)
+
+    def _in_project(self, draft: Draft, entity: str) -> tuple[Draft, str]:
+        """Return the draft with the project in which its agent works, if it is about nothing else, and its place."""
+        page = f"projects/{slug(project_name(draft.here))}" if draft.here else None
+        if page is None or entity not in (self._default, page):
+            return draft, entity
+        known = entity_exists(self._work.index, page)
+        return draft._replace(fact=draft.fact._replace(project=draft.here)), page if known else entity
 
     def amend(self, placed: PlacedFact, **values: Any) -> dict[str, bytes | None]:
         """Return the writes that give a stored fact other values, which must not be its words or its scope."""

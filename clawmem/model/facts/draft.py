@@ -33,7 +33,7 @@ class Draft(NamedTuple):
     """A checked fact without identity, the requested entity (None: clawmem decides), and the ignored keys.
 
     `title` is the title of the entity, if it is new. `line` is the line of the input that it comes from, if that
-    has many."""
+    has many. `here` is the project in which an agent works: what is about nothing else that is known is about that."""
 
     fact: Fact
     entity: str | None = None
@@ -41,6 +41,7 @@ class Draft(NamedTuple):
     title: str | None = None
     line: int | None = None
     default: str | None = None
+    here: str | None = None
 
 
 def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:

@@ -120,12 +120,17 @@ def named_thing(text: str) -> EntityHint | None:
     return EntityHint("company", whole, "name") if company else None
 
 
+_USER_FIRST = re.compile(r"[Tt]he user(?:['’]s)? ")
+
+
 def thing_in_front(statement: str) -> EntityHint | None:
     """Return the company, project or person that a sentence begins with and calls so: "Corvid Labs pays on the 25th",
-    "The Larder app uses SQLite", "My sister Ana lives in Bonn"."""
+    "The Larder app uses SQLite", "My sister Ana lives in Bonn", "The user prefers tea"."""
     words, person = statement.rstrip(".!?").split(), _PERSON.match(statement)
     if person:
         return EntityHint("person", person["name"] or person["first"], "named")
+    if _USER_FIRST.match(statement):
+        return EntityHint("person", "user", "named")
     starts = (" ".join(words[:end]) for end in range(min(_MOST_WORDS, len(words)), 0, -1))
     return next((found for start in starts if (found := named_thing(start.rstrip(",;:")))), None)
 
