@@ -185,6 +185,48 @@ def test_a_session_of_a_new_project_starts_with_what_is_in_use_and_pinned(
     assert "sister" not in told
 
 
+def test_a_session_starts_with_all_of_its_project_and_with_what_was_promoted_for_all(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root)}
+    for name in (f"{first}{second}" for first in NAMES[:4] for second in NAMES[:4]):
+        added = clawmem(
+            "decision", "add", f"The {name} module is written in Rust.", "--why", "speed", cwd=project, env=env
+        )
+        assert added.code == 0, added.err
+    clawmem("remember", "Marta checks each change of the harbour plan.", "--importance", "0.8")
+    items = vault_root / "life/areas/general/items.json"
+    mark = {"promoted": {"on": "2026-11-21", "score": 0.75, "importance": 0.5, "reasons": ["it shapes the work"]}}
+    items.write_text(
+        items.read_text().replace('"importance": 0.8', f'"importance": 0.8, "metadata": {json.dumps(mark)}')
+    )
+    clawmem("note", "The harbour is calm.")  # takes in the edit
+    told = context(say(clawmem, vault_root, "SessionStart", project, source="startup"))
+    assert told.count("is written in Rust") == 16 and "Marta checks" in told
+    assert "Marta checks" in context(say(clawmem, vault_root, "SessionStart", tmp_path, source="startup"))
+
+
+def test_what_an_agent_stores_in_a_repository_is_of_that_project(
+    clawmem: Command, vault_root: Path, project: Path, tmp_path: Path
+) -> None:
+    env = {"CLAWMEM_VAULT": str(vault_root), "CLAWMEM_AGENT": "scout"}
+    for text in ("The tests need redis.", "The user prefers tabs.", "My sister Ana lives in Bonn."):
+        clawmem("remember", text, cwd=project, env=env)
+    facts = {fact["fact"]: fact for fact in clawmem("list", "--json").data["facts"]}
+    assert {text: (fact["entity"], fact.get("project")) for text, fact in facts.items()} == {
+        "The tests need redis.": ("areas/general", "git.example.org/ada/boat"),
+        "The user prefers tabs.": ("areas/people/user", None),
+        "My sister Ana lives in Bonn.": ("areas/people/ana", None),
+    }
+    (tmp_path / "plane/.git").mkdir(parents=True)
+    (tmp_path / "plane/.git/HEAD").write_text("ref: refs/heads/main\n")
+    for folder, known in ((project, True), (tmp_path / "plane", False)):
+        told = context(say(clawmem, vault_root, "SessionStart", folder, source="startup"))
+        assert ("redis" in told, "tabs" in told) == (known, True)
+    clawmem("remember", "The door is green.", cwd=project, env={"CLAWMEM_VAULT": str(vault_root)})
+    assert "project" not in next(fact for fact in clawmem("list", "--json").data["facts"] if "door" in fact["fact"])
+
+
 def test_a_question_with_one_telling_word_gets_the_few_facts_with_it(
     clawmem: Command, vault_root: Path, project: Path
 ) -> None:
