@@ -76,9 +76,10 @@ def setup(
         if scheduled:
             remove_crontab(runtime.vault(), runtime.environment, dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
-    made = () if dry_run else _vault_made(call)
-    _check_agent(call, harness, schedule)
-    wanted = _wiring(call, harness)
+    made, planned = _vault_made(call, dry_run)
+    if planned is None:
+        _check_agent(call, harness, schedule)
+    wanted = _wiring(call, harness, planned)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     try:
         reader = _Reader() if dry_run else _reader(call, harness, receipt, learn)
@@ -88,7 +89,7 @@ def setup(
         raise
     # The schedule names the folder of the reader's program, so it comes after it.
     lines, notices = ((), ()) if dry_run else _upkeep(call, harness, receipt, schedule)
-    notices = (*notices, *_limits(call, harness))
+    notices = (*notices, *(() if planned else _limits(call, harness)))
     reader = reader._replace(lines=(*made, *reader.lines, *lines), notices=(*reader.notices, *notices))
     return _answer(harness, result, f"{harness} is set up already", dry_run, wanted.granted, reader)
 
@@ -119,8 +120,9 @@ def _check_agent(call: Call, harness: str, schedule: bool) -> None:
         raise NotPermitted(f"Only a person schedules the heartbeat, and {agent} is an agent.", PERSON_RUNS)
 
 
-def _vault_made(call: Call) -> tuple[str, ...]:
-    """Create the default vault of a person who has none and names none. Return a line that says so."""
+def _vault_made(call: Call, dry_run: bool) -> tuple[tuple[str, ...], Path | None]:
+    """Create the default vault of a person who has none and names none. Return a line that says so, and with `dry_run`
+    the folder in which it would be."""
     from clawmem.vault.exchange.create import create_vault
 
     runtime = call.runtime
@@ -130,9 +132,11 @@ def _vault_made(call: Call) -> tuple[str, ...]:
         root = runtime.new_vault_folder(None)
         if runtime.agent() is not None or root != runtime.default_vault_folder():
             raise
+        if dry_run:
+            return (f"A new vault would be made in {root}.",), root
         create_vault(root, runtime.environment, runtime.now())
-        return (f"A new vault is ready in {root}.",)
-    return ()
+        return (f"A new vault is ready in {root}.",), None
+    return (), None
 
 
 def _upkeep(call: Call, harness: str, receipt: Any, wanted: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -195,11 +199,13 @@ def _reader(call: Call, harness: str, receipt: Any, learn: bool) -> _Reader:
     return _Reader(preset, (f"{preset} answered, and reads after each session: {most}",))
 
 
-def _wiring(call: Call, harness: str) -> Any:
+def _wiring(call: Call, harness: str, planned: Path | None) -> Any:
+    """Return what is written into the harness's files for the vault, or for one that is `planned` in a folder."""
     runtime = call.runtime
-    vault = runtime.vault()
-    vault.check_writable(lasting=True)
-    return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(vault.root))
+    if planned is None:
+        runtime.vault().check_writable(lasting=True)
+    root = planned or runtime.vault().root
+    return wiring(harness, runtime.home(), runtime.environment, own_command(runtime.environment), str(root))
 
 
 def _answer(

@@ -73,7 +73,9 @@ def test_a_person_without_a_vault_gets_one(clawmem: Command, environment: dict[s
 
     root = Path(environment["HOME"]) / ".clawmem"
     assert run("setup", "cursor", CLAWMEM_AGENT="kit").code == 10, "an agent makes no vault"
-    assert run("setup", "cursor", "--dry-run").code == 10
+    dry = run("setup", "cursor", "--dry-run")
+    assert (dry.code, f"A new vault would be made in {root}." in dry.out) == (0, True), dry.err
+    assert run("setup", "cursor", "--dry-run", CLAWMEM_AGENT="kit").code == 10
     assert run("setup", "cursor", CLAWMEM_VAULT=str(tmp_path / "none")).code == 10
     assert not root.exists()
     made = run("setup", "cursor")
