@@ -65,6 +65,17 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     assert not any("keeps this for itself" in text for text in shown.values())
 
 
+def test_a_statement_that_names_an_entity_in_words_joins_both_pages(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    add(vault, caller, "The boat is 9 m long.", BOAT)
+    add(vault, caller, "Jane paints the Boat; a Boathouse is no part of it.")
+    built(vault, caller, tmp_path / "site")
+    jane, boat = ((tmp_path / "site" / f"{name}.html").read_text("utf-8") for name in (JANE, BOAT))
+    assert 'paints the <a href="../../projects/boat.html">Boat</a>; a Boathouse' in jane
+    assert f'<li><a href="../{JANE}.html" dir="auto">' in boat
+
+
 def test_only_a_site_with_messages_has_what_was_said_and_no_site_what_is_for_some(
     vault: Vault, caller: Caller, tmp_path: Path
 ) -> None:

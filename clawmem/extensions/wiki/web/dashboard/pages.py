@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.extensions.wiki.gather import gather_page, titles_of
+from clawmem.extensions.wiki.gather import gather_page, named_in, titles_of
 from clawmem.extensions.wiki.site import with_site
 from clawmem.extensions.wiki.values.page import (
     PageLink,
@@ -38,7 +38,7 @@ from clawmem.faces.verbs.table import load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
-from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts
+from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts, facts_containing
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GateContext
@@ -416,10 +416,14 @@ def entity(view: View) -> Page:
     name = find_readable_entity(vault, view.query["name"], caller)
 
     def gathered(index: Index) -> SitePage:
-        titles = titles_of(entities(index))
+        titles = titles_of(entities(index), in_text=True)
         page, _ = gather_page(index, GateContext(vault.catalog, caller), titles, name)
         words = {name, page.entity.title, *page.entity.aliases}
-        others = sorted((entities_naming(index, words) & titles.entities.keys()) - {name})
+        naming = entities_naming(index, words)
+        for each in facts_containing(index, page.entity.title, *page.entity.aliases):
+            if each.fact.status == ACTIVE and name in named_in(each.fact.fact, titles):
+                naming.add(each.entity)
+        others = sorted((naming & titles.entities.keys()) - {name})
         links = tuple(PageLink(entity_page(other), titles.entities[other].title, 1) for other in others)
         return SitePage(page._replace(backlinks=links), events_by_id(index, source_events(page)))
 
