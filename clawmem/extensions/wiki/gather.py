@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import MappingProxyType
 from typing import NamedTuple
@@ -40,8 +40,8 @@ _SHORTEST = 3
 
 class Titles(NamedTuple):
     """The shared entities by name, and their names by every word that people use for them: as written, and in normal
-    form, in which subjects are compared. `begins` has titles and aliases by their first word, if statements are searched
-    for them."""
+    form, in which subjects are compared. `begins` has titles and aliases by their first word, if statements
+    are searched for them."""
 
     entities: Mapping[str, Entity]
     names: Mapping[str, str]
@@ -69,15 +69,13 @@ def titles_of(entities: Iterable[Entity], in_text: bool = False) -> Titles:
     return Titles(shared, names, subjects, begins)
 
 
-def named_in(text: str, titles: Titles) -> list[str]:
-    """Return the entities whose titles or aliases stand in a text as whole words, as written."""
-    found = []
+def named_in(text: str, titles: Titles) -> Iterator[str]:
+    """Yield the entities whose titles or aliases stand in a text as whole words, as written."""
     for word in _WORD.finditer(text):
         for known in titles.begins.get(word[0], ()):
             end = word.start() + len(known)
             if text.startswith(known, word.start()) and not text[end : end + 1].isalnum():
-                found.append(titles.names[known])
-    return found
+                yield titles.names[known]
 
 
 def is_on_wiki(name: str) -> bool:

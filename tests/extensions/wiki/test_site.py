@@ -211,7 +211,12 @@ def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
         return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
 
     shown = edited("wiki/trip.md", "# A trip\n\nOn the [[boat]] over the [sea](topics/sea.md).")
-    assert all(trip.format("A trip") in text for text in shown.values()) and jane.format("1 claim") in shown[BOAT]
+    assert all(trip.format("A trip") in text for text in shown.values())
+    # Whose claims lead here is among the people, and not once more below.
+    assert (
+        '<li><a href="../areas/people/jane.html" dir="auto"><i' in shown[BOAT]
+        and jane.format("1 claim") not in shown[BOAT]
+    )
     shown = edited("wiki/trip.md", "# Our trip\n\nOn the [[boat]].")
     assert trip.format("Our trip") in shown[BOAT] and "Mentioned in" not in shown["topics/sea"]
     assert shown[BOAT].count("Our trip") == 1  # not in the neighbourhood, which counts claims
