@@ -116,8 +116,8 @@ class _Renderer:
             yield _page("own.html", path, days(own.title), **values)
             yield self._data(path, own_data(own))
         for talk in (site.talks or {}).values():
-            said = list(map(said_values, talk.events))
-            yield _page("talk.html", talk.path, talk.title, said=said, about=days(talk.about), asked="")
+            messages = list(map(said_values, talk.events))
+            yield _page("talk.html", talk.path, talk.title, said=messages, about=days(talk.about), asked="")
             yield self._data(talk.path, talk_data(talk))
         yield self._topics_data()
         yield from self._index()

@@ -118,8 +118,8 @@ def test_facts_are_shown_with_trust_and_conflicts(filled: Filled) -> None:
 def test_a_conflict_is_decided_for_the_statement_that_is_chosen(filled: Filled) -> None:
     here = filled.here
     for speed in ("6 knots", "8 knots"):
-        said = ("--subject", "canal", "--predicate", "limit", "--object", speed)
-        filled.do("remember", f"The speed limit of the canal is {speed}.", "--entity", "projects/boat", *said)
+        triple = ("--subject", "canal", "--predicate", "limit", "--object", speed)
+        filled.do("remember", f"The speed limit of the canal is {speed}.", "--entity", "projects/boat", *triple)
     home = here.get("").text
     assert home.index("Which one holds?") < home.index("This one holds: The speed limit of the canal is 6 knots.")
     assert '<i class="dot asks"></i>' in home and 'class="count"' in home
