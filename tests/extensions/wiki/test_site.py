@@ -76,6 +76,17 @@ def test_a_statement_that_names_an_entity_in_words_joins_both_pages(
     assert f'<li><a href="../{JANE}.html" dir="auto">' in boat
 
 
+def test_long_lists_of_a_page_are_folded_and_nothing_is_left_out(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    tags = [f"topic{number}" for number in range(11)]
+    for number in range(14):
+        add(vault, caller, f"Jane has the boat number {number}.", tags=tags)
+    built(vault, caller, tmp_path / "site")
+    jane = (tmp_path / "site" / f"{JANE}.html").read_text("utf-8")
+    assert jane.count('<details class="rest"><summary>2 more</summary>') == 2
+    assert all(f"boat number {number}." in jane for number in range(14)) and all(tag in jane for tag in tags)
+    assert "<summary>2 more</summary>" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
 def test_only_a_site_with_messages_has_what_was_said_and_no_site_what_is_for_some(
     vault: Vault, caller: Caller, tmp_path: Path
 ) -> None:
