@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.extensions.wiki.values.page import (
@@ -31,18 +33,25 @@ from clawmem.model.proposals.quarantine import quarantine_rule
 from clawmem.model.records.entity import Entity, is_candidate_place, kind_of, owner_of, title_of
 from clawmem.vault.vault import Vault
 
+_WORD = re.compile(r"\w+")
+# A shorter title is a common word too often.
+_SHORTEST = 3
+
 
 class Titles(NamedTuple):
     """The shared entities by name, and their names by every word that people use for them: as written, and in normal
-    form, in which subjects are compared."""
+    form, in which subjects are compared. `begins` has titles and aliases by their first word, if statements
+    are searched for them."""
 
     entities: Mapping[str, Entity]
     names: Mapping[str, str]
     subjects: Mapping[str, str]
+    begins: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
-def titles_of(entities: Iterable[Entity]) -> Titles:
-    """Return the shared entities and their names; of two entities with one name, the first by path has it."""
+def titles_of(entities: Iterable[Entity], in_text: bool = False) -> Titles:
+    """Return the shared entities and their names; of two entities with one name, the first by path has it. With
+    `in_text`, a statement also names the entities whose titles stand in it."""
     shared = {
         other_entity.name: other_entity for other_entity in sorted(entities) if owner_of(other_entity.name) is None
     }
@@ -53,7 +62,20 @@ def titles_of(entities: Iterable[Entity]) -> Titles:
     subjects: dict[str, str] = {}
     for known, name in names.items():
         subjects.setdefault(normal(known), name)
-    return Titles(shared, names, subjects)
+    begins: dict[str, list[str]] = {}
+    for known in sorted(names, key=len, reverse=True) if in_text else ():
+        if len(known) >= _SHORTEST and (first := _WORD.match(known)):
+            begins.setdefault(first[0], []).append(known)
+    return Titles(shared, names, subjects, begins)
+
+
+def named_in(text: str, titles: Titles) -> Iterator[str]:
+    """Yield the entities whose titles or aliases stand in a text as whole words, as written."""
+    for word in _WORD.finditer(text):
+        for known in titles.begins.get(word[0], ()):
+            end = word.start() + len(known)
+            if text.startswith(known, word.start()) and not text[end : end + 1].isalnum():
+                yield titles.names[known]
 
 
 def is_on_wiki(name: str) -> bool:
@@ -126,10 +148,11 @@ def _replaced(fact: Fact, facts: Mapping[str, Fact]) -> tuple[Fact, ...]:
 
 
 def _mentions(fact: Fact, titles: Titles, name: str) -> tuple[tuple[str, str], ...]:
-    """Return the pages and titles of the other entities that a fact names as related or as its subject."""
+    """Return the pages and titles of the other entities that a fact names: as related, as its subject, or in words."""
     related = [titles.names.get(text) for text in fact.related_entities]
     subject = titles.subjects.get(normal(fact.subject)) if fact.subject else None
-    others = dict.fromkeys(text for text in (*related, subject) if text is not None and text != name)
+    every = (*related, subject, *named_in(fact.fact, titles))
+    others = dict.fromkeys(text for text in every if text is not None and text != name)
     return tuple((entity_page(other), titles.entities[other].title) for other in others)
 
 

@@ -134,7 +134,7 @@ class _Builder:
         self._report = report
         # The commit that the index shows: HEAD may have moved since the index was opened.
         self._head = index.head() or ""
-        self._titles = titles_of(entities(index))
+        self._titles = titles_of(entities(index), in_text=True)
         self._names = {name for name in entity_names(index) if is_on_wiki(name)} | set(self._titles.entities)
         self._entries: dict[str, PageEntry] = {}
         for name in self._names:

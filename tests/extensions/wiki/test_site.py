@@ -65,6 +65,28 @@ def test_a_site_has_the_pages_of_the_wiki_and_what_people_wrote(vault: Vault, ca
     assert not any("keeps this for itself" in text for text in shown.values())
 
 
+def test_a_statement_that_names_an_entity_in_words_joins_both_pages(
+    vault: Vault, caller: Caller, tmp_path: Path
+) -> None:
+    add(vault, caller, "The boat is 9 m long.", BOAT)
+    add(vault, caller, "Jane paints the Boat; a Boathouse is no part of it.")
+    built(vault, caller, tmp_path / "site")
+    jane, boat = ((tmp_path / "site" / f"{name}.html").read_text("utf-8") for name in (JANE, BOAT))
+    assert 'paints the <a href="../../projects/boat.html">Boat</a>; a Boathouse' in jane
+    assert f'<li><a href="../{JANE}.html" dir="auto">' in boat
+
+
+def test_long_lists_of_a_page_are_folded_and_nothing_is_left_out(vault: Vault, caller: Caller, tmp_path: Path) -> None:
+    tags = [f"topic{number}" for number in range(11)]
+    for number in range(14):
+        add(vault, caller, f"Jane has the boat number {number}.", tags=tags)
+    built(vault, caller, tmp_path / "site")
+    jane = (tmp_path / "site" / f"{JANE}.html").read_text("utf-8")
+    assert jane.count('<details class="rest"><summary>2 more</summary>') == 2
+    assert all(f"boat number {number}." in jane for number in range(14)) and all(tag in jane for tag in tags)
+    assert "<summary>2 more</summary>" in (tmp_path / "site" / "index.html").read_text("utf-8")
+
+
 def test_only_a_site_with_messages_has_what_was_said_and_no_site_what_is_for_some(
     vault: Vault, caller: Caller, tmp_path: Path
 ) -> None:
@@ -200,7 +222,12 @@ def test_links_by_hand_are_backlinks_of_the_pages_to_which_they_lead(
         return {name: content(site)[f"{name}.html"].decode() for name in (BOAT, "topics/sea")}
 
     shown = edited("wiki/trip.md", "# A trip\n\nOn the [[boat]] over the [sea](topics/sea.md).")
-    assert all(trip.format("A trip") in text for text in shown.values()) and jane.format("1 claim") in shown[BOAT]
+    assert all(trip.format("A trip") in text for text in shown.values())
+    # Whose claims lead here is among the people, and not once more below.
+    assert (
+        '<li><a href="../areas/people/jane.html" dir="auto"><i' in shown[BOAT]
+        and jane.format("1 claim") not in shown[BOAT]
+    )
     shown = edited("wiki/trip.md", "# Our trip\n\nOn the [[boat]].")
     assert trip.format("Our trip") in shown[BOAT] and "Mentioned in" not in shown["topics/sea"]
     assert shown[BOAT].count("Our trip") == 1  # not in the neighbourhood, which counts claims

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
+from clawmem.model.language.text import one_line, shorten
 from clawmem.model.records.entity import Entity
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import WIKI
@@ -199,15 +200,20 @@ class OwnPage(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What was said in one session on one day: its path in a site, its title, and its events."""
+    """What was said in one session on one day: its path in a site, the session with the day, and its events."""
 
     path: str
-    title: str
+    about: str
     events: tuple[Event, ...]
+
+    @property
+    def title(self) -> str:
+        """The first words that were said."""
+        return shorten(one_line(self.events[0].text), 70) or self.about
 
 
 def conversation_of(event: Event) -> tuple[str, str]:
-    """Return the path in a site and the title of the conversation that an event is part of."""
+    """Return the path in a site, and the session with the day, of the conversation that an event is part of."""
     day = day_of(event.timestamp)
     return (
         f"talk/{file_name(f'{day}-{event.session or event.source or day}')}.html",

@@ -28,6 +28,7 @@ from clawmem.model.language.text import visible
 
 _HEADING = re.compile(r"h([1-6])")
 _OUTSIDE = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 _WIKI_LINK = re.compile(r"!?\[\[([^\[\]|#^\n]*)(?:[#^][^\[\]|\n]*)?(?:\|([^\[\]\n]*))?\]\]")
 
 
@@ -147,16 +148,22 @@ def template(name: str) -> Template:
     environment.globals["icon"] = icon
     environment.filters["prose"] = prose
     environment.filters["weekday"] = weekday
+    environment.filters["days"] = days
     return environment.get_template(name)
 
 
-def weekday(time: str) -> str:
+def days(text: str) -> str:
+    """Return a text with each day in it (ISO 8601) for people, such as "27 Nov 2026"; what is no day stays."""
+    return _DAY.sub(lambda found: weekday(found[0], f" {found[0][:4]}").partition(" ")[2] or found[0], text)
+
+
+def weekday(time: str, year: str = "") -> str:
     """Return a day (ISO 8601, of a time or alone) for people, such as "Fri 27 Nov"; other text stays."""
     try:
         day = date.fromisoformat(time[:10])
     except ValueError:
         return time
-    return f"{day:%a} {day.day} {day:%b}"
+    return f"{day:%a} {day.day} {day:%b}{year}"
 
 
 def _shown(value: Any) -> Any:

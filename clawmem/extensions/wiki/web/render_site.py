@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import Any
 
@@ -27,7 +27,7 @@ from clawmem.extensions.wiki.values.page import (
     site_paths,
     topic_page,
 )
-from clawmem.extensions.wiki.web.notes import LIBRARIES, POLICY, STATIC, NoteRenderer, template
+from clawmem.extensions.wiki.web.notes import LIBRARIES, POLICY, STATIC, NoteRenderer, days, template
 from clawmem.extensions.wiki.web.site_data import (
     DECISION,
     ENDED,
@@ -65,8 +65,8 @@ _MENU = (
     ("pages.html", "Pages", "book-open"),
     ("lessons.html", "Lessons", "lightbulb"),
 )
-# How many rows of news a home page has.
-NEWS = 9
+# How many rows of news, projects and questions a home page has.
+NEWS, CARDS, _QUESTIONS = 9, 6, 4
 _RECORDS = (("decisions", "Decisions", "decision"), ("lessons", "Lessons", "lesson"))
 File = tuple[str, bytes]
 TalkOf = Callable[[Event], str | None]
@@ -101,6 +101,7 @@ class _Renderer:
         self._records: dict[str, list[NewsRow]] = {category: [] for _, _, category in _RECORDS}
         self._news: list[NewsRow] = []
         self._leads: dict[str, str] = {}
+        self._questions: list[tuple[str, str, int, list[str]]] = []
 
     def files(self) -> Iterator[File]:
         site = self._site
@@ -112,12 +113,11 @@ class _Renderer:
             path = own_path(own.path)
             text = _without_title(own.text, own.title)
             values = {"written": self._notes.html(text, own.path, path, 1), "source": own.path}
-            yield _page("own.html", path, own.title, **values)
+            yield _page("own.html", path, days(own.title), **values)
             yield self._data(path, own_data(own))
         for talk in (site.talks or {}).values():
-            yield _page(
-                "talk.html", talk.path, talk.title, said=[said_values(event) for event in talk.events], asked=""
-            )
+            messages = list(map(said_values, talk.events))
+            yield _page("talk.html", talk.path, talk.title, said=messages, about=days(talk.about), asked="")
             yield self._data(talk.path, talk_data(talk))
         yield self._topics_data()
         yield from self._index()
@@ -148,7 +148,10 @@ class _Renderer:
         self._news = nlargest(NEWS, [*self._news, *fresh], key=lambda row: (row.at, row.link))
         view = EntityView(page, "../" * path.count("/"), self._known, self._talk_of)
         values = view.values(self._written(page.notes, path))
-        self._leads[path] = values["lead"]
+        self._leads[path] = values["lead"]["fact"]["text"] if values["lead"] else ""
+        for sides in page.page.conflicts[:1]:
+            texts = [place.fact.fact for place in sides]
+            self._questions.append((path, page.page.entity.title, len(page.page.conflicts), texts))
         yield _page("entity.html", path, page.page.entity.title, **values)
         yield self._data(path, data)
 
@@ -175,26 +178,30 @@ class _Renderer:
         for title, entries in grouped_entries(site.entries):
             items = [(site_path(each.path), each.title, card_words(each.claims, each.newest)) for each in entries]
             found = parts(f"index_{file_name(title.casefold())}.html", items)
-            cards = [(*item, self._leads.get(item[0], "")) for item in found[0].items if title == "Projects"]
+            newest = sorted(entries, key=lambda each: (each.newest or "", each.claims), reverse=True)[:CARDS]
+            shown = {site_path(each.path) for each in newest} if title == "Projects" else ()
+            cards = [(*item, self._leads.get(item[0], "")) for item in items if item[0] in shown]
             groups.append((title, cards, found[0].items, part_links(found[0])))
             yield from _further(title, found)
         topics = sorted(site.totals.items(), key=lambda item: (item[0].casefold(), item[0]))
         rows = [(site_path(topic_page(topic)), topic, counted(claims, "fact")) for topic, claims in topics]
         found = parts("index_topics.html", rows)
         yield from _further("Topics", found)
-        waits = [(site_path(entry.path), entry.title, entry.conflicts) for entry in site.entries if entry.conflicts]
-        values = {"groups": groups, "topics": (found[0].items, part_links(found[0])), "waits": waits[:NEWS]}
+        asked = nlargest(_QUESTIONS, self._questions, key=lambda question: question[2])
+        values: dict[str, Any] = {"groups": groups, "topics": (found[0].items, part_links(found[0])), "waits": asked}
         written = self._written(((INDEX, site.notes),) if site.notes else (), "index.html")
-        yield _page("index.html", "index.html", "Memory", news=self._news, written=written, **values)
+        values |= {"news": self._news, "written": written, "messages": site.talks is not None}
+        yield _page("index.html", "index.html", "Memory", **values)
 
     def _own_list(self) -> Iterator[File]:
-        rows = [(own_path(path), title, path) for path, title in self._site.others.items()]
-        talks = (self._site.talks or {}).values()
-        rows += [(talk.path, talk.title, counted(len(talk.events), "message")) for talk in talks]
-        found = parts("pages.html", sorted(rows, key=lambda row: (row[1].casefold(), row[2])))
-        for part in found:
-            values = {"rows": part.items, "parts": part_links(part), "messages": bool(talks)}
-            yield _page("pages.html", part.path, "Pages", **values)
+        rows = [(own_path(path), days(title), path) for path, title in self._site.others.items()]
+        rows.sort(key=lambda row: (row[2].startswith("daily/"), row[1].casefold(), row[2]))
+        talks = reversed(list((self._site.talks or {}).values()))
+        rows += [
+            (talk.path, talk.title, f"{days(talk.about)}, {counted(len(talk.events), 'message')}") for talk in talks
+        ]
+        for part in parts("pages.html", rows):
+            yield _page("pages.html", part.path, "Pages", rows=part.items, parts=part_links(part))
 
     def _links(self, links: Iterable[PageLink], page: str) -> list[tuple[str, str, str]]:
         here = site_path(page)
@@ -208,7 +215,7 @@ class _Renderer:
 def _page(name: str, path: str, title: str, **values: Any) -> tuple[str, bytes]:
     root = "../" * path.count("/")
     menu = [(root + target, words, mark, target == path) for target, words, mark in _MENU]
-    text = template(name).render(title=title, root=root, menu=menu, policy=POLICY, **values)
+    text = template(name).render(title=title, root=root, menu=menu, policy=POLICY, waiting_count=0, **values)
     return path, text.encode("utf-8", errors="replace")
 
 
@@ -227,17 +234,24 @@ def _without_title(text: str, title: str) -> str:
 
 def card_words(claims: int, newest: str | None) -> str:
     """Return how much is known of an entity, and since when."""
-    return ", ".join([counted(claims, "fact"), *([newest] if newest else [])])
+    return ", ".join([counted(claims, "fact"), *([days(newest)] if newest else [])])
 
 
 def said_values(event: Event) -> dict[str, str]:
     """Return what the page of a conversation shows of an event."""
-    who, time = display_speaker(event), f"{event.timestamp[:10]} {event.timestamp[11:16]}"
+    who, time = display_speaker(event), f"{days(event.timestamp[:10])}, {event.timestamp[11:16]}"
     return {"id": event.id, "who": who, "time": time, "text": event.text}
 
 
-# How one does something stands before what is so; a statement with code in it is such a recipe.
-_RECIPES = frozenset("procedure recipe rule instruction constraint guardrail".split())
+# How one does something stands before what is so, first the recipes; a statement with code in it is one, too.
+_FIRST = {"procedure": 0, "recipe": 0, **dict.fromkeys("rule instruction constraint guardrail".split(), 1)}
+
+
+def lead_of(title: str, is_project: bool, facts: Sequence[Fact]) -> Fact | None:
+    """Return the fact that says what an entity is, or None: of a project, also one that only begins with "is"."""
+    starts = [f"{title} is {word}" for word in ("a ", "an ", "the ", *([""] if is_project else []))]
+    found = (fact for start in starts for fact in facts if fact.category != DECISION and fact.fact.startswith(start))
+    return next(found, None)
 
 
 class EntityView:
@@ -258,21 +272,22 @@ class EntityView:
         """Return the values of the template. `written` is what people wrote on the page."""
         page, entity = self._value.page, self._value.page.entity
         kind = entity.kind or kind_of(entity.name)
+        lead = lead_of(entity.title, kind == "project", [claim.fact for claim in page.claims])
+        leading = next((claim for claim in page.claims if claim.fact is lead), None)
         claims: dict[str, list[WikiClaim]] = {DECISION: [], LESSON: [], "": []}
         for claim in page.claims:
-            claims[claim.fact.category if claim.fact.category in claims else ""].append(claim)
-        claims[""].sort(key=lambda claim: claim.fact.category not in _RECIPES and "`" not in claim.fact.fact)
+            if claim is not leading:
+                claims[claim.fact.category if claim.fact.category in claims else ""].append(claim)
+        claims[""].sort(key=lambda claim: 0 if "`" in claim.fact.fact else _FIRST.get(claim.fact.category, 2))
         now = "How it works now" if kind == "project" else "What holds now"
         groups = [(now, claims[""], False), ("Decisions", claims[DECISION], True), ("Lessons", claims[LESSON], False)]
         beside = self._beside()
-        starts = tuple(f"{entity.title} is {word}" for word in ([""] if kind == "project" else ["a ", "an ", "the "]))
-        first = (claim.fact.fact for claim in page.claims if claim.fact.fact.startswith(starts))
         rows = (row._replace(place=None) for row in news_of(page, self._address(page.path)) if row.kind != NEW)
         return {
             "entity": entity,
             "node": site_path(page.path),
             "kind": kind.capitalize(),
-            "lead": next(first, ""),
+            "lead": None if leading is None else self._claim(leading),
             "people": [place for place in beside if "/people/" in place[0]],
             "related": [place for place in beside if "/people/" not in place[0]],
             "groups": [(title, list(map(self._claim, items)), track) for title, items, track in groups if items],
@@ -283,7 +298,8 @@ class EntityView:
             "timeline": sorted(rows, key=lambda row: row.at, reverse=True),
             "sources": self._sources(),
             "topics": self._links(page.topics),
-            "backlinks": self._links(page.backlinks),
+            # Those whose claims lead here are among the people and what is related.
+            "backlinks": self._links(link for link in page.backlinks if link.by_hand or not link.claims),
             "held_back": page.held_back,
             "written": written,
         }
@@ -308,7 +324,7 @@ class EntityView:
         for claim in self._value.page.claims:
             fact = self._fact(claim.fact)
             typed = "typed by a person" if claim.fact.source == "user" else claim.fact.source
-            found[", ".join(fact["said"]) if fact["said"] else typed, fact["talk"]] += 1
+            found[" on ".join(fact["said"]) if fact["said"] else typed, fact["talk"]] += 1
         return [(*source, count) for source, count in found.most_common()]
 
     def _claim(self, claim: WikiClaim) -> dict[str, Any]:
@@ -331,7 +347,7 @@ class EntityView:
         found = []
         for old in claim.replaced:
             heir = heirs.get(old.superseded_by or "", claim.fact)
-            found.append((self._fact(old), day_of(heir.timestamp), heir.fact))
+            found.append((self._fact(old), days(day_of(heir.timestamp)), heir.fact))
         return found
 
     def _conflicts(self) -> list[list[dict[str, Any]]]:
@@ -356,7 +372,7 @@ class EntityView:
     def _fact(self, fact: Fact) -> dict[str, Any]:
         event = self._value.events.get(fact.source_event or "")
         talk = None if event is None else self._talk(event)
-        source = None if event is None else (day_of(event.timestamp), display_speaker(event))
+        source = None if event is None else (display_speaker(event), days(day_of(event.timestamp)))
         return {**fact_values(fact), "talk": self._root + talk if talk else None, "said": source}
 
 
@@ -366,12 +382,12 @@ def fact_values(fact: Fact) -> dict[str, Any]:
         "id": fact.id,
         "text": fact.fact,
         "category": "" if fact.category in ("fact", DECISION, LESSON) else fact.category,
-        "dates": fact_dates(fact),
-        "recorded": day_of(fact.timestamp),
+        "dates": days(fact_dates(fact)),
+        "recorded": days(day_of(fact.timestamp)),
         "confidence": None if fact.confidence is None else f"{fact.confidence:.2f}",
         "unsure": fact.confidence is not None and fact.confidence < 0.8,
-        "trust": trust_words(fact),
-        "labels": change_labels(fact),
+        "trust": trust_words(fact).replace("from user", "from a person"),
+        "labels": list(map(days, change_labels(fact))),
         "source": fact.source,
         "event": fact.source_event,
         "quote": fact.source_text,

@@ -34,7 +34,7 @@ from clawmem.model.pages.tokens import said_on
 from clawmem.model.records.entity import kind_of
 from clawmem.model.records.event import display_speaker
 
-NEW, CHANGED, ENDED = "new", "changed", "ended"
+NEW, CHANGED, ENDED, WITHDRAWN, ASKS = "new", "changed", "ended", "withdrawn", "asks"
 FACT, DECISION = "fact", "decision"
 MENTIONS, RESTS_ON, CONTRADICTS, REPLACES = "mentions", "rests_on", "contradicts", "replaces"
 _GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
@@ -65,8 +65,8 @@ def middles(sizes: Mapping[str, int]) -> dict[str, tuple[float, float]]:
 
 
 class NewsRow(NamedTuple):
-    """What is new, changed, ended or coming: since when, the sentence with its address, the words that it replaced, the
-    reason, its page with an address, and its category if it holds now."""
+    """What is new, changed, ended, withdrawn or not settled: since when, the sentence with its address, the words that
+    it replaced, the reason, its page with an address, and its category if it holds now."""
 
     at: str
     kind: str

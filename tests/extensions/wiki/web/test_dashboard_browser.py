@@ -199,8 +199,8 @@ def test_the_sessions_fit_a_narrow_screen(desk: Desk) -> None:
         viewport={"width": 360, "height": 800}, storage_state=desk.context.storage_state()
     )
     page = desk.open("sessions", desk.tab(context))
-    page.locator("#rows tr").first.wait_for()
-    assert page.evaluate("document.getElementById('table').scrollWidth") <= 360
+    page.locator("#rows li").first.wait_for()
+    assert page.evaluate("document.getElementById('rows').scrollWidth") <= 360
     assert page.get_by_text("Found a berth.").is_visible()
     context.close()
 
@@ -238,11 +238,11 @@ def test_two_tabs_and_the_command_line_decide_one_thing_once(desk: Desk) -> None
     assert "is already rejected, by Ada Person" in second.get_by_role("alert").inner_text()
     assert "Nothing was changed" in second.locator("main").inner_text() and desk.head() == before
     desk.open("approvals", second)
-    conflict = second.locator("article", has_text="only one of them can be true")
+    conflict = second.locator("article", has_text="Which one holds?")
     identity = conflict.get_attribute("id")
     desk.do("review", "reject", str(identity), "--reason", "Both are old.")
     before = desk.head()
-    conflict.get_by_role("button", name="Approve").click()
+    conflict.get_by_role("button", name="Both hold").click()
     assert "is already rejected" in second.get_by_role("alert").inner_text() and desk.head() == before
     second.close()
 
@@ -266,7 +266,7 @@ def test_sessions_are_live(desk: Desk) -> None:
     page.get_by_text("Live.").wait_for()
     desk.do("session", "start", "--agent", "scout", "--id", "ses_new")
     page.locator("#events li", has_text="start, scout, ses_new").wait_for()
-    page.locator("#rows tr", has_text="ses_new").wait_for()
+    page.locator("#rows li", has_text="ses_new").wait_for()
     desk.do("session", "note", "Look <b>here</b>.", "--session", "ses_new", "--agent", "scout")
     page.locator("#events li", has_text="note, scout, ses_new: Look <b>here</b>.").wait_for()
     assert page.locator("#rows b").count() == 0
@@ -274,11 +274,11 @@ def test_sessions_are_live(desk: Desk) -> None:
 
 def test_search_and_graph(desk: Desk) -> None:
     page = desk.open("search")
-    page.get_by_label("Ask the memory").fill("where does Jane live")
+    page.get_by_label("Search facts, decisions, notes and messages").fill("where does Jane live")
     page.get_by_role("button", name="Search").click()
     assert page.locator("mark").first.inner_text() == "Jane"
     page.get_by_role("link", name="Jane lives in Bergen.").first.click()
-    assert page.locator(".statement").inner_text() == "Jane lives in Bergen."
+    assert titled(page, "Jane lives in Bergen.")
     page = desk.open("graph")
     page.get_by_text("Filter").click()
     page.get_by_label("sentences").check()

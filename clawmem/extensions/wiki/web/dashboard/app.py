@@ -133,6 +133,7 @@ class Dashboard:
 
     def _page(self, path: str, request: Request, login: Login) -> Response:
         from clawmem.extensions.wiki.web.dashboard import pages  # with what they need
+        from clawmem.memory.proposals import read_proposals
 
         query = request.query()
         make: Callable[[View], Page] | None = pages.PAGES.get(path)
@@ -150,7 +151,8 @@ class Dashboard:
                 if make is None:
                     raise NotFound("There is no such page.", "The menu has all of them.")
                 page = make(view)
-            return self._shown(200, path, login, page.template, page.title, page.values)
+                values = {**page.values, "waiting_count": len(read_proposals(view.runtime.vault()).open)}
+            return self._shown(200, path, login, page.template, page.title, values)
         except Exception as problem:  # noqa: BLE001 - the person gets every failure as a page
             return self._failed(path, login, explained(problem))
 
@@ -194,7 +196,7 @@ class Dashboard:
 def _rendered(status: int, name: str, **values: Any) -> Response:
     from clawmem.extensions.wiki.web.notes import template  # Jinja2 costs as much as the whole start
 
-    text = template(name).render(policy=None, **values)
+    text = template(name).render({"policy": None, "waiting_count": 0, **values})
     return Response(status, text.encode("utf-8", errors="replace"), HTML)
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 from markupsafe import Markup, escape
 
 from clawmem.errors import InvalidInput, NotFound
-from clawmem.extensions.wiki.gather import gather_page, titles_of
+from clawmem.extensions.wiki.gather import gather_page, named_in, titles_of
 from clawmem.extensions.wiki.site import with_site
 from clawmem.extensions.wiki.values.page import (
     PageLink,
@@ -27,9 +27,9 @@ from clawmem.extensions.wiki.values.page import (
 )
 from clawmem.extensions.wiki.web.dashboard.actions import metrics_data
 from clawmem.extensions.wiki.web.dashboard.app import View
-from clawmem.extensions.wiki.web.notes import NoteRenderer
-from clawmem.extensions.wiki.web.render_site import NEWS, EntityView, card_words, fact_values, said_values
-from clawmem.extensions.wiki.web.site_data import CHANGED, ENDED, NEW, NewsRow, graph_files, reason_of
+from clawmem.extensions.wiki.web.notes import NoteRenderer, days
+from clawmem.extensions.wiki.web.render_site import NEWS, EntityView, card_words, fact_values, lead_of, said_values
+from clawmem.extensions.wiki.web.site_data import ASKS, CHANGED, ENDED, NEW, WITHDRAWN, NewsRow, graph_files, reason_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.filters import filter_of
 from clawmem.faces.parts.words import entry_data
@@ -38,7 +38,7 @@ from clawmem.faces.verbs.table import load
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.events import events_by_id
 from clawmem.index.search.graph import entities_naming
-from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts
+from clawmem.index.search.lookup import by_ids, entities, entity_names, event_day, fact_counts, facts_containing
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GateContext
@@ -57,7 +57,7 @@ from clawmem.model.history.entry import REDACT
 from clawmem.model.kinds import PAGE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.question import search_words
-from clawmem.model.language.text import forms_of, visible
+from clawmem.model.language.text import counted, forms_of, visible
 from clawmem.model.lifecycle.premises import PREMISES
 from clawmem.model.pages.summary import own_text, split_front_matter
 from clawmem.model.pages.tokens import said_on
@@ -87,13 +87,14 @@ MENU = (
     ("sessions", "Sessions", "bot"),
 )
 ON_PAGE = 25
-# What the home page has: the days that are searched for enough news, proposals, projects, people; and the messages
-# before and after one.
-_SPANS, _WAITING, _PROJECTS, _PEOPLE, _AROUND = (7, 31, 366), 3, 6, 24, 30
+# What the home page has: the days that are searched for enough news, proposals, projects; and the messages before and
+# after one.
+_SPANS, _WAITING, _PROJECTS, _AROUND = (7, 31, 366), 3, 6, 30
+CONFLICT, PROMOTION = "conflict", "promotion"
 # The most facts of a change that are named.
 _NAMED = 8
 # The most characters of a hit, and of an event.
-_LONGEST, _SHOWN = 600, 2000
+_LONGEST, _SHOWN, _MOST_HITS = 600, 2000, 200
 _SESSIONS, _CLOSED_TASKS, _FACTS, _LAST_NOTES = 50, 20, 200, 5
 
 
@@ -110,12 +111,19 @@ def home(view: View) -> Page:
     data, notices = metrics_data(view.runtime, view.known)
     tallest = max((week[key] for week in data["weeks"] for key in ("learned", "corrected", "forgotten")), default=0)
     vault = view.runtime.vault()
-    waiting = show_open(vault, 0, _WAITING)
+    waiting = show_open(vault, 0, ON_PAGE)
+    # First what only a person knows, last what clawmem could settle by itself.
+    asked = sorted(waiting.details, key=lambda each: (each.proposal.kind != CONFLICT, each.proposal.kind == PROMOTION))
     named = run_query(vault, lambda index: (entities(index), fact_counts(index)))
     counts = {other.name: named[1].get(other.name, {}).get(ACTIVE, 0) for other in named[0]}
     known = sorted(named[0], key=lambda other: (-counts[other.name], other.title.casefold()))
-    cards = [(entity_address(each.name), each.title, card_words(counts[each.name], None), "") for each in known]
-    kinds = [each.kind or kind_of(each.name) for each in known]
+    kinds = {each.name: each.kind or kind_of(each.name) for each in known}
+    projects = [each for each in known if kinds[each.name] == "project"][:_PROJECTS]
+    starts = [f"{each.title} is " for each in projects]
+    found = run_query(vault, lambda index: facts_containing(index, *starts)) if starts else []
+    about = [each for each in found if each.fact.status == ACTIVE and not quarantine_rule(each.fact)]
+    leads = [lead_of(each.title, True, [fact for fact, name in about if name == each.name]) for each in projects]
+    cards = [(entity_address(each.name), each.title, card_words(counts[each.name], None)) for each in projects]
     return _page(
         "overview",
         vault.settings.words("vault.name"),
@@ -123,11 +131,11 @@ def home(view: View) -> Page:
         m=data,
         tallest=tallest or 1,
         news=_news(view.runtime),
-        proposals=[_proposal(detail) for detail in waiting.details],
+        proposals=[_proposal(detail) for detail in asked[:_WAITING]],
         total=waiting.total,
         reading=status(vault, data["at"][:10]).learning.reading,
-        projects=[card for card, kind in zip(cards, kinds, strict=True) if kind == "project"][:_PROJECTS],
-        people=[card[:2] for card, kind in zip(cards, kinds, strict=True) if kind == "person"][:_PEOPLE],
+        projects=[(*card, lead.fact if lead else "") for card, lead in zip(cards, leads, strict=True)],
+        people=[(entity_address(each.name), each.title) for each in known if kinds[each.name] == "person"],
     )
 
 
@@ -145,7 +153,7 @@ def _news(runtime: Runtime) -> list[NewsRow]:
             break
     found |= {each.fact.id: (each.fact, each.entity) for each, _ in listed.facts}
     rows = {
-        fact.id: _news_row(fact, entity_name, caller.now)
+        fact.id: _news_row(fact, entity_name, caller.now, fact.id in listed.conflicts)
         for fact, entity_name in found.values()
         if fact.status in (ACTIVE, RETRACTED) and not (is_revoked(fact) or quarantine_rule(fact))
     }
@@ -159,11 +167,11 @@ def _news(runtime: Runtime) -> list[NewsRow]:
     return [rows[fact_id] for fact_id in shown]
 
 
-def _news_row(fact: Fact, entity_name: str, now: datetime) -> NewsRow:
+def _news_row(fact: Fact, entity_name: str, now: datetime, is_disputed: bool) -> NewsRow:
     """Return a fact as news of the day on which it was said, or on which it ended."""
-    at, kind, end = said_on(fact) or fact.timestamp, NEW, fact.valid_to
+    at, kind, end = said_on(fact) or fact.timestamp, ASKS if is_disputed else NEW, fact.valid_to
     if fact.status == RETRACTED:
-        at, kind = str(((fact.metadata or {}).get("retracted") or {}).get("at") or at), ENDED
+        at, kind = str(((fact.metadata or {}).get("retracted") or {}).get("at") or at), WITHDRAWN
     elif end and is_over(fact, stamp(now)):
         at, kind = end, ENDED
     place = (entity_address(entity_name), title_of(entity_name))
@@ -191,8 +199,7 @@ def _task(task: Task) -> dict[str, Any]:
 def sessions(view: View) -> Page:
     """Show the sessions, open ones first; a script keeps the page up to date."""
     rows, notices = session_rows(view.runtime)
-    vault = view.runtime.vault()
-    return _page("sessions", "Sessions", notices, sessions=rows, head=vault.head().commit)
+    return _page("sessions", "Sessions", notices, sessions=rows)
 
 
 def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -209,18 +216,16 @@ def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...
 
 
 def _session(record: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
-    about = [word for word in (record.workflow, record.task, record.stage) if word]
+    about = [word for word in (record.workflow, (record.task or "").replace("-", " "), record.stage) if word]
+    served = [counted(len(record.served), "fact") + " shown"] if record.served else []
+    details = [days(_minute(record.last_seen or record.started)) + " UTC", record.id, *served]
     return {
         "id": record.id,
         "agent": record.agent,
         "state": record.state,
-        "started": _minute(record.started),
-        "seen": _minute(record.last_seen),
         "about": ", ".join(about),
-        "claims": ", ".join(claims),
-        "served": len(record.served),
-        "notes": [f"{_minute(note.at)} {note.text}" for note in record.notes[-_LAST_NOTES:]],
-        "summary": record.summary or "",
+        "lines": [record.summary] if record.summary else [note.text for note in record.notes[-_LAST_NOTES:]],
+        "details": ", ".join([*details, *(f"has {words}" for words in claims)]),
     }
 
 
@@ -250,7 +255,6 @@ def _number(text: str) -> int:
 
 def _proposal(shown: ProposalDetails) -> dict[str, Any]:
     proposal = shown.proposal
-    is_conflict = proposal.kind == "conflict" and proposal.does == REPLACE
     return {
         "id": proposal.id,
         "kind": proposal.kind,
@@ -265,7 +269,7 @@ def _proposal(shown: ProposalDetails) -> dict[str, Any]:
         "then": _changes(proposal),
         "evidence": _evidence(proposal),
         "beside": bool(proposal.targets) and proposal.fact is not None and proposal.does == REPLACE,
-        "keep": [(place.fact.id, place.fact.fact) for place in shown.targets] if is_conflict else [],
+        "keep": proposal.kind == CONFLICT and proposal.does == REPLACE and len(shown.targets) > 1,
     }
 
 
@@ -305,9 +309,22 @@ def timeline(view: View) -> Page:
     return _page("timeline", "Changes", notices, entries=entries, older=older, author=author, newer=first > 0)
 
 
+_SUBJECT = re.compile(
+    r"(?P<did>[\w ]+)\((?P<place>[^()]*)\): (?P<text>.*?)"
+    r"(?: \(was: (?P<was>.*?)\))?(?: \(because: (?P<because>.*?)\))?"
+)
+_NO_PARTS = dict.fromkeys(_SUBJECT.groupindex, "")
+
+
 def _entry(record: Mapping[str, Any]) -> dict[str, Any]:
-    facts = record.get("facts", ())
+    facts, found = record.get("facts", ()), _SUBJECT.fullmatch(record["subject"])
+    parts = found.groupdict("") if found else {**_NO_PARTS, "text": record["subject"]}
+    entity_name = next(iter(record.get("entities", ())), "")
     return {
+        **parts,
+        "text": parts["place"] if parts["text"] == "by hand" else parts["text"],
+        "entity": entity_name,
+        "place": title_of(entity_name) if entity_name else "",
         "commit": record["commit"],
         "time": _minute(record["time"]),
         "author": record["author"],
@@ -325,9 +342,10 @@ def search(view: View) -> Page:
     asked = view.query.get("q", "").strip()
     if not asked:
         return _page("search", "Search", (), asked="", hits=[], named=[])
-    answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE)
+    more = {"limit": _MOST_HITS, "every": True} if "all" in view.query else {}
+    answer = _answer(view.runtime, "recall", question=asked, scope=EVERY_SCOPE, **more)
     data = answer.made()
-    words = tuple(form for word in search_words(asked) for form in forms_of(word))
+    words = tuple(form.removesuffix("s") for word in search_words(asked) for form in forms_of(word))
     ranked = sorted(((kind, other) for kind in RECALL_KINDS for other in data[kind]), key=lambda pair: pair[1]["rank"])
     hits = [_hit(kind, other, words) for kind, other in ranked]
     named = [
@@ -335,7 +353,7 @@ def search(view: View) -> Page:
         for each in run_query(view.runtime.vault(), entities)
         if any(asked.casefold() in name.casefold() for name in (each.title, *each.aliases))
     ]
-    return _page("search", "Search", answer.notices, asked=asked, hits=hits, recall=data, named=named[:_PEOPLE])
+    return _page("search", "Search", answer.notices, asked=asked, hits=hits, recall=data, named=named[:24])
 
 
 _LINKS = {FACTS: "fact/{0}", EVENTS: "talk/{0}#{0}"}
@@ -346,7 +364,7 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
     of_path = str(record.get("path", "")).removesuffix(".md").rpartition("/")[2]
     place = title_of(record["entity"]) if record.get("entity") else of_path or str(record.get("who") or "")
     about = map(record.get, ("date", "status", "in_doubt"))
-    remarks = [str(each) for each in about if each and each not in (ACTIVE, place)]
+    remarks = [days(str(each)) for each in about if each and each not in (ACTIVE, place)]
     if record.get("trust") not in (None, "user"):
         remarks.append(f"trust {record['trust']}")
     remarks += ["quarantined"] if record.get("quarantined") else []
@@ -358,6 +376,7 @@ def _hit(kind: str, record: Mapping[str, Any], words: Sequence[str]) -> dict[str
         else f"note?{urlencode({'path': record['path']})}",
         "text": marked(excerpt(record["fact" if kind == FACTS else "text"], words, _LONGEST), words),
         "place": place,
+        "talk": record.get("source_event") if kind == FACTS else None,
         "remarks": remarks,
     }
 
@@ -374,7 +393,7 @@ def talk(view: View) -> Page:
         raise NotFound(f"There is no message '{wanted}'.", "The search leads to what was said.")
     at = [event.id for event in found.events].index(wanted)
     messages = [said_values(event) for event in found.events[max(0, at - _AROUND) : at + _AROUND]]
-    return Page("talk.html", found.title, {"said": messages, "asked": wanted})
+    return Page("talk.html", found.title, {"said": messages, "about": days(found.about), "asked": wanted})
 
 
 def note(view: View) -> Page:
@@ -385,7 +404,10 @@ def note(view: View) -> Page:
     if data is None:
         raise NotFound(f"There is no page '{path}'.", "The search leads to what was written.")
     body = _COMMENT.sub("", split_front_matter(data.decode("utf-8-sig", errors="replace"))[1])
-    return Page("own.html", path, {"written": NoteRenderer({}).html(body, path, path, 1), "source": path})
+    first, _, rest = body.lstrip().partition("\n")
+    title, body = (first[2:].strip(), rest) if first.startswith("# ") else (path, body)
+    values = {"written": NoteRenderer({}).html(body, path, path, 1), "source": path}
+    return Page("own.html", days(title), values)
 
 
 def fact_page(view: View) -> Page:
@@ -404,7 +426,7 @@ def fact_page(view: View) -> Page:
         "removed": found.removed is not None,
         "against": () if found.removed else show_fact(vault, fact.id, caller, None).against,
     }
-    return _page("fact", "Origin of a fact", found.notices, **values)
+    return _page("fact", fact.fact, found.notices, **values)
 
 
 def entity(view: View) -> Page:
@@ -416,10 +438,13 @@ def entity(view: View) -> Page:
     name = find_readable_entity(vault, view.query["name"], caller)
 
     def gathered(index: Index) -> SitePage:
-        titles = titles_of(entities(index))
+        titles = titles_of(entities(index), in_text=True)
         page, _ = gather_page(index, GateContext(vault.catalog, caller), titles, name)
         words = {name, page.entity.title, *page.entity.aliases}
-        others = sorted((entities_naming(index, words) & titles.entities.keys()) - {name})
+        naming = entities_naming(index, words)
+        active = (each for each in facts_containing(index, *words) if each.fact.status == ACTIVE)
+        naming |= {each.entity for each in active if name in named_in(each.fact.fact, titles)}
+        others = sorted((naming & titles.entities.keys()) - {name})
         links = tuple(PageLink(entity_page(other), titles.entities[other].title, 1) for other in others)
         return SitePage(page._replace(backlinks=links), events_by_id(index, source_events(page)))
 
@@ -442,8 +467,9 @@ def entity(view: View) -> Page:
     tasks = [task for task in list_tasks(vault).tasks if task.state not in CLOSED and title in task.title]
     lately = sorted(events, key=lambda event: str(event["timestamp"]), reverse=True)[:_LAST_NOTES]
     found = [each for each in read_proposals(vault).open if each.entity == name][:_FACTS]
-    waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found]
-    more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting}
+    decide = {target.id: each.id for each in found if each.kind == CONFLICT for target in each.targets}
+    waiting = [(each, each.fact and quarantine_rule(each.fact)) for each in found if each.id not in decide.values()]
+    more = {"rest": rest, "tasks": tasks, "said": lately, "waiting": waiting, "decide": decide}
     return _page("entity", title, listed.notices, **known.values(written), **more)
 
 
@@ -476,7 +502,7 @@ def entity_address(name: str) -> str:
 
 
 def _fact(fact: Fact, entity_name: str) -> dict[str, Any]:
-    return {**fact_values(fact), "entity": entity_name, "status": fact.status}
+    return {**fact_values(fact), "entity": entity_name, "place": title_of(entity_name), "status": fact.status}
 
 
 def _answer(runtime: Runtime, verb: str, **record: Any) -> Answer:

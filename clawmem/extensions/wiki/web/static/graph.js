@@ -19,9 +19,11 @@
   };
   const PAGES = 60;
   const DRAWN = 10000;
-  // So many of the largest entities, and of the decisions of each, are on a map.
+  // So many of the largest entities are on a map, each on so many square pixels of the drawing; and of the decisions of
+  // each, of the picked one, and of each where there are many entities.
   const MAPPED = 40;
-  const DECISIONS = 4;
+  const ROOM = 9000;
+  const [DECISIONS, OF_PICKED, OF_MANY, MANY] = [4, 12, 1, 12];
   // So many nodes arrange themselves: each step looks at every pair of them.
   const ALIVE = 250;
   const STEPS = 240;
@@ -126,7 +128,8 @@
     if (reach === "entities") return 0;
     if (reach === "map") {
       const largest = [...entities.keys()].sort((one, other) => entities[other][SIZE] - entities[one][SIZE] || one - other);
-      mapped = new Set([picked, ...largest].slice(0, entities.length > PAGES ? MAPPED : PAGES));
+      const room = Math.round(at("drawing").clientWidth * at("drawing").clientHeight / ROOM);
+      mapped = new Set([picked, ...largest].slice(0, Math.max(MANY, Math.min(room, entities.length > PAGES ? MAPPED : PAGES))));
       await load([...mapped], PAGES);
       return entities.length - Math.min(entities.length, mapped.size);
     }
@@ -252,7 +255,7 @@
     const few = (number) => {
       const own = home(number);
       counts.set(own, (counts.get(own) || 0) + 1);
-      return mapped.has(own) && (own === picked || counts.get(own) <= DECISIONS);
+      return mapped.has(own) && counts.get(own) <= (own === picked ? OF_PICKED : mapped.size > MANY ? OF_MANY : DECISIONS);
     };
     const facts = [...nodes.keys()].slice(entities.length).filter((number) => fitting[number]);
     facts.sort((one, other) => (nodes[other][SINCE] || "").localeCompare(nodes[one][SINCE] || ""));
@@ -289,8 +292,10 @@
       degrees.set(source, (degrees.get(source) || 0) + 1);
       degrees.set(target, (degrees.get(target) || 0) + 1);
     }
-    const more = left ? " The facts of " + left + " further pages are not shown." : "";
-    at("status").textContent = kept.size + " of " + total + " nodes, " + lines.length + " edges." + more;
+    const pages = [...kept].filter((number) => number < entities.length).length;
+    const words = (number, one) => number + " " + one + (number === 1 ? "" : "s");
+    const all = pages < entities.length ? " of " + entities.length + " pages, the largest first" : pages === 1 ? " page" : " pages";
+    at("status").textContent = pages + all + "; " + words(kept.size - pages, "statement") + "; " + words(lines.length, "link") + "." + (left ? " Any other can be drawn by its name." : "");
     table(kept, degrees);
     draw(kept, lines, moved);
   }
@@ -323,7 +328,7 @@
       const node = nodes[number];
       const large = node[KIND] === "entity" ? Math.min(22, 11 + 1.5 * Math.log2(1 + around[number].length)) : node[KIND] === "decision" ? 6 : 4;
       const place = before.get(String(number)) || { x: node[X], y: node[Y] };
-      graph.addNode(number, { ...place, label: node[LABEL], size: kept.size > ALIVE ? large / 2 : large, color: colour(looks(node)), kind: node[KIND] });
+      graph.addNode(number, { ...place, label: node[LABEL], size: large * (kept.size > ALIVE ? 0.5 : Math.min(1, 0.6 + at("drawing").clientWidth / 2000)), color: colour(looks(node)), kind: node[KIND] });
     }
     for (const [source, target, kind] of lines) {
       graph.addEdge(source, target, { color: colour(kind), size: kind === "contradicts" ? 2.5 : 1.2, type: kind === "about" || kind === "mentions" ? "line" : "arrow" });
@@ -396,18 +401,14 @@
     const context = renderer.getCanvases().labels.getContext("2d");
     const near = focus === null ? null : new Set([focus, ...graph.neighbors(focus)]);
     const drawn = graph.mapNodes((id, node) => ({ id, node, size: renderer.scaleSize(node.size), ...renderer.framedGraphToViewport(renderer.getNodeDisplayData(id)) }));
-    const boxes = [];
-    const block = (entity) => drawn.forEach(({ node, x, y, size }) => {
-      if ((node.kind === "entity") === entity) boxes.push([x - size, y - size, x + size, y + size]);
-    });
-    block(true);
-    let titled = false;
+    const covered = (entity) => drawn.filter(({ node }) => (node.kind === "entity") === entity)
+      .map(({ x, y, size }) => [x - size, y - size, x + size, y + size]);
+    const [boxes, dots] = [covered(true), covered(false)];
     const rank = ({ id, node }) => (id === focus ? 99 : 0) + (node.kind === "entity" ? 50 : 0) + node.size;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const { id, node, x, y, size } of drawn.sort((one, other) => rank(other) - rank(one))) {
       if (near && !near.has(id)) continue;
-      if (node.kind !== "entity" && !titled) { titled = true; block(false); }
       if (node.kind === "entity" && size > 8) {
         context.font = "650 " + Math.round(size * 0.8) + "px system-ui, sans-serif";
         context.fillStyle = colour("--ground");
@@ -419,9 +420,10 @@
       const lines = wrapped(node.label);
       const [wide, high] = [Math.max(...lines.map((line) => context.measureText(line).width)) + 6, lines.length * 15 + 2];
       const places = [[x - wide / 2, y + size + 2], [x - wide / 2, y - size - 2 - high], [x + size + 3, y - high / 2], [x - size - 3 - wide, y - high / 2]];
-      const fits = ([left, top]) => left >= 2 && top >= 2 && left + wide <= width - 2 && top + high <= height - 2 &&
-        boxes.every((box) => left >= box[2] || left + wide <= box[0] || top >= box[3] || top + high <= box[1]);
-      const place = places.find(fits);
+      const clear = ([left, top], others) => others.every((box) => left >= box[2] || left + wide <= box[0] || top >= box[3] || top + high <= box[1]);
+      const fits = (place) => place[0] >= 2 && place[1] >= 2 && place[0] + wide <= width - 2 && place[1] + high <= height - 2 && clear(place, boxes);
+      // The name of a page rather lies over the dot of a decision than is missing.
+      const place = places.find((one) => fits(one) && clear(one, dots)) || (node.kind === "entity" && places.find(fits));
       if (!place) continue;
       boxes.push([place[0], place[1], place[0] + wide, place[1] + high]);
       context.fillStyle = colour(node.kind === "entity" ? "--text" : "--quiet");
@@ -509,7 +511,7 @@
     if (byId.has(decodeURIComponent(location.hash.slice(1)))) tell();
   } else {
     document.querySelector(".graph").hidden = true;
-    at("picked").append(element("p", "The graph has a node for each project, person and decision. There is none yet."));
+    at("picked").append(element("p", "Nothing to draw yet. Each project and person is a point here, and each decision."), element("code", "clawmem remember 'Jane prefers tea.' --entity areas/people/jane"));
     at("picked").hidden = false;
   }
 })();

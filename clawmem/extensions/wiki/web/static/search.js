@@ -6,6 +6,7 @@
 (function () {
   const MOST = 50;
   const LONGEST = 300;
+  const MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split(" ");
   const GAPS = /[\n\r\p{Z}\p{P}]+/u;
   const PLAIN = /^[a-z0-9]$/;
   const OPTIONS = {
@@ -97,14 +98,29 @@
     if (entry === "" || entry === "*") return line(page.path, page.title, page.kind);
     const fact = entry.startsWith("~") ? entry.slice(1) : entry;
     const [, , text, , trust, , , category, day, state] = page.facts.find((one) => one[0] === fact);
-    if (category === "message") return line(page.path + "#" + fact, text, trust + ", " + page.title);
-    const from = trust === "external" ? "from outside, unverified" : "from " + trust;
-    return line(page.path + "#" + fact, text, [page.title, category, day, from, ...(state ? [state] : [])].join(", "));
+    if (category === "message") return line(page.path + "#" + fact, text, [trust, "message", plain(day)].join(", "));
+    const from = trust === "user" ? "" : trust === "external" ? "from outside, unverified" : "from " + trust;
+    return line(page.path + "#" + fact, text, [page.title, category, plain(day), from, state].filter(Boolean).join(", "));
+  }
+
+  /* A day (ISO 8601) for people, as the pages write it. */
+  function plain(day) {
+    return String(Number(day.slice(8))) + " " + MONTHS[Number(day.slice(5, 7)) - 1] + " " + day.slice(0, 4);
+  }
+
+  /* A text with its words that begin as one of the query marked. */
+  function marked(made, text) {
+    const words = wordsOf(query.value);
+    for (const part of text.split(/([\p{L}\p{N}]+)/u)) {
+      const word = wordsOf(part)[0];
+      made.append(word && words.some((one) => word.startsWith(one)) ? element("mark", part) : part);
+    }
+    return made;
   }
 
   function line(path, text, about) {
     const made = document.createElement("li");
-    const link = element("a", text.length > LONGEST ? text.slice(0, LONGEST) + "\u2026" : text);
+    const link = marked(element("a", ""), text.length > LONGEST ? text.slice(0, LONGEST) + "\u2026" : text);
     link.setAttribute("href", path);
     made.append(link, " ", element("span", about, "meta"));
     return made;

@@ -31,45 +31,32 @@
     at("login").submit();
   }
 
-  function cell(text, name) {
-    const made = document.createElement(name || "td");
+  function element(name, text, className) {
+    const made = document.createElement(name);
     made.textContent = text;
     made.dir = "auto";
-    return made;
-  }
-
-  function wrapped(name, inner, text, className) {
-    const made = document.createElement(name);
-    const held = document.createElement(inner);
-    held.textContent = text;
-    if (className) held.className = className;
-    made.append(held);
+    if (className) made.className = className;
     return made;
   }
 
   function row(one) {
-    const made = document.createElement("tr");
-    const first = wrapped("th", "code", one.id);
-    first.scope = "row";
-    const last = cell(one.summary || one.notes.join(" | "));
-    last.className = "wide";
-    made.append(
-      first, wrapped("td", "span", one.state, "state " + one.state), cell(one.agent), cell(one.seen || one.started),
-      cell(one.about), cell(one.claims), cell(String(one.served)), last,
-    );
+    const made = element("li", "", "row");
+    const first = document.createElement("p");
+    first.append(element("strong", one.agent), " ", element("span", one.state, "tag " + one.state), " ", element("span", one.about));
+    made.append(first, ...one.lines.map((line) => element("p", line)), element("p", one.details, "meta"));
     return made;
   }
 
   function happened(one) {
     const about = one.event === "commit" ? one.agent : [one.agent, one.session].filter(Boolean).join(", ");
     const said = one.text || one.summary || one.task || one.what || "";
-    return cell(one.at.slice(0, 10) + " " + one.at.slice(11, 16) + " " + one.event + ", " + about + (said ? ": " + said : ""), "li");
+    return element("li", one.at.slice(0, 10) + " " + one.at.slice(11, 16) + " " + one.event + ", " + about + (said ? ": " + said : ""));
   }
 
   function changed(message) {
     const news = JSON.parse(message.data);
     at("rows").replaceChildren(...news.sessions.map(row));
-    at("table").hidden = news.sessions.length === 0;
+    at("rows").hidden = news.sessions.length === 0;
     at("no-sessions").hidden = news.sessions.length > 0;
     at("events").prepend(...news.events.map(happened).reverse());
     while (at("events").children.length > SHOWN) at("events").lastChild.remove();
