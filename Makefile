@@ -61,6 +61,7 @@ lint: $(LINT_STAMP) ## Style, types, the house rule of who imports whom, the pri
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32 clawmem
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python scripts/line_budgets.py
 	$(BIN)/clawmem principle check --file docs/principles.yaml .

@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
+from clawmem.platform.processes import end_group
 
 # Seconds between two looks at the program, and for what it wrote last.
 _PAUSE, _LAST_WORDS = 0.02, 0.5
@@ -161,8 +162,7 @@ def _collect(stream: IO[bytes], into: bytearray, most: int, ends: bool) -> None:
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
     """Kill the process and the rest of its group, and collect it."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_group(process, kill=True)
     process.wait()
 
 
@@ -187,6 +187,8 @@ def _orphans_killed() -> Iterator[Callable[[], None]]:
 
 
 def _kill_left_behind(before: set[int]) -> None:
+    if sys.platform == "win32":
+        return
     ends = time.monotonic() + _LEFT_SECONDS
     while (left := _left_behind(before)) and time.monotonic() < ends:
         for number in left:
@@ -199,8 +201,9 @@ def _kill_left_behind(before: set[int]) -> None:
 
 def _left_behind(before: set[int]) -> set[int]:
     """Return the new processes of other sessions that are children of this process, and all their descendants."""
-    fresh = [process for process in _processes() if process[0] not in before]
-    session = os.getsid(0)
+    processes = _processes()
+    fresh = [process for process in processes if process[0] not in before]
+    session = next(its for process, _, its in processes if process == os.getpid())
     found = {process for process, parent, its in fresh if parent == os.getpid() and its != session}
     while more := {process for process, parent, _ in fresh if parent in found} - found:
         found |= more

@@ -37,7 +37,7 @@ def answered_by_server(words: Sequence[str]) -> bool:
     """Print the answer of a running server to a hook's command line `hook EVENT --harness NAME --vault PATH`.
 
     Return False, with stdin as it was, where there is no server, or the words are others."""
-    if not is_for_text(words) or os.isatty(0):
+    if sys.platform == "win32" or not is_for_text(words) or os.isatty(0):
         return False
     state = os.path.join(words[5], ".git", "clawmem")
     try:
@@ -94,6 +94,8 @@ def _stdin() -> bytes | None:
 def _answer(path: str, request: bytes) -> bytes | None:
     """The answer of a server of this user; nothing if it is not ready, or ends in the middle; None if it is late. The
     socket of one that has ended is removed."""
+    if sys.platform == "win32":
+        return b""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(READY_SECONDS)
         try:

@@ -25,8 +25,8 @@ from clawmem.model.language.text import counted
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.records.event import parse_events
+from clawmem.platform.files import sync_to_disk
 from clawmem.vault.commit.transaction import transaction
-from clawmem.vault.disk import sync_to_disk
 from clawmem.vault.edits.scan import finish_scan, start_scan
 from clawmem.vault.exchange.create import (
     BUNDLE,

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput, NotFound, Refused
 from clawmem.model.records.allowed_command import AllowedCommand, PinnedFile, is_interpreter, shown_words
+from clawmem.platform.files import open_file
 
 _LARGEST = 1_000_000_000
 # Programs that start the command in their arguments.
@@ -208,7 +209,7 @@ def opened(path: Path) -> Iterator[io.BufferedReader]:
     """Open a plain file without waiting and without following a last link. Raise InvalidInput for anything else, and
     NotFound if it cannot be read."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_file(path, os.O_RDONLY, follow=False)
         with os.fdopen(descriptor, "rb") as file:
             state = os.fstat(descriptor)
             if not stat.S_ISREG(state.st_mode) or state.st_size > _LARGEST:

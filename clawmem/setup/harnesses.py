@@ -247,7 +247,7 @@ def _has_list(config: Path, keys: tuple[str, ...]) -> bool:
 
 def _value_in(config: Path, keys: tuple[str, ...]) -> Any:
     try:
-        return value_at(config.read_text(), keys)
+        return value_at(config.read_text("utf-8"), keys)
     except (OSError, ValueError, Broken):
         return None  # reported when it is edited
 

@@ -32,6 +32,7 @@ from clawmem.setup.harnesses import (
     wiring,
 )
 from clawmem.setup.jsonc import Broken, depth_of, value_at, with_entry, without_entry
+from clawmem.vault.disk import swap_in
 from clawmem.vault.state.hook_marks import read_marks
 from clawmem.vault.vault import Vault
 
@@ -382,26 +383,13 @@ def _put(path: Path, data: bytes | None) -> None:
         _replace(path, data)
 
 
-def _replace(path: Path, data: bytes, mode: int | None = None) -> None:
+def _replace(path: Path, data: bytes, mode: int = 0o666) -> None:
     """Replace a file's bytes in one step; in place where only the file may be written, or where it is shared."""
     if path.exists() and (not os.access(path.parent, os.W_OK) or path.stat().st_nlink > 1):
         path.write_bytes(data)
         return
     partial = path.with_name(f".{path.name}.clawmem-{os.getpid()}")
-    mode = path.stat().st_mode & 0o7777 if path.exists() else mode
-    try:
-        partial.touch(mode=0o600)
-        partial.write_bytes(data)
-        partial.chmod(0o666 & ~_umask() if mode is None else mode)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    swap_in(partial, path, data, 0o600 if path.exists() else mode)
 
 
 def _check_writable(path: Path) -> None:

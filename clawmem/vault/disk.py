@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import stat
 import time
@@ -13,9 +12,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from clawmem.errors import Locked, Refused
+from clawmem.platform.files import OPEN_FILES_MOVE, open_file, replace_file
+from clawmem.platform.locks import close_locked, lock, try_lock
 
 PARTIAL_PREFIX = "half-"
-_SAFE = os.O_CLOEXEC | os.O_NONBLOCK
 _LARGEST_READ = 0x7FFFF000
 
 
@@ -35,16 +35,16 @@ class Disk:
         path.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o600 if path.is_relative_to(staging) else 0o666
         try:
-            _swap_in(staged_path(staging), path, data, mode)
+            swap_in(staged_path(staging), path, data, mode)
         except OSError as problem:
             if problem.errno != errno.EXDEV:
                 raise
-            _swap_in(partial_path(path), path, data, mode)
+            swap_in(partial_path(path), path, data, mode)
 
     def create(self, path: Path, data: bytes) -> bool:
         """Create a small file. Return False if it already exists."""
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            descriptor = open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
         except FileExistsError:
             return False
         try:
@@ -58,7 +58,7 @@ class Disk:
 
     def move(self, path: Path, target: Path) -> None:
         """Rename a file atomically, replacing `target`."""
-        os.replace(path, target)  # noqa: PTH105 - on every writer's path
+        replace_file(path, target)
 
     def remove(self, path: Path) -> None:
         """Remove a file. A missing file is not an error."""
@@ -72,7 +72,7 @@ def read_regular_file(path: Path | str) -> bytes | None:
     Raise Refused for any other kind of file, because reading a pipe would block.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | _SAFE)
+        descriptor = open_file(path, os.O_RDONLY)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:
@@ -105,7 +105,7 @@ def open_in_place(path: Path, flags: int) -> int:
     Raise Refused if a write would reach another file: through a symbolic link, or because of a hard link.
     """
     try:
-        descriptor = os.open(path, flags | _SAFE | os.O_NOFOLLOW, 0o600)
+        descriptor = open_file(path, flags, follow=False)
     except OSError as problem:
         if problem.errno == errno.ELOOP:
             raise Refused(
@@ -174,12 +174,12 @@ def append_line(path: Path, line: bytes) -> None:
     while True:
         descriptor = open_in_place(path, os.O_RDWR | os.O_APPEND | os.O_CREAT)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock(descriptor)
             if _same_file(descriptor, path):
                 _append(descriptor, line)
                 return
         finally:
-            os.close(descriptor)
+            close_locked(descriptor)
 
 
 def move_aside(path: Path, aside: Path) -> bytes:
@@ -189,24 +189,19 @@ def move_aside(path: Path, aside: Path) -> bytes:
     if earlier is not None:
         return complete_lines(earlier)
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = open_file(path, os.O_RDONLY if OPEN_FILES_MOVE else os.O_RDWR)
     except FileNotFoundError:
         return b""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        path.rename(aside)
+        lock(descriptor)
+        if OPEN_FILES_MOVE:
+            path.rename(aside)
+        else:
+            _write_new(aside, _all_of(descriptor, os.fstat(descriptor).st_size), 0o600)
+            os.ftruncate(descriptor, 0)
     finally:
-        os.close(descriptor)
+        close_locked(descriptor)
     return complete_lines(read_regular_file(aside) or b"")
-
-
-def sync_to_disk(path: Path) -> None:
-    """Wait until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def complete_lines(data: bytes) -> bytes:
@@ -216,12 +211,17 @@ def complete_lines(data: bytes) -> bytes:
 
 def _append(descriptor: int, line: bytes) -> None:
     end = os.fstat(descriptor).st_size
-    if end and os.pread(descriptor, 1, end - 1) != b"\n":
-        end = len(complete_lines(os.pread(descriptor, end, 0)))
+    if end and _read_at(descriptor, 1, end - 1) != b"\n":
+        end = len(complete_lines(_read_at(descriptor, end, 0)))
         os.ftruncate(descriptor, end)
     if os.write(descriptor, line) != len(line):
         os.ftruncate(descriptor, end)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _read_at(descriptor: int, size: int, place: int) -> bytes:
+    os.lseek(descriptor, place, os.SEEK_SET)
+    return os.read(descriptor, size)
 
 
 def _same_file(descriptor: int, path: Path) -> bool:
@@ -231,8 +231,11 @@ def _same_file(descriptor: int, path: Path) -> bool:
         return False
 
 
-def _swap_in(partial: Path, path: Path, data: bytes, mode: int) -> None:
-    """Write a partial file and rename it to `path`. Remove the partial file if this fails."""
+def swap_in(partial: Path, path: Path, data: bytes, mode: int) -> None:
+    """Write a partial file and rename it to `path`, whose permissions stay; a new one has `mode`, less the umask.
+
+    Remove the partial file if this fails.
+    """
     try:
         while not _swapped_in(partial, path, data, mode):
             pass
@@ -252,7 +255,7 @@ def _swapped_in(partial: Path, path: Path, data: bytes, mode: int) -> bool:
     try:
         with suppress(FileNotFoundError):
             partial.chmod(stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116
-        os.replace(partial, path)  # noqa: PTH105
+        replace_file(partial, path)
     except FileNotFoundError:
         if partial.exists() or not path.parent.is_dir():
             raise
@@ -261,7 +264,7 @@ def _swapped_in(partial: Path, path: Path, data: bytes, mode: int) -> bool:
 
 
 def _write_new(path: Path, data: bytes, mode: int) -> None:
-    with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode), "wb") as file:  # noqa: PTH123
+    with open(open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:  # noqa: PTH123
         file.write(data)
 
 
@@ -280,25 +283,21 @@ def writer_lock(path: Path, wait: float, purpose: str) -> Iterator[int]:
     try:
         _acquire(descriptor, wait)
         os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()} {purpose}\n".encode(), 0)
+        os.write(descriptor, f"{os.getpid()} {purpose}\n".encode())
         yield descriptor
     finally:
-        os.close(descriptor)
+        close_locked(descriptor)
 
 
 def _acquire(descriptor: int, wait: float) -> None:
     start = time.monotonic()
     pause = _FIRST_PAUSE
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            waited = time.monotonic() - start
-            if waited >= wait:
-                raise _held(descriptor, wait) from None
-            time.sleep(min(pause, wait - waited))
-            pause = _next_pause(pause, waited)
+    while not try_lock(descriptor):
+        waited = time.monotonic() - start
+        if waited >= wait:
+            raise _held(descriptor, wait)
+        time.sleep(min(pause, wait - waited))
+        pause = _next_pause(pause, waited)
 
 
 def _next_pause(pause: float, waited: float) -> float:
@@ -309,7 +308,7 @@ def _next_pause(pause: float, waited: float) -> float:
 
 
 def _held(descriptor: int, wait: float) -> Locked:
-    holder = os.pread(descriptor, 200, 0).decode(errors="replace").strip().partition(" ")
+    holder = _read_at(descriptor, 200, 0).decode(errors="replace").strip().partition(" ")
     who = f"process {holder[0]} ({holder[2]})" if holder[2] else "another process"
     return Locked(
         f"The vault is locked by {who}; gave up after {wait:g} seconds.",

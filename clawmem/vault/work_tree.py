@@ -9,6 +9,7 @@ from pathlib import Path
 from clawmem.errors import ClawmemError, Locked
 from clawmem.model.records.entity import ITEMS
 from clawmem.model.records.strict_json import UnreadFile
+from clawmem.platform.files import OPEN_FILES_MOVE, open_file
 from clawmem.vault.disk import staged_path
 from clawmem.vault.vault import Vault
 
@@ -77,15 +78,14 @@ def update_file(vault: Vault, path: str, before: bytes | None, after: bytes | No
 
 def _opened(path: Path) -> int | None:
     try:
-        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        return open_file(path, os.O_RDONLY, follow=False) if OPEN_FILES_MOVE else None
     except OSError:
         return None
 
 
 def _written_late(vault: Vault, path: str, old: int, before: bytes | None, after: bytes | None) -> bool:
     """Put back what a program wrote into the replaced file, which is open as `old`, after it was compared."""
-    size = os.fstat(old).st_size
-    late = os.pread(old, size + 1, 0)
+    late = os.read(old, os.fstat(old).st_size + 1)
     if late == before or vault.read(path) != after:
         return False
     write_file(vault, path, _on_top(path, before, after, late))
@@ -140,7 +140,7 @@ def _write_blob(vault: Vault, target: Path, blob: str) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     try:
         aside.unlink(missing_ok=True)
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666), "wb") as file:  # noqa: PTH123
+        with open(open_file(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:  # noqa: PTH123
             for piece in vault.git.stream("cat-file", "blob", blob):
                 file.write(piece)
         vault.disk.move(aside, target)

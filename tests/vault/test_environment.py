@@ -90,6 +90,19 @@ def test_hooks_never_run(vault_root: Path, environment: dict[str, str], tmp_path
     assert len(commits(vault_root, environment)) == 3
 
 
+@pytest.mark.parametrize("settings", [("core.autocrlf=true",), ("core.autocrlf=input", "core.eol=crlf")])
+def test_a_clone_of_git_has_the_same_bytes_whatever_the_line_ends_of_the_machine(
+    vault_root: Path, environment: dict[str, str], tmp_path: Path, settings: tuple[str, ...]
+) -> None:
+    keep(Vault(vault_root, environment), "First.")
+    options = [word for setting in settings for word in ("-c", setting)]
+    git(tmp_path, environment, "clone", "-q", *options, str(vault_root), "clone")
+    names = git(vault_root, environment, "ls-files").splitlines()
+    assert len(names) > 20
+    for name in names:
+        assert (tmp_path / "clone" / name).read_bytes() == (vault_root / name).read_bytes(), name
+
+
 @pytest.mark.few(3)
 @pytest.mark.parametrize(
     ("key", "value"),

@@ -13,7 +13,6 @@ import io
 import json
 import posixpath
 import re
-import resource
 import sys
 import zlib
 from collections import Counter
@@ -24,6 +23,9 @@ from itertools import groupby, pairwise
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
+
+if sys.platform != "win32":
+    import resource
 
 MOST_CHARACTERS = 2_000_000
 _MOST_PAGES, _MOST_UNPACKED = 2_000, 128 << 20
@@ -48,9 +50,10 @@ def main() -> None:
     kind, seconds, megabytes = sys.argv[1], float(sys.argv[2]), int(sys.argv[3])
     # What is installed for the program that asks is installed for this one.
     sys.path[:] = sys.argv[4:]
-    for name, most in {"CPU": int(seconds) + 1, "AS": megabytes << 20, "FSIZE": 0, "CORE": 0}.items():
-        with suppress(ValueError, OSError):  # not every system has every limit
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+    if sys.platform != "win32":  # who started this ends it in time there, and nothing limits its memory
+        for name, most in {"CPU": int(seconds) + 1, "AS": megabytes << 20, "FSIZE": 0, "CORE": 0}.items():
+            with suppress(ValueError, OSError):  # not every system has every limit
+                resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
     try:
         answer = read(kind, sys.stdin.buffer.read())
     except Problem as problem:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import os
 import select
 import signal
-import termios
-import tty
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from clawmem.errors import NotPermitted
 from clawmem.model.records.caller import AGENTS_THAT_TYPE
+from clawmem.platform.processes import ENDING_SIGNALS, signals_handled
+
+with suppress(ImportError):  # Windows has none
+    import termios
+    import tty
 
 END = "\x04"
 """Control-D: the end of the input."""
@@ -24,7 +28,6 @@ _REST_SECONDS = 0.05
 _LOOK_UP_SECONDS = 0.5
 _ANSWER_SECONDS = 300
 _YES = (b"y", b"yes")
-_ENDING = (signal.SIGHUP, signal.SIGTERM)
 
 
 class TerminalClosed(Exception):
@@ -53,7 +56,7 @@ def check_answer_of_person(shell: tuple[str, str] | None, verb: str, problem: No
 
     `shell` is the variable that tells of the agent, and the agent. Nobody is asked outside such a shell, where there is
     no terminal in the foreground, and where the agent itself can type into the terminal."""
-    if shell is None:
+    if shell is None or sys.platform == "win32":
         raise problem
     variable, agent = shell
     try:
@@ -80,7 +83,7 @@ def check_answer_of_person(shell: tuple[str, str] | None, verb: str, problem: No
 def _may_be_typed_by(agent: str, variable: str) -> bool:
     """Return whether the agent's program may have made this terminal: the first process in it then has a parent without
     the variable. A terminal that a person opened from the agent's shell has a parent with it."""
-    if agent not in AGENTS_THAT_TYPE:
+    if agent not in AGENTS_THAT_TYPE or sys.platform == "win32":
         return False
     try:
         stat = Path(f"/proc/{os.getsid(0)}/stat").read_bytes()
@@ -98,14 +101,17 @@ def closing() -> Iterator[None]:
     def leave(number: int, frame: FrameType | None) -> NoReturn:
         raise SystemExit(128 + number)
 
-    with _handled(_ENDING, leave):
+    with signals_handled(ENDING_SIGNALS, leave):
         yield
 
 
 @contextmanager
 def undivided() -> Iterator[None]:
     """Hold back the signals that end the program until an act is complete. The programs that it starts inherit that."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *_ENDING))
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, *ENDING_SIGNALS))
     try:
         yield
     finally:
@@ -114,6 +120,9 @@ def undivided() -> Iterator[None]:
 
 @contextmanager
 def _single_keys(fd: int) -> Iterator[None]:
+    if sys.platform == "win32":
+        raise TerminalClosed
+
     def changed(number: int, frame: FrameType | None) -> NoReturn:
         raise _Changed
 
@@ -123,21 +132,11 @@ def _single_keys(fd: int) -> Iterator[None]:
     except termios.error:
         raise TerminalClosed from None
     try:
-        with _handled((signal.SIGWINCH, signal.SIGCONT), changed):
+        with signals_handled((signal.SIGWINCH, signal.SIGCONT), changed):
             yield
     finally:
         with suppress(termios.error):  # the terminal is gone, and its modes with it
             termios.tcsetattr(fd, termios.TCSADRAIN, before)
-
-
-@contextmanager
-def _handled(numbers: tuple[signal.Signals, ...], act: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
-    before = [(number, signal.signal(number, act)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 def _key(fd: int) -> str:

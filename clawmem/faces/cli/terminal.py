@@ -138,6 +138,8 @@ class Terminal(Call):
 
     def decide_proposals(self, kind: str | None) -> Answer:
         """Ask on this terminal. With --json nothing can be asked."""
+        if sys.platform == "win32":
+            raise Refused("On Windows no single keys are read.", "Use `clawmem review approve` and `reject`.")
         from clawmem.faces.cli.review_keys import decide  # only for this verb
 
         return decide(self.runtime, kind, "--json" if self._as_json else "--jsonl" if self.selection else None)

@@ -52,6 +52,7 @@ from clawmem.faces.verbs.mcp import is_loopback
 from clawmem.memory.remote_clients import ACCESS_SECONDS, RemoteClient, RemoteClients
 from clawmem.model.language.text import visible
 from clawmem.model.records.caller import UNNAMED_AGENT
+from clawmem.platform.processes import ENDING_SIGNALS
 from clawmem.runtime import Runtime
 
 _PATH, _ALLOW = "/mcp", "/allow"
@@ -293,7 +294,7 @@ def serve(runtime: Runtime, host: str, port: int, public_url: str | None, starte
         logging.disable(logging.ERROR)  # what strangers send would get to the terminal
         gc.set_threshold(100_000)  # as the server on stdin and stdout
         gc.enable()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGINT, *ENDING_SIGNALS):
             signal.signal(number, lambda *_: setattr(server, "should_exit", True))
         started(issuer + _PATH)
         asyncio.run(server.serve([listener]))

@@ -17,6 +17,7 @@ import json
 import os
 import select
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
@@ -288,13 +289,16 @@ def beside_hooks(source: IO[bytes], state: Path, prepare: Callable[[], None]) ->
 
     `state` is the vault's state folder; `prepare` is called before each hook. Where no socket can be made, such as
     below a path that is too long for its name, the input is yielded as it is."""
+    if sys.platform == "win32":
+        yield source
+        return
     path = state / f"{PREFIX}{os.getpid()}{ENDING}"
     path.unlink(missing_ok=True)  # in a container a process often has the number of one that was killed
     before, listener = os.umask(0o177), None
     try:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(str(path))
-    except (OSError, AttributeError):
+    except OSError:
         if listener is not None:
             listener.close()
         listener = None

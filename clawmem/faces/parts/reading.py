@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Call
 from clawmem.model.records.strict_json import RECORD_BYTES, json_problem, read_json
 from clawmem.model.transcripts.documents import ANSWER, DocumentText, kind_of
+from clawmem.platform.files import open_file
+from clawmem.vault.disk import swap_in
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -85,17 +87,17 @@ def opened(call: Call, argument: str) -> Iterator[IO[bytes]]:
 
 def open_regular(path: Path) -> IO[bytes]:
     """Open a file to read, without waiting for anybody. Raise InvalidInput for a pipe, a device or a folder."""
-    file = _open(str(path), os.O_NONBLOCK)
+    file = _open(str(path), open_file)
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise InvalidInput(f"{path} is not a regular file.", "Name a file.")
     return file
 
 
-def _open(path: str, flags: int = 0) -> IO[bytes]:
+def _open(path: str, opener: Callable[[str, int], int] | None = None) -> IO[bytes]:
     """Open a file to read; the error on failure names this file and not the vault."""
     try:
-        return open(path, "rb", opener=lambda name, mode: os.open(name, mode | flags))
+        return open(path, "rb", opener=opener)
     except FileNotFoundError:
         raise NotFound(f"There is no file {path}.", "Name a file, or - for stdin.") from None
     except IsADirectoryError:
@@ -247,9 +249,7 @@ def write_folder(folder: Path, files: Mapping[str, str], force: bool) -> None:
         for name, text in files.items():
             file = folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            half = file.with_name(f".{file.name}.{os.getpid()}")
-            half.write_text(text, encoding="utf-8")
-            half.replace(file)
+            swap_in(file.with_name(f".{file.name}.{os.getpid()}"), file, text.encode(), 0o666)
     except OSError as problem:
         raise StorageFailed(f"{folder} cannot be written: {problem.strerror}.", "Name another place.") from None
 
@@ -264,7 +264,7 @@ def write_lines(file: Path, lines: Iterable[str], force: bool) -> int:
     half, number = file.with_name(f".{file.name}.{os.getpid()}"), 0
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with half.open("w", encoding="utf-8") as out:
+        with half.open("w", encoding="utf-8", newline="\n") as out:
             for line in lines:
                 out.write(f"{line}\n")
                 number += 1

@@ -34,7 +34,7 @@ from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
-from clawmem.setup.processes import LONGEST_DETACHED, TooLate, deadline, detach
+from clawmem.platform.processes import TooLate, deadline, detach
 from clawmem.vault.git.folder import project_of
 from clawmem.vault.state.heartbeat_state import read_last_run
 from clawmem.vault.state.hook_marks import (
@@ -84,8 +84,8 @@ def hook(
             vault = call.runtime.vault()
             text, message = _answer(call, vault, event, harness, value)
             message = "; ".join((message, *call.runtime.notices()))
-    except TooLate:
-        outcome, message = LATE, f"it took longer than {SECONDS:g} s"
+    except TooLate as problem:
+        outcome, message = LATE, str(problem)
     except Exception as problem:  # noqa: BLE001 - a hook must never stop the agent
         outcome, message = FAILED, _reason(problem)
     if vault is not None:
@@ -290,8 +290,8 @@ def _marked(call: Call, vault: Vault, harness: str, what: str, work: Callable[[]
     began = monotonic()
     try:
         outcome, message = DONE, work()
-    except TooLate:
-        outcome, message = LATE, f"it took longer than {LONGEST_DETACHED} s"
+    except TooLate as problem:
+        outcome, message = LATE, str(problem)
     except Exception as problem:  # noqa: BLE001 - nobody is there but the mark
         outcome, message = FAILED, _reason(problem)
     _mark(call, vault, harness, what, outcome, message, began)

@@ -115,7 +115,7 @@ def _installed(call: Call, shell: str, script: str) -> list[str]:
     fish = Path(runtime.environment.get("XDG_CONFIG_HOME") or home / ".config") / "fish" / "completions"
     target = (fish if shell == "fish" else home / ".local" / "share" / "clawmem") / FILES[shell]
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(script)
+    target.write_bytes(script.encode())
     lines = [f"wrote {target}"]
     if shell in _RC:
         name, before = _RC[shell]
@@ -123,7 +123,7 @@ def _installed(call: Call, shell: str, script: str) -> list[str]:
         text = rc.read_bytes() if rc.exists() else b""
         if _MARK.encode() not in text:
             gap, script_path = "" if text.endswith(b"\n") or not text else "\n", quote(str(target))
-            with rc.open("a") as file:
+            with rc.open("a", newline="\n") as file:
                 file.write(f"{gap}[ -f {script_path} ] && {{ {before}source {script_path}; }}  {_MARK}\n")
             lines.append(f"added a line to {rc}")
     return [*lines, f"new shells of {shell} complete clawmem"]

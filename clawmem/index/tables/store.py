@@ -21,6 +21,7 @@ from clawmem.index.tables.schema import SPOKEN_WORDS, TABLES, VERSION, SqliteSto
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.records.entity import name_of_path
 from clawmem.model.search.passage import SPREAD
+from clawmem.platform.files import linked_path, set_link
 from clawmem.vault.disk import files_below
 from clawmem.vault.vault import Vault
 
@@ -108,7 +109,7 @@ def index_path(vault: Vault) -> Path:
 
 def index_size(vault: Vault) -> int:
     """Return the size of the index on disk in bytes, including the files of its keyword engine."""
-    own = os.path.realpath(index_path(vault)).removesuffix(".sqlite")
+    own = linked_path(index_path(vault)).removesuffix(".sqlite")
     parts = (path for path in files_below(vault.state) if not path.is_symlink() and str(path.resolve()).startswith(own))
     return sum(_bytes_of(path) for path in parts)
 
@@ -122,7 +123,7 @@ def _bytes_of(path: Path) -> int:
 
 def open_store(vault: Vault) -> Index | None:
     """Return the current index, or None if there is none that this version, boot and engine can use."""
-    path = os.path.realpath(index_path(vault))
+    path = linked_path(index_path(vault))
     try:
         number = os.stat(path).st_ino  # noqa: PTH116 - runs in every command
         place = (number, path, vault.settings.words("index.keyword"))
@@ -238,10 +239,7 @@ def create_in_memory(vault: Vault, reason: str) -> Index:
 def activate_store(vault: Vault, index: Index, name: str) -> None:
     """Point the link to the new file and delete all others."""
     index.database.execute("PRAGMA journal_mode = DELETE")
-    target = f"index-{name}.sqlite"
-    link = vault.state / f"index-{name}.link"
-    link.symlink_to(target)
-    os.replace(link, index_path(vault))  # noqa: PTH105
+    set_link(index_path(vault), f"index-{name}.sqlite", vault.state / f"index-{name}.link")
     _sweep(vault, keep=f"index-{name}.")
 
 

@@ -19,6 +19,7 @@ _NAME = r"[^\W_](?:[\w.-]*\w)?"
 _KNOWN_TO = r"(?P<name>.+) \(known to (?P<other>.+)\)"
 _CANDIDATES = rf"{CANDIDATES}/\d{{4}}-\d\d-\d\d"
 _AGENT = r"[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?"
+_DEVICES = frozenset("con prn aux nul".split()) | {f"{port}{number}" for port in ("com", "lpt") for number in range(10)}
 
 
 class Entity(NamedTuple):
@@ -33,12 +34,18 @@ class Entity(NamedTuple):
 def slug(text: str) -> str:
     """Return a title as one lower-case path segment, or an empty text if nothing is usable."""
     folded = unicodedata.normalize("NFC", text).lower()
-    return re.sub(r"[^\w]+|_", "-", folded).strip("-")[:_LONGEST_NAME].strip("-")
+    name = re.sub(r"[^\w]+|_", "-", folded).strip("-")[:_LONGEST_NAME].strip("-")
+    return f"{name}-name" if is_device(name) else name
+
+
+def is_device(name: str) -> bool:
+    """Return whether Windows keeps a file name, whatever its ending, for a device: no file there can have it."""
+    return unicodedata.normalize("NFKC", name.partition(".")[0]).lower() in _DEVICES
 
 
 def check_agent(text: str) -> str:
     """Return an agent id. Raise InvalidInput unless it consists of lower-case letters, digits, `-` and `_`."""
-    if not re.fullmatch(_AGENT, text):
+    if not re.fullmatch(_AGENT, text) or is_device(text):
         raise InvalidInput(f"'{text}' is not an agent id.", "Use lower-case letters, digits, - and _, such as finance.")
     return text
 
@@ -90,7 +97,7 @@ def check_new_name(text: str) -> str:
     if parts[-2:] in (["areas", kind] for kind in AREA_KINDS):
         raise InvalidInput(f"'{text}' is a folder of entities, not an entity.", f"Write {value}/NAME.")
     for part in parts:
-        if len(part) > _LONGEST_NAME:
+        if len(part) > _LONGEST_NAME or is_device(part):
             raise _unfit(text, part)
     return value
 

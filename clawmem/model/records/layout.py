@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from clawmem.errors import InvalidInput
 from clawmem.model.kinds import ROOMS, file_kind
+from clawmem.model.records.entity import is_device
 
 WIKI = "wiki"
 SETTINGS = "clawmem.yaml"
 CATALOG = "predicates.yaml"
 ACCESS = "governance/access.yaml"
 OWNED_FOLDERS = tuple(f"{room}/" for room in ROOMS)
+_NOT_ON_WINDOWS = frozenset('<>:"|?*\\')
 _ENDINGS = (".md", ".json", ".jsonl", ".yaml", "/.gitkeep")
 
 
@@ -30,6 +32,12 @@ def agent_of(path: str) -> str | None:
 def is_text(path: str) -> bool:
     """Whether a path is UTF-8 text; git and the file system take any bytes."""
     return not any("\udc80" <= letter <= "\udcff" for letter in path)
+
+
+def fits_windows(path: str) -> bool:
+    """Whether Windows can have a file at the path."""
+    parts = path.split("/")
+    return not any(is_device(part) or part.endswith((".", " ")) or _NOT_ON_WINDOWS & {*part} for part in parts)
 
 
 def check_inside(path: str) -> str:

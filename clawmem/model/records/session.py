@@ -20,7 +20,7 @@ from clawmem.model.forms import FilledText, read_in_file, to_record
 from clawmem.model.language.dates import moment_of
 from clawmem.model.language.text import as_one_file
 from clawmem.model.named_tuple import NamedTuple
-from clawmem.model.records.entity import slug
+from clawmem.model.records.entity import is_device, slug
 from clawmem.model.records.parsing import Yaml, json_object
 
 OPEN, ENDED, ABANDONED, REVOKED = "open", "ended", "abandoned", "revoked"
@@ -93,7 +93,7 @@ def session_path(agent: str, session: str) -> str:
 
 def check_session_id(text: str) -> str:
     """Return a session id. Raise InvalidInput unless it has letters, digits, `.`, `_` and `-` only."""
-    if not _ID.fullmatch(text) or ".." in text:
+    if not _ID.fullmatch(text) or ".." in text or is_device(text):
         raise InvalidInput(f"'{text}' is not a session id.", "Use letters, digits, . _ and -, such as ses_1a2b3c4d.")
     return text
 

@@ -16,6 +16,7 @@ from clawmem.model.facts.reach import SCOPES
 from clawmem.model.forms import ONE_OR_MORE, FilledText, read_in_file, short_for
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import split_front_matter, yaml_scalar
+from clawmem.model.records.entity import is_device
 from clawmem.model.records.parsing import Yaml, yaml_value
 from clawmem.model.records.parsing import text as page_text
 
@@ -69,7 +70,7 @@ class Workflow(NamedTuple):
 
 def check_workflow(text: str) -> str:
     """Return a workflow id. Raise InvalidInput unless it has lower-case letters, digits, `-` and `_` only."""
-    if not _ID.fullmatch(text):
+    if not _ID.fullmatch(text) or is_device(text):
         raise InvalidInput(f"'{text}' is not a workflow id.", "Use lower-case letters, digits, - and _.")
     return text
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import time
 from collections import deque
@@ -17,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.errors import GitFailed, Locked, Refused
 from clawmem.model.records.layout import SETTINGS
+from clawmem.platform.processes import end_group, is_running
 from clawmem.vault.disk import writer_lock
 from clawmem.vault.git.git import Git
 from clawmem.vault.git.refs import git_dir_of, read_head
@@ -91,9 +91,8 @@ def run_remote_git(
 def _terminate(process: subprocess.Popen[bytes]) -> None:
     """Terminate git and its child processes, so that git removes its lock files. Kill what is left after a grace
     period."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
+    for kill in (False, True):
+        end_group(process, kill)
         with suppress(subprocess.TimeoutExpired):
             process.communicate(timeout=_GRACE)
 
@@ -202,7 +201,7 @@ def _sweep(target: Path) -> None:
     for folder in leftover_folders(target):
         # A process and its git commands hold the lock while they run, except for a moment at the start.
         process, made = folder.name.removeprefix(f".{target.name}.").removesuffix(_ENDING).split(".")
-        if _is_young(made) and _is_alive(process):
+        if _is_young(made) and is_running(process):
             continue
         try:
             with writer_lock(folder / "lock", 0, "sweeping"):
@@ -218,16 +217,6 @@ def _is_young(made: str) -> bool:
         return time.time() - int(made, 16) / 1e9 < _UNLOCKED_SECONDS
     except ValueError:
         return False
-
-
-def _is_alive(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def unborn_clone(root: Path, environment: Mapping[str, str]) -> str | None:

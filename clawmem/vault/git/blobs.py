@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,11 @@ class GitStream:
         """Yield the output in pieces."""
         process = self._process
         assert process.stdin and process.stdout and process.stderr
+        if sys.platform == "win32":  # nothing waits for several pipes there, so all of the output is held in memory
+            output, errors = process.communicate(bytes(self._given))
+            self.errors += errors
+            yield output
+            return
         with selectors.DefaultSelector() as selector:
             selector.register(process.stdin, selectors.EVENT_WRITE)
             selector.register(process.stdout, selectors.EVENT_READ)
@@ -59,7 +65,7 @@ class GitStream:
                     piece = os.read(key.fd, _READ)
                     if not piece:
                         selector.unregister(stream)
-                        stream.close()  # type: ignore[union-attr]
+                        stream.close()  # type: ignore[union-attr, unused-ignore]
                     elif stream is process.stderr:
                         self.errors += piece
                     elif stream is process.stdout:

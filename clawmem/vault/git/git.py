@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -327,7 +328,7 @@ def start_process(
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            pass_fds=pass_fds,
+            pass_fds=() if sys.platform == "win32" else pass_fds,
         )
     except FileNotFoundError:
         raise GitFailed("git was not found on this machine.", "Install git 2.30 or newer.") from None
@@ -335,7 +336,10 @@ def start_process(
 
 def _is_own(root: Path, git_dir: Path) -> bool:
     """Return whether git considers the repository the user's own without configuration (`safe.directory`)."""
-    return all(os.stat(place).st_uid == os.geteuid() for place in (root, git_dir))  # noqa: PTH116 - runs for every git command
+    return sys.platform == "win32" or all(  # git finds it out by itself there
+        os.stat(place).st_uid == os.geteuid()  # noqa: PTH116 - runs for every git command
+        for place in (root, git_dir)
+    )
 
 
 def lost_object_error(name: str) -> GitFailed:

@@ -18,6 +18,7 @@ from clawmem.errors import ClawmemError
 from clawmem.model.language.text import visible
 from clawmem.model.records.caller import AGENT_SHELLS
 from clawmem.model.records.layout import is_owned
+from clawmem.vault.disk import swap_in
 from clawmem.vault.git.refs import common_dir_of
 from clawmem.vault.vault import Vault
 
@@ -46,9 +47,7 @@ def install_hook(vault: Vault) -> None:
         return
     with suppress(OSError):  # a full disk, or a file in the place of the folder
         path.parent.mkdir(mode=0o700, exist_ok=True)
-        made.write_text(_HOOK)
-        made.chmod(0o700)
-        made.rename(path)
+        swap_in(made, path, _HOOK.encode(), 0o700)
 
 
 def _is_old(path: Path) -> bool:

@@ -135,19 +135,14 @@ def _identity(path: Path) -> tuple[int, int] | None:
 
 def git_at_work(vault: Vault) -> bool:
     """Return whether a git process runs in the vault. False if processes cannot be listed."""
-    processes = Path("/proc")
-    if not sys.platform.startswith("linux") or not (processes / "self").exists():
-        return False
     places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
+    return any(_is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
 
 
 def merge_at_work(vault: Vault) -> bool:
     """Return whether git is merging, pulling or rebasing in the vault. False if processes cannot be listed."""
-    if not sys.platform.startswith("linux") or not Path("/proc/self").exists():
-        return False
     places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_merge(entry) and _is_git_in(entry, places, vault.git_dir / "none") for entry in _processes())
+    return any(_is_merge(entry) and _is_git_in(entry, places, vault.git_dir / "none") for entry in _processes() or ())
 
 
 def _is_merge(process: Path) -> bool:
@@ -158,7 +153,10 @@ def _is_merge(process: Path) -> bool:
     return words[0].rpartition(b"/")[2] == b"git" and not _MERGE_COMMANDS.isdisjoint(words)
 
 
-def _processes() -> list[Path]:
+def _processes() -> list[Path] | None:
+    """Return the folders of all processes, or None if they cannot be listed."""
+    if not sys.platform.startswith("linux") or not Path("/proc/self").exists():
+        return None
     return [entry for entry in Path("/proc").iterdir() if entry.name.isdigit()]
 
 
@@ -167,11 +165,10 @@ def _git_at_work(vault: Vault, lock: Path) -> bool:
 
     If processes cannot be listed, a lock counts as held until it is ten minutes old.
     """
-    processes = Path("/proc")
-    if not sys.platform.startswith("linux") or not (processes / "self").exists():
+    processes, places = _processes(), {vault.root.resolve(), vault.git_dir.resolve()}
+    if processes is None:
         return _is_young(lock)
-    places = {vault.root.resolve(), vault.git_dir.resolve()}
-    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock.resolve()) for entry in _processes())
+    return any(_is_git_in(entry, places, lock) or _has_open(entry, lock.resolve()) for entry in processes)
 
 
 def _is_young(lock: Path) -> bool:

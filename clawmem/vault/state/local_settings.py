@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clawmem.errors import ClawmemError, Unreadable
 from clawmem.model.named_tuple import NamedTuple
+from clawmem.platform.files import open_file
 from clawmem.vault.disk import Disk, writer_lock
 from clawmem.vault.git.acceptance import is_accepted, user_folder
 
@@ -95,7 +96,7 @@ def read_settings_text(place: SettingsFile) -> str | None:
     A link is not followed, because others may be able to change its target. Raise Unreadable.
     """
     try:
-        descriptor = os.open(place.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = open_file(place.path, os.O_RDONLY, follow=False)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as problem:

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import StorageFailed
 from clawmem.model.records.strict_json import checksum
-from clawmem.vault.disk import append_line, complete_lines, move_aside, sync_to_disk
+from clawmem.platform.files import sync_to_disk
+from clawmem.vault.disk import append_line, complete_lines, move_aside, swap_in
 from clawmem.vault.vault import Vault
 
 FOLDER = "sessions"
@@ -117,6 +118,4 @@ def logged_errors(state: Path) -> list[LoggedError]:
 
 def _keep_newer_half(path: Path) -> None:
     lines = path.read_bytes().splitlines(keepends=True)
-    kept = path.with_suffix(".half")
-    kept.write_bytes(b"".join(lines[len(lines) // 2 :]))
-    kept.replace(path)
+    swap_in(path.with_suffix(".half"), path, b"".join(lines[len(lines) // 2 :]), 0o600)

@@ -6,7 +6,7 @@ wait.
 
 from __future__ import annotations
 
-import os
+import shutil
 import time
 from typing import NamedTuple
 
@@ -84,8 +84,7 @@ def _reason_to_wait(vault: Vault, needed: int) -> str | None:
     """
     if not _wait_for_run(vault):
         return "another git command is running in the vault"
-    disk = os.statvfs(vault.git_dir)
-    free, wanted = disk.f_bavail * disk.f_frsize, needed + _SPARE_BYTES
+    free, wanted = shutil.disk_usage(vault.git_dir).free, needed + _SPARE_BYTES
     if free < wanted:
         return f"{free // 1_000_000} MB are free on the disk, and packing needs up to {wanted // 1_000_000} MB"
     return None

@@ -493,7 +493,7 @@ def test_only_a_regular_file_of_the_harness_is_a_transcript(
 
 def test_detached_work_has_an_end() -> None:
     code = (
-        "import os, sys, time; from clawmem.setup import processes\n"
+        "import os, sys, time; from clawmem.platform import processes\n"
         "processes.LONGEST_DETACHED = 0.2\n"
         "def work():\n"
         "    try: os.open(sys.argv[1], os.O_RDONLY)\n"

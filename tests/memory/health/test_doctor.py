@@ -333,6 +333,17 @@ def test_names_that_differ_only_by_case(root: Path, check: Callable[..., Diagnos
     assert "must be named areas/people/jane" in named.message
 
 
+def test_a_name_that_windows_cannot_have(root: Path, check: Callable[..., Diagnosis]) -> None:
+    for name in ("daily/what: now.md", "life/projects/con/notes.md", "daily/what now.md"):
+        put(root, name, b"# A note\n")
+    save(root)
+    found = [problem for problem in check().problems if problem.check == "windows-name"]
+    assert [(problem.severity, problem.path) for problem in found] == [
+        (WARNING, "daily/what: now.md"),
+        (WARNING, "life/projects/con/notes.md"),
+    ]
+
+
 def test_a_link_out_of_the_vault(root: Path, check: Callable[..., Diagnosis], tmp_path: Path) -> None:
     (root / "daily").mkdir(exist_ok=True)
     (root / "daily" / "out.md").symlink_to(tmp_path / "secret.md")

@@ -107,7 +107,7 @@ def test_it_waits_for_room_on_the_disk(vault: Vault, monkeypatch: pytest.MonkeyP
     keep(vault, "Jane lives in Oslo.")
 
     class Full:
-        f_bavail, f_frsize = 1000, 4096
+        f_bavail, f_bfree, f_blocks, f_frsize = 1000, 1000, 2000, 4096
 
     def full(path: Any) -> Any:
         return Full

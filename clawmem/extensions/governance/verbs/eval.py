@@ -237,7 +237,7 @@ def _change(suite: str, change: OutcomeChange) -> dict[str, Any]:
 
 def _write(path: str, text: str) -> None:
     try:
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(text.encode())
     except OSError as problem:
         raise StorageFailed(f"{path} cannot be written: {problem.strerror}.", "Name another file.") from None
 

@@ -37,7 +37,7 @@ from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
 from clawmem.model.language.text import counted
 from clawmem.model.records.strict_json import YAML_BYTES, refuse_unread
-from clawmem.setup.processes import TooLate, deadline
+from clawmem.platform.processes import TooLate, deadline
 from clawmem.vault.git.git import Git
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault

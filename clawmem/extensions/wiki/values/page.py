@@ -11,7 +11,7 @@ from typing import NamedTuple
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import one_line, shorten
-from clawmem.model.records.entity import Entity
+from clawmem.model.records.entity import Entity, is_device
 from clawmem.model.records.event import Event
 from clawmem.model.records.layout import WIKI
 
@@ -127,10 +127,6 @@ REPORTS = f"{FOLDER}/reports"
 _PLAIN = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)", re.MULTILINE)
 _LONGEST = 60
-# Names that Windows keeps for devices, and those of our own pages.
-_TAKEN = frozenset(
-    ("index", "con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in range(10)))
-)
 
 
 def entity_page(name: str) -> str:
@@ -149,7 +145,7 @@ def file_name(text: str) -> str:
     Plain text (a-z, 0-9, single hyphens) names itself. Any other text gets a hash of itself after what is left of it,
     so texts that differ only by case, accents or punctuation have different names, whatever other pages exist.
     """
-    if _PLAIN.fullmatch(text) and len(text) <= _LONGEST and text not in _TAKEN:
+    if _PLAIN.fullmatch(text) and len(text) <= _LONGEST and text != "index" and not is_device(text):
         return text
     folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode().lower()
     plain = re.sub(r"[^a-z0-9]+", "-", folded).strip("-")[:_LONGEST].strip("-")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from clawmem.model.language.dates import moment_of
 from clawmem.model.records.layout import SETTINGS
 from clawmem.model.settings.local import open_suggestions
 from clawmem.model.settings.settings import MODEL, REMOVED, removed_sentence
+from clawmem.platform.processes import is_running
 from clawmem.vault.commit.pending import read_pending
 from clawmem.vault.disk import PARTIAL_PREFIX, files_below
 from clawmem.vault.edits.scan import HandEdits
@@ -80,7 +80,7 @@ def partial_files(vault: Vault) -> list[Path]:
     staged = [
         path
         for path in vault.state.glob(f"{PARTIAL_PREFIX}*")
-        if not _is_running(path.name.removeprefix(PARTIAL_PREFIX).partition("-")[0])
+        if not is_running(path.name.removeprefix(PARTIAL_PREFIX).partition("-")[0])
     ]
     files = files_below(vault.root, leaving_out=".git")
     beside = [path for path in files if path.name.startswith(".") and path.name.endswith(PARTIAL_SUFFIX)]
@@ -91,16 +91,6 @@ def remove_partial_files(vault: Vault) -> None:
     """Remove the partial files. The caller must hold the writer lock."""
     for path in partial_files(vault):
         vault.disk.remove(path)
-
-
-def _is_running(process: str) -> bool:
-    try:
-        os.kill(int(process), 0)
-    except (ValueError, ProcessLookupError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _pending_problems(vault: Vault) -> Iterator[HealthProblem]:

@@ -20,7 +20,7 @@ from clawmem.model.records.entity import (
     is_candidate_place,
     name_of_path,
 )
-from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, is_owned, is_text
+from clawmem.model.records.layout import OWNED_FOLDERS, agent_of, fits_windows, is_owned, is_text
 from clawmem.vault.commit.integrity import (
     broken_refs,
     converts_line_endings,
@@ -178,7 +178,7 @@ def _agent_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
 
 
 def case_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
-    """Paths that are different files on one file system and the same file on another."""
+    """Paths that are different files on one file system and the same file, or none, on another."""
     alike: dict[str, list[str]] = defaultdict(list)
     for path in owned:
         alike[as_one_file(path)].append(path)
@@ -186,6 +186,9 @@ def case_problems(owned: Iterable[str]) -> Iterator[HealthProblem]:
         for path in paths[1:]:
             message = f"This path differs from {paths[0]} only by case or accents; elsewhere they are one file."
             yield HealthProblem(ERROR, "case", path, None, message)
+    for path in (path for paths in alike.values() for path in paths if not fits_windows(path)):
+        message = "Windows cannot have a file of this name: there, git checks out none of the vault. Rename it."
+        yield HealthProblem(WARNING, "windows-name", path, None, message)
 
 
 BRANCH = "branch"
@@ -254,7 +257,7 @@ def altered_problems(altered: Collection[str]) -> Iterator[HealthProblem]:
 
 
 def committed_name_problems(in_head: Mapping[str, str], owned: Collection[str]) -> Iterator[HealthProblem]:
-    """Yield committed paths that are the same on some file systems, where one of them would be lost."""
+    """Yield committed paths that some file systems cannot have, or only one of them."""
     yield from case_problems(sorted({path for path in in_head if is_owned(path)} | set(owned)))
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from clawmem.errors import Refused
 from clawmem.extensions.wiki.web.dashboard.app import Dashboard
 from clawmem.extensions.wiki.web.dashboard.messages import ADDRESS, HEADERS, Request, Response, plain
+from clawmem.platform.processes import ENDING_SIGNALS, signals_handled
 from clawmem.runtime import Runtime
 from clawmem.vault.vault import Vault
 
@@ -218,13 +219,8 @@ def _ended_by_signals(stop: Event) -> Iterator[None]:
     if current_thread() is not main_thread():
         yield
         return
-    wanted = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {signal_number: signal.signal(signal_number, lambda *_: stop.set()) for signal_number in wanted}
-    try:
+    with signals_handled((signal.SIGINT, *ENDING_SIGNALS), lambda *_: stop.set()):
         yield
-    finally:
-        for signal_number, handler in before.items():
-            signal.signal(signal_number, handler)
 
 
 def _has_browser(runtime: Runtime) -> bool:
@@ -249,7 +245,7 @@ def write_opening_page(vault: Vault, port: int, address: str) -> Path:
     vault.prepare_state()
     path = _path(vault, port)
     path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         file.write(_PAGE.format(escape(address)))
     return path

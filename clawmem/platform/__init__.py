@@ -1,0 +1,1 @@
+"""What differs between operating systems: locks, files and processes (docs/internals.md)."""
