@@ -34,7 +34,7 @@ from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.caller import IN_SHELLS_ONLY, Caller, agent_shell
 from clawmem.model.settings.settings import EXTRACT, JUDGE, SYNTHESIZE
-from clawmem.platform.processes import TooLate, deadline, detach
+from clawmem.platform.processes import LONGEST_DETACHED, TooLate, deadline, detach
 from clawmem.vault.git.folder import project_of
 from clawmem.vault.state.heartbeat_state import read_last_run
 from clawmem.vault.state.hook_marks import (
