@@ -23,7 +23,7 @@ from clawmem.index.search.rival_values import (
 from clawmem.index.tables.fact_marks import disputed_with
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, is_single
-from clawmem.model.facts.claim_check import may_claim
+from clawmem.model.facts.claim_check import may_claim, may_deny
 from clawmem.model.language.dates import covers, end_of
 from clawmem.model.language.languages import has_characters, irregular_forms, languages_of, root, rows, words_of
 from clawmem.model.language.question import COMMON_WORDS, search_words
@@ -99,13 +99,11 @@ def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[
     # Most facts deny nothing and have no number; what reads the words takes milliseconds to load.
     if not any(may_claim(row.statement) for row in shown):
         return
-    claiming = list(_claiming(shown, moment))
-    group = {row.n for row, _ in claiming}
-    entities = {row.entity for row, _ in claiming}
     from clawmem.model.facts.claims import contradict
 
+    group, entities = {row.n for row in shown}, sorted({row.entity for row in shown})
     rivals: dict[tuple[str, ...], list[tuple[int, Claim]]] = {}
-    for row, claims in _claiming(statements_about(index, sorted(entities), owners), moment):
+    for row, claims in _claiming(statements_about(index, entities, owners), group, moment):
         for claim in claims:
             rivals.setdefault((row.entity, *claim.about), []).append((row.n, claim))
     pairs = [
@@ -119,15 +117,28 @@ def _by_words(index: Index, owners: Collection[str], moment: str, ids: Iterable[
     yield from dict.fromkeys(pairs)
 
 
-def _claiming(rows: Iterable[StatementRow], moment: str) -> "Iterable[tuple[StatementRow, Sequence[Claim]]]":
-    """Yield the facts that are true at a moment and claim something."""
+def _claiming(
+    rows: Iterable[StatementRow], group: Collection[int], moment: str
+) -> "Iterable[tuple[StatementRow, Sequence[Claim]]]":
+    """Yield the facts that are true at a moment with what they claim: those of the group, and those that may
+    contradict one of it. Others are not read, which takes most of the time."""
     from clawmem.model.facts.claims import claims_of
 
-    for row in rows:
-        if covers(row.valid_from, row.valid_to, moment):
-            claims = claims_of(row.statement, title_of(row.entity), row.timestamp)
-            if claims:
-                yield row, claims
+    def read(row: StatementRow) -> "Sequence[Claim]":
+        return claims_of(row.statement, title_of(row.entity), row.timestamp)
+
+    true = [row for row in rows if covers(row.valid_from, row.valid_to, moment)]
+    claims = {
+        row.n: read(row) for row in true if may_deny(row.statement) or (row.n in group and may_claim(row.statement))
+    }
+    tested: dict[str, list[Claim]] = {}
+    for row in true:
+        tested.setdefault(row.entity, []).extend(claims.get(row.n, ()))
+    for row in true:
+        if row.n in claims:
+            yield row, claims[row.n]
+        elif any(claim.may_contradict(row.statement) for claim in tested[row.entity]):
+            yield row, read(row)
 
 
 def _differ(other_value: RivalValue, other: RivalValue, kind: str) -> bool:

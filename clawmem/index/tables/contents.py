@@ -93,9 +93,9 @@ def sqlite_problem(index: Index) -> str | None:
     return None if verdict == "ok" else str(verdict)
 
 
-def fact_lines(index: Index) -> list[tuple[str, str]]:
-    """Return the entity and the line of every fact."""
-    return index.database.execute("SELECT entity, line FROM fact").fetchall()
+def fact_lines(index: Index) -> Iterator[tuple[str, str]]:
+    """Yield the entity and the line of every fact."""
+    return index.database.execute("SELECT entity, line FROM fact")
 
 
 def summary_names(index: Index) -> frozenset[str]:

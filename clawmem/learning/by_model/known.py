@@ -114,7 +114,8 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     standing = [_of_fact(placed) for placed in reversed(_candidates(index, pieces, speakers, named, owners).values())]
     score = _Relevance(text, speakers, named, catalog).score
     ranked = sorted(((score(fact), fact) for fact in standing), key=lambda pair: pair[0], reverse=True)
-    touched = [fact for worth, fact in ranked if worth >= _WORD]
+    # With their stems, which are compared with every piece.
+    touched = [(fact, _stems(f"{fact.statement} {fact.object or ''}")) for worth, fact in ranked if worth >= _WORD]
     best = (fact for piece in pieces for fact in _nearest(touched, _stems(piece.text)))
     chosen = list(dict.fromkeys((*best, *(fact for worth, fact in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
     labelled = [fact._replace(label=f"k{number}") for number, fact in enumerate(chosen, 1)]
@@ -124,9 +125,9 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     return Known(tuple(labelled), tuple(shown[:_MOST_PLACES]))
 
 
-def _nearest(known: Sequence[KnownFact], stems: frozenset[str]) -> list[KnownFact]:
+def _nearest(known: Sequence[tuple[KnownFact, frozenset[str]]], stems: frozenset[str]) -> list[KnownFact]:
     """Return the two known facts with most words in common with a piece."""
-    shared = [(len(stems & _stems(f"{fact.statement} {fact.object or ''}")), fact) for fact in known] if stems else []
+    shared = [(len(stems & words), fact) for fact, words in known] if stems else []
     return [fact for number, fact in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
 
 

@@ -1,5 +1,6 @@
 """The check of a claim: a question with the answer that the memory must give, or a command that must succeed."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from clawmem.errors import InvalidInput
@@ -80,16 +81,17 @@ MEASURING = frozenset(
 """Verbs in the present before one number at a time."""
 
 
+_DIGIT = re.compile(r"\d")
+
+
+def may_deny(statement: str) -> bool:
+    """Return whether a statement may deny something."""
+    # Written out, because hundreds of statements are read for a context.
+    return "no longer" in statement or " not " in statement or "n't " in statement or "n’t " in statement
+
+
 def may_claim(statement: str) -> bool:
     """Return whether a statement denies something, or may state a number, time or day of something."""
-    # Written out, because hundreds of statements are read for a context.
-    return (
-        "no longer" in statement
-        or " not " in statement
-        or "n't " in statement
-        or "n’t " in statement
-        or (
-            any(letter.isdigit() for letter in statement)
-            and (" is " in statement or not MEASURING.isdisjoint(statement.split()))
-        )
+    return may_deny(statement) or (
+        _DIGIT.search(statement) is not None and (" is " in statement or not MEASURING.isdisjoint(statement.split()))
     )

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.model.facts.claim_check import MEASURING
+from clawmem.model.facts.claim_check import MEASURING, may_claim
 from clawmem.model.language.question import STOPWORDS
 from clawmem.model.language.text import normal
 
@@ -56,6 +56,14 @@ class Claim(NamedTuple):
     exactly: bool = False
     recorded: str = ""
     day: str = ""
+
+    def may_contradict(self, statement: str) -> bool:
+        """Return whether a statement that denies nothing has the words without which it cannot contradict this."""
+        text = statement.replace("’", "'")
+        if self.denies:
+            text = text.lower()
+            return all(word in text for word in self.words)
+        return self.about[0] == "value" and may_claim(statement) and self.about[2] in normal(text)
 
 
 def claims_of(statement: str, title: str, recorded: str = "") -> tuple[Claim, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from sys import intern
 from typing import Any
 
 from clawmem.errors import ConflictMarkers, InvalidInput, Unreadable
@@ -117,6 +118,8 @@ def fact_from_record(record: Mapping[str, Any]) -> Fact:
 
 
 _FIELDS = frozenset(CANONICAL_KEYS)
+# Most facts have one of a few values; a fifth of the memory of many facts.
+_REPEATED = frozenset(("category", "source", "status", "trust", "predicate"))
 
 
 def stated_in(fields: Mapping[str, Any]) -> str | None:
@@ -240,7 +243,8 @@ def _line_of(lines: list[str], record: Any) -> int:
 
 def _checked(name: str, value: Any) -> Any:
     if name in _TEXT:
-        return _text(name, value)
+        text = _text(name, value)
+        return intern(text) if text and name in _REPEATED else text
     if name in _RATIO:
         return _ratio(name, value)
     if name in _NAMES:

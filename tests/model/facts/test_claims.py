@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.model.facts.claim_check import may_claim
+from clawmem.model.facts.claim_check import may_claim, may_deny
 from clawmem.model.facts.claims import claims_of, contradict
 
 MARCH = "2026-03-02T10:00:00Z"
@@ -41,6 +41,9 @@ def rivals(text: str, other: str, title: str) -> bool:
 def test_what_cannot_both_be_true(text: str, other: str, title: str) -> None:
     assert rivals(text, other, title)
     assert may_claim(text) or may_claim(other)  # else nobody looks
+    ours, theirs = claims_of(text, title), claims_of(other, title)
+    assert may_deny(other) or any(claim.may_contradict(other) for claim in ours)
+    assert may_deny(text) or any(claim.may_contradict(text) for claim in theirs)
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ _PLACE = ".git/clawmem/index.sqlite"
 
 
 class ExpectedIndex(NamedTuple):
-    """The expected content of the index: (entity, line) of each fact, entities with a summary, and sorted hashes of the
-    event ids. `proven` are entities whose rows give exactly their files, with their facts by row."""
+    """The expected content of the index: entity and digest of each fact, entities with a summary, and sorted hashes of
+    the event ids. `proven` are entities whose rows give exactly their files, with their facts by row."""
 
     lines: frozenset[tuple[str, str]]
     entities: frozenset[str]
@@ -50,7 +50,7 @@ def expected_at_head(
     """Return what a rebuild would contain. Files in `waiting` differ from HEAD and are read from HEAD."""
     changed = set(waiting)
     lines = {
-        (checked_fact.entity, fact_to_line(checked_fact.fact))
+        (checked_fact.entity, _digest(fact_to_line(checked_fact.fact)))
         for checked_fact in facts
         if checked_fact.path not in changed
     }
@@ -65,11 +65,16 @@ def expected_at_head(
     return ExpectedIndex(frozenset(lines), frozenset(entities - {""}), [number for number, _ in groupby(ids)])
 
 
+def _digest(line: str) -> str:
+    """Return the id in the line of a fact and the hash of the line: a large vault has many lines."""
+    return f"{line[8:21]} {hash(line)}"
+
+
 def _add(path: str, data: bytes, lines: set[tuple[str, str]], entities: set[str], ids: set[str]) -> None:
     name, kind = name_of_path(path) or path, file_kind(path)
     try:
         if kind is ITEMS_FILE:
-            lines.update((name, fact_to_line(fact)) for fact in parse_items(data, path))
+            lines.update((name, _digest(fact_to_line(fact))) for fact in parse_items(data, path))
         elif kind is SUMMARY_PAGE:
             entities.add(name)
         elif kind is LEDGER_DAY:
@@ -135,11 +140,12 @@ def _compared(index: Index, expected: ExpectedIndex) -> Iterator[HealthProblem]:
     if problem is not None:
         yield _index_problem(f"SQLite says: {problem}")
         return
-    every = fact_lines(index)
+    every = [(name, _digest(line)) for name, line in fact_lines(index)]
     rows = [row for row in every if row[0] not in expected.proven]
-    yield from _differences("facts", expected.lines, frozenset(rows))
-    if len(rows) != len(set(rows)):
-        yield _index_problem(f"{len(rows) - len(set(rows))} facts are in it twice")
+    found = frozenset(rows)
+    yield from _differences("facts", expected.lines, found)
+    if len(rows) != len(found):
+        yield _index_problem(f"{len(rows) - len(found)} facts are in it twice")
     yield from _differences("entities", expected.entities, summary_names(index))
     yield from _event_differences(index, expected.events)
     words = searchable_facts(index)
@@ -165,7 +171,7 @@ def _event_differences(index: Index, wanted: Sequence[int]) -> Iterator[HealthPr
 
 
 def _describe(value: object) -> str:
-    return f"{value[0]} {value[1][8:21]}" if isinstance(value, tuple) else str(value)
+    return f"{value[0]} {value[1].partition(' ')[0]}" if isinstance(value, tuple) else str(value)
 
 
 def _index_problem(why: str) -> HealthProblem:

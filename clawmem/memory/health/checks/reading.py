@@ -187,8 +187,9 @@ def _check_facts(path: str, data: bytes, book: VaultContent) -> None:
 
 
 def _take_facts(path: str, facts: Iterable[tuple[int, Fact]], book: VaultContent) -> None:
+    entity = name_of_path(path) or path
     for line, fact in facts:
-        book.facts.append(CheckedFact(fact, name_of_path(path) or path, path, line))
+        book.facts.append(CheckedFact(fact, entity, path, line))
         if fact.source_event is not None:
             book.wanted.add(fact.source_event)
             book.counts["quotes"] += fact.source_span is not None
