@@ -118,6 +118,19 @@ def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     assert {event["metadata"]["project"] for event in events} == {"https://git.example.org/ada/site.git"}
 
 
+def test_what_was_withdrawn_is_said_and_comes_back(clawmem: Command, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(json.dumps(HELLO) + "\n")
+    clawmem("ingest", str(path))
+    clawmem("retract", "--source", "chat.jsonl")
+    path.write_text(path.read_text() + json.dumps({**HELLO, "content": "I keep goats."}) + "\n")
+    again = clawmem("ingest", str(path))
+    assert again.out.startswith("1 event added, 1 already known") and "1 event was withdrawn on" in again.err
+    clawmem("undo", again.err.partition("`clawmem undo ")[2].partition("`")[0])
+    assert "I keep bees." in clawmem("recall", "who keeps bees?").out
+    assert clawmem("ingest", str(path)).err == ""
+
+
 def test_since(clawmem: Command) -> None:
     value = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
     assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=value).data["added"] == 2
