@@ -16,6 +16,7 @@ from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (
     CHANNEL,
+    ENTRY,
     MARK,
     PARTICIPANTS,
     Event,
@@ -129,10 +130,13 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
             documents += _event_documents(last, event, place)
             continue
         sitting = f"{day} {event.session}" if event.session else day
-        if sitting not in turns:
-            turns[sitting] = _turns_of(index, sitting)
-        rows.append(_event_row(last, day, sitting, turns[sitting], event))
-        turns[sitting] += 1
+        if ENTRY in (event.metadata or {}):
+            rows.append(_event_row(last, day, f"{day} {event.id}", 0, event))
+        else:
+            if sitting not in turns:
+                turns[sitting] = _turns_of(index, sitting)
+            rows.append(_event_row(last, day, sitting, turns[sitting], event))
+            turns[sitting] += 1
         documents += _event_documents(last, event, 0)
     index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)

@@ -25,6 +25,7 @@ from clawmem.model.records.strict_json import (
 )
 from clawmem.model.transcripts import (
     agents,
+    entries,
     exports,
     openclaw,
 )
@@ -187,6 +188,8 @@ TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
     "dialogue": "a chat as text: each message begins with `user:` or `assistant:`, after a time or none",
     "text": "plain text: each paragraph",
+    "csv": "a table: each row, with the headings of its columns",
+    "entries": "a calendar (.ics) or an address book (.vcf): each entry, each card",
 }
 DOCUMENT = "document"
 FORMATS = {
@@ -238,6 +241,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
         return FileFormat(_format_of(head, False, name), False)
+    if name.lower().endswith((".csv", ".tsv")) or entries.ENTRIES.match(text):
+        return FileFormat("entries" if entries.ENTRIES.match(text) else "csv")
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
     if role == "note" and looks_like_dialogue(text):
@@ -257,10 +262,11 @@ def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "not
         found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
     elif shape.format == "dialogue":
         found = read_dialogue(_decoded(pieces, name))
-    elif shape.format == "text":
-        found = read_plain(_decoded(pieces, name), role)
-    else:
+    elif shape.format == "markdown":
         found = read_markdown(_decoded(pieces, name), role, name)
+    else:
+        reads = {"text": read_plain, "csv": entries.read_table, "entries": entries.read_entries}[shape.format]
+        found = reads(_decoded(pieces, name), role)
     return map(_sound, found)
 
 
