@@ -13,7 +13,7 @@ from clawmem.errors import ExtensionMissing, InvalidInput, NotFound, Refused, St
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Call
 from clawmem.model.records.strict_json import RECORD_BYTES, json_problem, read_json
-from clawmem.model.transcripts.documents import ANSWER, DocumentText, kind_of
+from clawmem.model.transcripts.documents import ANSWER, MAILBOX, DocumentText, kind_of
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -44,6 +44,8 @@ def document_or_text(call: Call, argument: str, name: str) -> str | DocumentText
     with opened(call, argument) as file:
         data = file.read(MOST_DOCUMENT_BYTES + 1)
     kind = kind_of(data[:HEAD_BYTES], name)
+    if kind == MAILBOX:
+        raise InvalidInput(f"{name} holds mails.", "`clawmem ingest` takes each of them as one event.")
     return read_document(call, data, kind, name) if kind else _text(data, name, "Convert it to UTF-8 first.")
 
 

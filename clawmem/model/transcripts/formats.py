@@ -196,7 +196,7 @@ FORMATS = {
     AUTO: "whichever of these the content has",
     **{name: record.about for name, record in RECORDS.items()},
     **TEXTS,
-    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail, with the extra `documents`",
+    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail (.eml, .mbox), with the extra `documents`",
 }
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
