@@ -616,7 +616,8 @@ _REPLY = re.compile(
 # What names the sender and the time of the quoted lines below it, in any language.
 _INTRODUCTION = re.compile(r"^(?!>).{0,200}\d.{0,200}(?:\n(?!>).{0,200})?:[ \t]*\n+(?=>)", re.MULTILINE)
 _FIRST_YEAR = 1970
-_NEXT_MAIL, _ESCAPED = (re.compile(rule, re.MULTILINE) for rule in (rb"^From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)", rb"^>(>*From )"))
+_NEXT_MAIL = re.compile(rb"^From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)", re.MULTILINE)
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SIGNATURE = re.compile(r"^(?:-- ?|Sent from my .{2,40}|Von meinem .{2,40} gesendet\.?)$", re.MULTILINE)
 
 

@@ -19,6 +19,7 @@ from clawmem.model.records.event import (
     ENTRY,
     MARK,
     PARTICIPANTS,
+    TITLE,
     Event,
     each_event,
     event_from_record,
@@ -213,7 +214,8 @@ def _event_documents(n: int, event: Event, place: int) -> list[Document]:
         return [Document(place * SPREAD + LINE, event.text)] if place >= 0 else []
     if event.recalled:
         return []  # recalled text would only find itself
-    texts = search_texts(event.text, event.speaker, event.timestamp)
+    title = (event.metadata or {}).get(TITLE) if not is_hidden_in_part(event) else None
+    texts = search_texts(f"{title}\n{event.text}" if title else event.text, event.speaker, event.timestamp)
     return [Document(n * SPREAD + part, text) for part, text in enumerate(texts)]
 
 

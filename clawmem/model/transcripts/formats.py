@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.records.event import TITLE
 from clawmem.model.records.strict_json import (
     MESSAGE_CHARACTERS,
     NUMBERS,
@@ -29,7 +30,7 @@ from clawmem.model.transcripts import (
     exports,
     openclaw,
 )
-from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, sound
+from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, first, sound, word
 from clawmem.model.transcripts.notes import (
     NumberedLine,
     looks_like_dialogue,
@@ -201,6 +202,7 @@ FORMATS = {
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
 _KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')
+_WHOLE = ("mapping", "chat_messages", "messages")
 _TELLS = {
     "mapping": "chatgpt",
     "chat_messages": "claude",
@@ -281,11 +283,22 @@ def _from_records(
         unknown = unknown or (not events and not (isinstance(record, JsonRecord) and chosen.fits(record.value)))
         recognised = recognised or not unknown or len(events) > 1
         refused = refused or unknown
-        yield from events
+        title = _title_of(record)
+        for event in events:
+            if title and isinstance(event, Message) and not event.recalled:
+                event, title = event._replace(metadata={**(event.metadata or {}), TITLE: title}), None
+            yield event
     if chosen.finish is not None:
         yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
+
+
+def _title_of(record: JsonRecord | SkippedLine) -> str | None:
+    """Return the title of a record that is a whole conversation."""
+    if isinstance(record, SkippedLine) or record.value.keys().isdisjoint(_WHOLE):
+        return None
+    return word(first(record.value, "title", "name"))
 
 
 def _is_json_lines(head: bytes) -> bool:

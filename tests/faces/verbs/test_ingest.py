@@ -118,6 +118,16 @@ def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     assert {event["metadata"]["project"] for event in events} == {"https://git.example.org/ada/site.git"}
 
 
+def test_a_conversation_is_found_by_its_title(clawmem: Command, tmp_path: Path) -> None:
+    asked, told = ({"sender": role, "text": text} for role, text in (("human", "Six nights?"), ("assistant", "Yes.")))
+    chats = [{"uuid": "c1", "name": "Lisbon trip", "chat_messages": [asked, told]}]
+    chats.append({"uuid": "c2", "name": "Boat", "chat_messages": [{"sender": "human", "text": "It leaks."}]})
+    (tmp_path / "conversations.json").write_text(json.dumps(chats))
+    clawmem("ingest", str(tmp_path / "conversations.json"))
+    [first] = clawmem("recall", "the trip to Lisbon", "--limit", "1", "--json").data["events"]
+    assert (first["text"], first["metadata"]) == ("Six nights?", {"title": "Lisbon trip"})
+
+
 def test_what_was_withdrawn_is_said_and_comes_back(clawmem: Command, tmp_path: Path) -> None:
     path = tmp_path / "chat.jsonl"
     path.write_text(json.dumps(HELLO) + "\n")
