@@ -140,7 +140,10 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 MOST_FILES = 50_000
 MOST_BYTES = 512 << 20
 _BLOCK_BYTES = 1 << 18
-_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+PAGES = (".md", ".markdown")
+INGESTED = tuple(".csv .tsv .ics .vcf .mbox .eml .pdf .docx .pptx .epub .html .txt".split())
+"""The ends of the names of files that `ingest` takes and `import` does not."""
+_TEXTS = (*PAGES, ".json", ".jsonl", ".af")
 
 
 class NotUnpacked(InvalidInput):
@@ -178,7 +181,12 @@ def read_files(path: Path) -> ReadFiles:
         check_plain(path)
         if path.is_dir():
             for name, file in _walk(path):
-                _add(found, name, file)
+                if name.lower().endswith(_TEXTS):
+                    _add(found, name, file)
+                else:
+                    found.left_out[name] = (
+                        f"`clawmem {'import' if name.endswith('.zip') else 'ingest'} {name}` takes it"
+                    )
         else:
             _add(found, path.name, path)
     except FileNotFoundError:
@@ -195,7 +203,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
         )
         for name in sorted(names):
             file = Path(folder) / name
-            if name.lower().endswith(_TEXTS) and not file.is_symlink():
+            if name.lower().endswith((*_TEXTS, *INGESTED, ".zip")) and not file.is_symlink():
                 yield file.relative_to(root).as_posix(), file
 
 

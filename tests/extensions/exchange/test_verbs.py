@@ -78,6 +78,23 @@ def test_a_para_tree_is_taken_over_with_its_chains(clawmem: Command, tmp_path: P
     assert facts(clawmem) == []
 
 
+def test_what_another_command_takes_is_named_with_it(clawmem: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    chat = folder / "conversations.json"
+    chat.write_text(json.dumps([{"uuid": "c", "chat_messages": [{"sender": "human", "text": "Hello."}]}]))
+    refused = clawmem("import", str(chat))
+    assert refused.code == 2 and "hint: `clawmem ingest conversations.json` takes a chat" in refused.err
+    export(folder)
+    for name in ("page.md", "people.csv", "export.zip"):
+        (folder / name).write_text("The boat is red.\n")
+    reasons = {part["place"]: part["reason"] for part in clawmem("import", str(folder), "--json").data["skipped"]}
+    assert "`clawmem ingest conversations.json` takes a chat" in reasons["conversations.json"]
+    assert "`clawmem import page.md --format notes` takes it" in reasons["page.md"]
+    assert reasons["people.csv"] == "`clawmem ingest people.csv` takes it"
+    assert reasons["export.zip"] == "`clawmem import export.zip` takes it"
+
+
 def test_original_dates_are_kept_and_nothing_is_learned_twice(clawmem: Command, tmp_path: Path) -> None:
     file = tmp_path / "export.json"
     memories = [{"id": "a", "memory": "Remember that Mara drinks tea.", "created_at": "2024-02-03T04:05:06Z"}]

@@ -118,6 +118,17 @@ def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     assert {event["metadata"]["project"] for event in events} == {"https://git.example.org/ada/site.git"}
 
 
+def test_of_a_folder_with_other_files_the_commands_that_take_them_are_named(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    assert clawmem("ingest", str(tmp_path / "notes")).code == 0, "an empty folder is no mistake"
+    (tmp_path / "notes/boat.md").write_text("The boat is red.\n")
+    alone = clawmem("ingest", str(tmp_path / "notes"))
+    assert alone.code == 2 and f"`clawmem import {tmp_path}/notes` takes Markdown" in alone.err
+    (tmp_path / "notes/a.jsonl").write_text(json.dumps(HELLO) + "\n")
+    (tmp_path / "notes/people.csv").write_text("name\nAnn\n")
+    assert "2 other files not read: `clawmem import" in clawmem("ingest", str(tmp_path / "notes")).err
+
+
 def test_a_conversation_is_found_by_its_title(clawmem: Command, tmp_path: Path) -> None:
     asked, told = ({"sender": role, "text": text} for role, text in (("human", "Six nights?"), ("assistant", "Yes.")))
     chats = [{"uuid": "c1", "name": "Lisbon trip", "chat_messages": [asked, told]}]
