@@ -31,7 +31,7 @@ from clawmem.faces.parts.reading import (
     write_lines,
 )
 from clawmem.index.search.lookup import facts_from_event
-from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
+from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.facts.revise import supersede
@@ -131,7 +131,9 @@ def import_memories(
         tuple(skipped),
         spoken.added + (heard.added if heard else 0),
         commit,
-        (*withdrawn, *_notices(heard, spoken), *(result.notices if result else ())),
+        tuple(
+            dict.fromkeys((*withdrawn, *(note for each in (heard, spoken, result) if each for note in each.notices)))
+        ),
         result.failed if result else None,
     )
 
@@ -196,10 +198,6 @@ def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust
 
 def _skipped_message(line: SkippedLine) -> SkippedMemory:
     return SkippedMemory(f"line {line.line}", line.reason)
-
-
-def _notices(*items: IngestResult | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for result in items if result for notice in result.notices))
 
 
 ARCHIVE = "archive"

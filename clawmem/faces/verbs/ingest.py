@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple
 
@@ -21,7 +21,7 @@ from clawmem.model.progress import OnProgress, Progress
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.event import EVENT_ROLES
 from clawmem.model.records.strict_json import RECORD_BYTES
-from clawmem.model.transcripts.documents import kind_of, parts_of, read_document_text
+from clawmem.model.transcripts.documents import kind_of, read_document_text
 from clawmem.model.transcripts.formats import (
     AUTO,
     DOCUMENT,
@@ -198,16 +198,14 @@ def _ingested(call: Call, file: str, wish: Wish, counter: BytesRead) -> tuple[st
         shape = FileFormat(DOCUMENT, False) if kind else shape_of(head, name, wish.format, wish.role)
         o.seek(0)
         pieces = counter.counted(_pieces(o, shape))
-        parts = parts_of(b"".join(islice(pieces, _MOST_BLOCKS)), kind) if kind else []
-        documents = [read_document(call, part, kind or "", name) for part in parts]
-        texts = chain.from_iterable(read_document_text(document, wish.role, name) for document in documents)
-        found = texts if kind else read(shape, pieces, name, wish.role)
+        document = read_document(call, b"".join(islice(pieces, _MOST_BLOCKS)), kind, name) if kind else None
+        found = read_document_text(document, wish.role, name) if document else read(shape, pieces, name, wish.role)
         caller = call.runtime.caller()
         # In the shell of another agent, the name of the program is only what that agent says.
         named = caller.agent if caller.shell in (None, caller.agent) else None
         by_program = named is not None and HANDED_IN.get(named) == shape.format
         result = act(call.runtime.vault(), _named(found, wish), caller._replace(unattended=by_program), name)
-    result = result._replace(notices=(*result.notices, *(note for document in documents for note in document.notices)))
+    result = result._replace(notices=(*result.notices, *(document.notices if document else ())))
     return shape.format, result
 
 

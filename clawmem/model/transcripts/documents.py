@@ -23,7 +23,6 @@ _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"message-id", b"mime-version", b"received"))
 MAILBOX = "mbox"
 _NEXT_MAIL = re.compile(rb"^From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)", re.MULTILINE)
-_PART_BYTES = 4 << 20
 
 
 class DocumentText(NamedTuple):
@@ -71,16 +70,6 @@ def _is_mail(head: bytes) -> bool:
         names.add(field[1].lower())
         at = field.end()
     return b"from" in names and not names.isdisjoint(_OF_MAIL)
-
-
-def parts_of(data: bytes, kind: str) -> list[bytes]:
-    """Return the mails of a mailbox some megabytes at a time, and any other document whole."""
-    parts, begin = [], 0
-    for found in _NEXT_MAIL.finditer(data) if kind == MAILBOX else ():
-        if found.start() - begin > _PART_BYTES:
-            parts.append(data[begin : found.start()])
-            begin = found.start()
-    return [*parts, data[begin:]]
 
 
 def read_document_text(document: DocumentText, role: str, name: str) -> Iterator[Message]:

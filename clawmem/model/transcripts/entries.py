@@ -25,9 +25,9 @@ _LABELS = {
     "org": "company", "title": "title", "tel": "phone", "email": "email", "adr": "address", "bday": "birthday",
     "url": "url", "note": "note",
 }  # fmt: skip
+_TIMES, _PARTS = ("start", "end", "due", "birthday"), ("company", "address")
 _PROPERTY = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;(?:\"[^\"]*\"|[^\":])*)?):(.*)")
 _TIME = re.compile(r"(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):?(\d\d):?\d*(Z?))?")
-_COMMON_NAME = re.compile(r';CN="?([^";]+)', re.IGNORECASE)
 
 
 def read_table(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[Message | SkippedLine]:
@@ -52,58 +52,40 @@ def read_entries(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[
     somebody is invited to is from outside."""
     inside: list[str] = []
     pairs: list[tuple[str, str]] = []
-    when = None
-    for number, text in _unfolded(lines):
-        match = _PROPERTY.fullmatch(text)
-        name, about, value = (match[1].lower(), match[2], match[3]) if match else ("", "", "")
+    text = re.sub(r"\n[ \t]", "", "\n".join(line.text for line in lines))  # a long line goes on after a space
+    for number, match in enumerate(map(_PROPERTY.fullmatch, text.split("\n")), 1):
+        name, about, value = (match[1].lower(), match[2], match[3].strip()) if match else ("", "", "")
         in_entry = inside[-1:] in (["VEVENT"], ["VTODO"], ["VCARD"])
         if name == "begin":
-            inside.append(value.strip().upper())
-            pairs, when = ([], None) if len(inside) < 3 else (pairs, when)  # an alarm stands within its entry
+            inside.append(value.upper())
+            pairs = pairs if in_entry else []  # an alarm stands within its entry
         elif name == "end":
-            if in_entry:
-                trust = EXTERNAL if "organizer" in dict(pairs) else None
-                yield from (item._replace(timestamp=when, trust=trust) for item in _message(number, role, pairs))
+            yield from _message(number, role, pairs) if in_entry else ()
             del inside[-1:]
         elif in_entry and name in _LABELS:
-            time = _TIME.fullmatch(value.strip()) if name in ("dtstart", "dtend", "due", "bday") else None
-            text = _written(time) if time else _said(name, about, value)
-            if time and name in ("dtstart", "due"):
-                with suppress(ValueError):  # no day of the calendar
-                    when = time_of(text.removesuffix(" UTC"))
-            pairs.append((_LABELS[name], text))
+            pairs.append((_LABELS[name], _readable(_LABELS[name], about, value)))
 
 
 def _message(number: int, role: str, pairs: Iterable[tuple[str, str]]) -> Iterator[Message]:
-    text = ", ".join(f"{label}: {value}" if label else value for label, value in pairs if value)
+    """Yield the values as one message of the day on which it starts or is due, if one of them has text."""
+    found = [(label, value) for label, value in pairs if value]
+    text = ", ".join(f"{label}: {value}" if label else value for label, value in found)
+    message = Message(number, role, text, metadata={ENTRY: number})
+    labels = dict(found)
+    with suppress(ValueError):  # no day of the calendar
+        message = message._replace(timestamp=time_of(labels.get("start", labels.get("due"))))
     if text:
-        yield Message(number, role, text, metadata={ENTRY: number})
+        yield message._replace(trust=EXTERNAL if "organizer" in labels else None)
 
 
-def _unfolded(lines: Iterable[NumberedLine]) -> Iterator[NumberedLine]:
-    """Join the lines that begin with a space to those that they continue."""
-    kept = NumberedLine(0, "")
-    for line in lines:
-        if line.text[:1] in (" ", "\t"):
-            kept = kept._replace(text=kept.text + line.text[1:])
-        else:
-            yield kept
-            kept = line
-    yield kept
-
-
-def _written(time: re.Match[str]) -> str:
-    return f"{time[1]}-{time[2]}-{time[3]}" + (f" {time[4]}:{time[5]}{' UTC' if time[6] else ''}" if time[4] else "")
-
-
-def _said(name: str, about: str, value: str) -> str:
-    """Return a value for people: the name of somebody, how often something repeats, or the text."""
-    if name in ("organizer", "attendee"):
-        found = _COMMON_NAME.search(about)
+def _readable(label: str, about: str, value: str) -> str:
+    """Return a value for people: a time, the name of somebody, how often something repeats, or a text."""
+    if label in _TIMES and (time := _TIME.fullmatch(value)):
+        return f"{time[1]}-{time[2]}-{time[3]}" + (f" {time[4]}:{time[5]}{time[6]}" if time[4] else "")
+    if label in ("organizer", "with"):
+        found = re.search(r';CN="?([^";]+)', about, re.IGNORECASE)
         return found[1] if found else value.rpartition(":")[2]
-    if name == "rrule":
+    if label == "repeats":
         return value.partition("FREQ=")[2].partition(";")[0].lower()
-    value = re.sub(r"\\[nN]", " ", value)
-    if name in ("adr", "org"):
-        value = ", ".join(filter(None, re.split(r"(?<!\\);", value)))
-    return one_line(re.sub(r"\\(.)", r"\1", value))
+    value = ", ".join(filter(None, re.split(r"(?<!\\);", value))) if label in _PARTS else value
+    return one_line(re.sub(r"\\(.)", r"\1", re.sub(r"\\[nN]", " ", value)))
