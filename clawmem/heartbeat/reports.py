@@ -235,7 +235,7 @@ def _sync(result: SyncResult, explain: bool) -> Report:
 
 def _embed(run: EmbeddingRun, explain: bool) -> Report:
     left = f", {run.left:,} left for the next heartbeat" if run.left else ""
-    lines = (f"embedded {counted(run.embedded, 'text')}{left}",) if run.embedded else ()
+    lines = (f"embedded {counted(run.embedded, 'text')}{left}",) if run.embedded or run.left else ()
     return Report({"embedded": {"texts": run.embedded, "left": run.left, "model": run.model}}, lines)
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import ClawmemError
 from clawmem.index.search.lookup import known_events
+from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.pages.summaries import count_said
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
@@ -89,6 +90,8 @@ def ingest(vault: Vault, messages: Iterable[Message | SkippedLine], caller: Call
                 problem.hint = f"{kept}; run the same command again to add the rest. {problem.hint}"
             raise
         result = run.result(skipped)
+        if run.known and not caller.unattended:
+            result = result._replace(notices=(*result.notices, *withdrawal_notices(work, run.known)))
     if result.added:
         count_said(vault)
     if redacted:
@@ -159,6 +162,7 @@ class _IngestRun:
         self._commits: list[str] = []
         self._days: set[str] = set()
         self._known = 0
+        self.known: set[str] = set()
         self.added = 0
         self.requests: list[Event] = []
         self.short: list[Event] = []
@@ -173,6 +177,7 @@ class _IngestRun:
         """Commit the new events."""
         fresh = _unknown(self._work, events)
         self._known += len(events) - len(fresh)
+        self.known.update({event.id for event in events}.difference(event.id for event in fresh))
         if fresh:
             change = _change(self._work, fresh, self._source)
             self._commits.append(self._work.commit([change])[-1])

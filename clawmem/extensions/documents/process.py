@@ -39,7 +39,9 @@ def read_document(data: bytes, kind: str, name: str, settings: Settings) -> Docu
     if "problem" in answer:
         raise InvalidInput(f"{name} {answer['problem']}", answer["hint"])
     if "text" in answer:
-        return DocumentText(answer["text"], tuple(f"{name}: {notice}" for notice in answer["notices"]), answer["mail"])
+        mails = tuple(DocumentText(mail["text"], mail=mail["mail"]) for mail in answer.get("mails", ()))
+        notices = tuple(f"{name}: {notice}" for notice in answer["notices"])
+        return DocumentText(answer["text"], notices, answer["mail"], mails)
     if run.code is None and not run.too_long:
         raise InvalidInput(
             f"{name} takes more than {seconds:g} s to read, and was given up.",

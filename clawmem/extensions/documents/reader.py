@@ -66,7 +66,9 @@ def main() -> None:
 
 
 def read(kind: str, data: bytes) -> dict[str, Any]:
-    """Return the answer about a document. Raise Problem."""
+    """Return the answer about a document, of a mailbox also `mails`, those about its mails. Raise Problem."""
+    if kind == "mbox":
+        return _mailbox(data)
     found = _FORMATS[kind](data)
     blocks, length = [], 0
     for block in filter(None, found.blocks):
@@ -617,6 +619,8 @@ _REPLY = re.compile(
 # What names the sender and the time of the quoted lines below it, in any language.
 _INTRODUCTION = re.compile(r"^(?!>).{0,200}\d.{0,200}(?:\n(?!>).{0,200})?:[ \t]*\n+(?=>)", re.MULTILINE)
 _FIRST_YEAR = 1970
+_NEXT_MAIL = re.compile(rb"^From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)", re.MULTILINE)
+_ESCAPED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SIGNATURE = re.compile(r"^(?:-- ?|Sent from my .{2,40}|Von meinem .{2,40} gesendet\.?)$", re.MULTILINE)
 
 
@@ -656,6 +660,17 @@ def _mail(data: bytes) -> Text:
     attached = [f"Attached, not read: {', '.join(map(_clean, names))}."] if names else []
     left_out = ["what it quotes, and its signature, are left out"] if len(own.split()) < len(content.split()) else []
     return Text([_heading(1, heading), *blocks, *attached], [*attached, *left_out], mail)
+
+
+def _mailbox(data: bytes) -> dict[str, Any]:
+    answers, left_out = list[dict[str, Any]](), list[int]()
+    for number, mail in enumerate(filter(bytes.strip, _NEXT_MAIL.split(data)), 1):
+        try:
+            answers.append(read("mail", _ESCAPED.sub(rb"\1", mail)))
+        except Problem:
+            left_out.append(number)
+    notices = list(_notices("mail", left_out, "has no text, or is damaged", "have no text, or are damaged"))
+    return {"text": "", "notices": notices, "mail": None, "mails": answers}
 
 
 def _content(part: Any) -> str:

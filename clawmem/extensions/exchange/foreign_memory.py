@@ -245,7 +245,9 @@ def read(files: Files, yaml: Yaml) -> Iterator[Found]:
     for path in sorted(files):
         records = _records(files[path])
         if records is None:
-            yield SkippedMemory(path, "it has no list of memories")
+            page = path.endswith((".md", ".markdown"))
+            takes = f"import {path} --format notes` takes it" if page else f"ingest {path}` takes a chat"
+            yield SkippedMemory(path, f"it has no list of memories; `clawmem {takes}")
             continue
         for number, record in enumerate(records, 1):
             place = f"{path}#{number}"

@@ -31,10 +31,11 @@ from clawmem.faces.parts.reading import (
     write_lines,
 )
 from clawmem.index.search.lookup import facts_from_event
-from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
+from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.facts.revise import supersede
+from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.draft import Draft, draft_from_record
@@ -103,12 +104,13 @@ def import_memories(
             for statement in statements
             if statement.event not in proposed and not facts_from_event(work.index, statement.event)
         ]
+        withdrawn = withdrawal_notices(work, {statement.event for statement in statements if statement not in fresh})
     known, planned = len(statements) - len(fresh), tuple(statement.memory for statement in fresh)
     if dry_run:
         every = chain((statement.message for statement in fresh), messages)
         events, left_out = count_new(vault, every, caller, origin)
         skipped += [_skipped_message(line) for line in left_out]
-        return ImportResult(planned, (), known, tuple(skipped), events, None)
+        return ImportResult(planned, (), known, tuple(skipped), events, None, tuple(withdrawn))
     heard = ingest(vault, (statement.message for statement in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
     skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
@@ -129,7 +131,9 @@ def import_memories(
         tuple(skipped),
         spoken.added + (heard.added if heard else 0),
         commit,
-        _notices(heard, spoken) + (result.notices if result else ()),
+        tuple(
+            dict.fromkeys((*withdrawn, *(note for each in (heard, spoken, result) if each for note in each.notices)))
+        ),
         result.failed if result else None,
     )
 
@@ -194,10 +198,6 @@ def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust
 
 def _skipped_message(line: SkippedLine) -> SkippedMemory:
     return SkippedMemory(f"line {line.line}", line.reason)
-
-
-def _notices(*items: IngestResult | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(notice for result in items if result for notice in result.notices))
 
 
 ARCHIVE = "archive"

@@ -13,7 +13,7 @@ from clawmem.errors import ExtensionMissing, InvalidInput, NotFound, Refused, St
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Call
 from clawmem.model.records.strict_json import RECORD_BYTES, json_problem, read_json
-from clawmem.model.transcripts.documents import ANSWER, DocumentText, kind_of
+from clawmem.model.transcripts.documents import ANSWER, MAILBOX, DocumentText, kind_of
 from clawmem.platform.files import open_file
 from clawmem.vault.disk import swap_in
 
@@ -46,6 +46,8 @@ def document_or_text(call: Call, argument: str, name: str) -> str | DocumentText
     with opened(call, argument) as file:
         data = file.read(MOST_DOCUMENT_BYTES + 1)
     kind = kind_of(data[:HEAD_BYTES], name)
+    if kind == MAILBOX:
+        raise InvalidInput(f"{name} holds mails.", "`clawmem ingest` takes each of them as one event.")
     return read_document(call, data, kind, name) if kind else _text(data, name, "Convert it to UTF-8 first.")
 
 
@@ -140,7 +142,10 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 MOST_FILES = 50_000
 MOST_BYTES = 512 << 20
 _BLOCK_BYTES = 1 << 18
-_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+PAGES = (".md", ".markdown")
+INGESTED = tuple(".csv .tsv .ics .vcf .mbox .eml .pdf .docx .pptx .epub .html .txt".split())
+"""The ends of the names of files that `ingest` takes and `import` does not."""
+_TEXTS = (*PAGES, ".json", ".jsonl", ".af")
 
 
 class NotUnpacked(InvalidInput):
@@ -178,7 +183,12 @@ def read_files(path: Path) -> ReadFiles:
         check_plain(path)
         if path.is_dir():
             for name, file in _walk(path):
-                _add(found, name, file)
+                if name.lower().endswith(_TEXTS):
+                    _add(found, name, file)
+                else:
+                    found.left_out[name] = (
+                        f"`clawmem {'import' if name.endswith('.zip') else 'ingest'} {name}` takes it"
+                    )
         else:
             _add(found, path.name, path)
     except FileNotFoundError:
@@ -195,7 +205,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
         )
         for name in sorted(names):
             file = Path(folder) / name
-            if name.lower().endswith(_TEXTS) and not file.is_symlink():
+            if name.lower().endswith((*_TEXTS, *INGESTED, ".zip")) and not file.is_symlink():
                 yield file.relative_to(root).as_posix(), file
 
 

@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any, NamedTuple
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
-from clawmem.faces.parts.reading import MOST_DOCUMENT_BYTES, open_regular, opened, read_document
+from clawmem.faces.parts.reading import INGESTED, MOST_DOCUMENT_BYTES, PAGES, open_regular, opened, read_document
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
@@ -166,9 +166,16 @@ def _read(call: Call, file: str, wish: Wish) -> Files:
             counter = BytesRead(report, None if file == "-" else [Path(file)])
             return Files().plus(*_ingested(call, file, wish, counter), None)
         since = moment_of(wish.since).timestamp() if wish.since else None
-        found = (path for path in Path(file).rglob("*") if path.suffix in (".jsonl", ".json") and path.is_file())
+        every = [path for path in Path(file).rglob("*") if path.is_file()]
+        found = [path for path in every if path.suffix in (".jsonl", ".json")]
+        others = sum(path.suffix.lower() in (*PAGES, *INGESTED) for path in every)
+        hint = f"`clawmem import {file}` takes Markdown (plain pages: --format notes), `clawmem ingest FILE` the rest."
+        if others and not found:
+            raise InvalidInput(f"{file} has no transcript (.jsonl or .json).", hint)
         paths = sorted(path for path in found if since is None or path.stat().st_mtime >= since)
-        return _read_folder(call, Path(file), paths, wish, BytesRead(report, paths))
+        files = _read_folder(call, Path(file), paths, wish, BytesRead(report, paths))
+        rest = (f"{counted(others, 'other file')} not read: {hint}",) if others else ()
+        return files._replace(notices=(*files.notices, *rest))
 
 
 def _read_folder(call: Call, folder: Path, paths: Sequence[Path], wish: Wish, counter: BytesRead) -> Files:

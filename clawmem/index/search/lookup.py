@@ -217,6 +217,15 @@ def known_events(index: Index, event_ids: Iterable[str]) -> set[str]:
     return {event_id for event_id in event_ids if execute("SELECT 1 FROM event WHERE id = ?", (event_id,)).fetchone()}
 
 
+def revoked_events(index: Index, event_ids: Iterable[str]) -> set[str]:
+    """Return those of the ids whose events were withdrawn with their origin."""
+    query = (
+        "SELECT event.id FROM json_each(?) AS given CROSS JOIN event ON event.id = given.value"
+        " WHERE recalled AND json_extract(line, '$.metadata.revoked') IS NOT NULL"
+    )
+    return {event_id for (event_id,) in index.database.execute(query, (json.dumps([*event_ids]),))}
+
+
 def entity_names(index: Index) -> list[str]:
     """Return the names of all entities that have a summary or a fact."""
     names = {entity.name for entity in entities(index)}

@@ -16,8 +16,10 @@ from clawmem.model.language.text import one_line
 from clawmem.model.pages.daily import MEMORY_TEMPLATE, day_and_agent, note_lines, written_lines
 from clawmem.model.records.event import (
     CHANNEL,
+    ENTRY,
     MARK,
     PARTICIPANTS,
+    TITLE,
     Event,
     each_event,
     event_from_record,
@@ -129,10 +131,13 @@ def _add_batch(index: Index, day: str, events: Sequence[Event]) -> None:
             documents += _event_documents(last, event, place)
             continue
         sitting = f"{day} {event.session}" if event.session else day
-        if sitting not in turns:
-            turns[sitting] = _turns_of(index, sitting)
-        rows.append(_event_row(last, day, sitting, turns[sitting], event))
-        turns[sitting] += 1
+        if ENTRY in (event.metadata or {}):
+            rows.append(_event_row(last, day, f"{day} {event.id}", 0, event))
+        else:
+            if sitting not in turns:
+                turns[sitting] = _turns_of(index, sitting)
+            rows.append(_event_row(last, day, sitting, turns[sitting], event))
+            turns[sitting] += 1
         documents += _event_documents(last, event, 0)
     index.passage_engine.add(documents)
     index.database.executemany(_EVENT, rows)
@@ -209,7 +214,8 @@ def _event_documents(n: int, event: Event, place: int) -> list[Document]:
         return [Document(place * SPREAD + LINE, event.text)] if place >= 0 else []
     if event.recalled:
         return []  # recalled text would only find itself
-    texts = search_texts(event.text, event.speaker, event.timestamp)
+    title = (event.metadata or {}).get(TITLE) if not is_hidden_in_part(event) else None
+    texts = search_texts(f"{title}\n{event.text}" if title else event.text, event.speaker, event.timestamp)
     return [Document(n * SPREAD + part, text) for part, text in enumerate(texts)]
 
 

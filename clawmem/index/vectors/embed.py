@@ -228,20 +228,20 @@ class _Run:
             if time.monotonic() >= self.deadline:
                 return
             beside = [text for text in _unrelated() if text.key not in known] if part is parts[0] else []
-            rows = [(text.key, pack_vector(model.embed(text.words))) for text in (*beside, *part)]
+            rows = []
+            for number, text in enumerate((*beside, *part), 1 - len(beside)):
+                rows.append((text.key, pack_vector(model.embed(text.words))))
+                self._tell(self.done + max(number, 0), total)
             self.vectors.store_vectors(NAME, rows)
-            self._count(len(part), total)
+            self.done += len(part)
+            self.left -= len(part)
 
-    def _count(self, number: int, total: int) -> None:
-        self.done += number
-        self.left -= number
+    def _tell(self, done: int, total: int) -> None:
+        """Report how many texts are done, of those that will be when the time is over, at the rate so far."""
         if self.report:
-            self.report(Progress("embedding", self.done, self._reached(total), "texts"))
-
-    def _reached(self, total: int) -> float:
-        """Return how many texts are done when the time is over, at the rate so far; at most all."""
-        passed = time.monotonic() - self.began
-        return total if isinf(self.deadline) else min(total, self.done * (self.deadline - self.began) / passed)
+            passed = time.monotonic() - self.began
+            reached = total if isinf(self.deadline) or not done else done * (self.deadline - self.began) / passed
+            self.report(Progress("embedding", done, max(done, min(total, reached)), "texts"))
 
     def _keep(self, packed: Mapping[str, Sequence[EmbeddedText]], at: str | None) -> None:
         """Make embedded texts searchable, and delete the vectors of texts that no longer exist."""

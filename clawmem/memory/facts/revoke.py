@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from clawmem.errors import ClawmemError, InvalidInput, NotFound
-from clawmem.index.search.lookup import PlacedFact, all_facts
+from clawmem.index.search.lookup import PlacedFact, all_facts, revoked_events
 from clawmem.memory.history.log import fact_history
 from clawmem.memory.pages.summaries import daily_pages_without, pages_after
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
@@ -100,6 +100,21 @@ def revoke(
             raise NotFound(nothing, "`clawmem log` shows sources, agents and sessions.")
         commit = None if dry_run else work.commit([_change(work, origin, plan, reason)])[-1]
         return _result(work, plan, commit)
+
+
+def withdrawal_notices(work: WriteScope, ids: Collection[str]) -> list[str]:
+    """Return which commits withdrew events that are handed in again, and how to bring them back."""
+    gone, notices = revoked_events(work.index, ids), []
+    with open_history(work.vault) as history:
+        for entry in history.entries(HistoryFilter(grep=[trailer_pattern("Clawmem-Op", "revoke")])) if gone else ():
+            if found := gone.intersection(entry.events):
+                were = "was" if len(found) == 1 else "were"
+                notices.append(
+                    f"{counted(len(found), 'event')} {were} withdrawn on {entry.time[:10]}: "
+                    f"`clawmem undo {entry.commit[:12]}` brings back what that commit withdrew"
+                )
+                gone -= found
+    return notices
 
 
 def _plan(work: WriteScope, origin: RevokeOrigin, why: str) -> _RevokePlan:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MARK = "approved"
 # The version of the rules in `clawmem.model.safety.injection`; verdicts of older versions are computed again.
-RULES = 10
+RULES = 11
 WITHHELD = "[withheld: it reads as an order]"
 # A text that names an address outside has one of these.
 ADDRESS_SIGNS = ("://", "@", "www.")

@@ -55,6 +55,10 @@ MARK, MARK_OF = "access", "access_of"
 """The keys of the metadata of a marked fact or message, and of the event that marks another message: who may see it."""
 CHANNEL, PARTICIPANTS = "channel", ("audience", "participants", "recipients", "to", "members")
 """The keys of the metadata in which the source of a message says who was in the conversation."""
+ENTRY = "entry"
+"""The key of the metadata of a row of a table, an entry or a card: its line. The events beside it say nothing of it."""
+TITLE = "title"
+"""The key of the metadata of the first message of a conversation that has a title: it is found by this, too."""
 PLACE = "place"
 """The key of a fact's details with the place of its evidence in a document: a page, or the headings above it."""
 LONGEST_LINE = 300

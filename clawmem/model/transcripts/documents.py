@@ -21,15 +21,19 @@ _HTML = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?>(?><!--.*?-->)\s*)*+<(?:!doctype
 _TAG = re.compile(rb"<[a-z][^<>]*>", re.I)
 _FIELD = re.compile(rb"([!-9;-~]+):[^\n]*\n(?:[ \t][^\n]*\n)*")
 _OF_MAIL = frozenset((b"message-id", b"mime-version", b"received"))
+MAILBOX = "mbox"
+_NEXT_MAIL = re.compile(rb"^From \S+ [^\n]*\d:\d\d[^\n]*\n(?=[!-9;-~]+:)", re.MULTILINE)
 
 
 class DocumentText(NamedTuple):
     """What is read from a document: its text as Markdown, in which pages and slides are headings, what a person should
-    know about it, and the header of a mail: `heading`, `speaker`, `timestamp`, `id`, `thread` and `to`."""
+    know about it, and the header of a mail: `heading`, `speaker`, `timestamp`, `id`, `thread` and `to`. `mails` are
+    those of a mailbox."""
 
     text: str
     notices: tuple[str, ...] = ()
     mail: Mapping[str, Any] | None = None
+    mails: tuple[DocumentText, ...] = ()
 
     @property
     def audience(self) -> dict[str, Any]:
@@ -38,8 +42,8 @@ class DocumentText(NamedTuple):
 
 
 def kind_of(head: bytes, name: str) -> str | None:
-    """Return what the first bytes of a file are: `pdf`, `zip`, `office` (the old formats), `html` or `mail`; None for
-    text. Raise InvalidInput if they are not what the name says."""
+    """Return what the first bytes of a file are: `pdf`, `zip`, `office` (the old formats), `html`, `mail` or `mbox`;
+    None for text. Raise InvalidInput if they are not what the name says."""
     suffix = name.lower().rpartition(".")[2] if "." in name else ""
     if head.lstrip().startswith(b"%PDF-") or (suffix == "pdf" and b"%PDF-" in head[:1024]):
         return "pdf"
@@ -49,6 +53,8 @@ def kind_of(head: bytes, name: str) -> str | None:
     bare = head.removeprefix(b"\xef\xbb\xbf")
     if _HTML.match(bare) or (suffix in ("html", "htm", "xhtml") and _TAG.search(bare)):
         return "html"
+    if _NEXT_MAIL.match(bare):
+        return MAILBOX
     if _is_mail(bare) or (suffix == "eml" and _FIELD.match(bare)):
         return "mail"
     if suffix in _BINARY:
@@ -68,14 +74,16 @@ def _is_mail(head: bytes) -> bool:
 
 def read_document_text(document: DocumentText, role: str, name: str) -> Iterator[Message]:
     """Yield a mail as one message of its sender, and another document as Markdown. Nothing of it is the user's word."""
+    for mail in document.mails:
+        yield from read_document_text(mail, role, name)
     if document.mail is None:
         lines = (NumberedLine(number, line) for number, line in enumerate(document.text.splitlines(), 1))
         yield from (message._replace(trust=EXTERNAL) for message in read_markdown(lines, role, name))
         return
-    mail = document.mail
-    thread = mail["thread"] or mail["id"]
+    header = document.mail
+    thread = header["thread"] or header["id"]
     session = f"mail-{hashlib.sha256(thread.encode()).hexdigest()[:12]}" if thread else None
-    about = {"heading": mail["heading"], **document.audience}
+    about = {"heading": header["heading"], **document.audience}
     body = document.text.partition("\n")[2].strip()
-    message = Message(1, "user", body, time_of(mail["timestamp"]), mail["speaker"], session, mail["id"])
+    message = Message(1, "user", body, time_of(header["timestamp"]), header["speaker"], session, header["id"])
     yield message._replace(metadata=about, trust=EXTERNAL)

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
+from clawmem.model.records.event import TITLE
 from clawmem.model.records.strict_json import (
     MESSAGE_CHARACTERS,
     NUMBERS,
@@ -25,10 +26,11 @@ from clawmem.model.records.strict_json import (
 )
 from clawmem.model.transcripts import (
     agents,
+    entries,
     exports,
     openclaw,
 )
-from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, sound
+from clawmem.model.transcripts.message import Message, Read, SkippedLine, TranscriptState, first, sound, word
 from clawmem.model.transcripts.notes import (
     NumberedLine,
     looks_like_dialogue,
@@ -187,17 +189,20 @@ TEXTS = {
     "markdown": "notes: each paragraph, and each bullet with what is indented below it",
     "dialogue": "a chat as text: each message begins with `user:` or `assistant:`, after a time or none",
     "text": "plain text: each paragraph",
+    "csv": "a table: each row, with the headings of its columns",
+    "entries": "a calendar (.ics) or an address book (.vcf): each entry, each card",
 }
 DOCUMENT = "document"
 FORMATS = {
     AUTO: "whichever of these the content has",
     **{name: record.about for name, record in RECORDS.items()},
     **TEXTS,
-    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail, with the extra `documents`",
+    DOCUMENT: "PDF, DOCX, PPTX, HTML, EPUB or mail (.eml, .mbox), with the extra `documents`",
 }
 _JSON = re.compile(r'\s*(?:\[\s*[\[{\]]|\{\s*["}])')
 # If the first record is too long to be parsed, the earliest of these keys decides.
 _KEY = re.compile(r'(?<!\\)"(mapping|chat_messages|messages|sessionId|parentId|role)"\s*:')
+_WHOLE = ("mapping", "chat_messages", "messages")
 _TELLS = {
     "mapping": "chatgpt",
     "chat_messages": "claude",
@@ -238,6 +243,8 @@ def shape_of(head: bytes, name: str, wanted: str = AUTO, role: str = "note") -> 
         return FileFormat(_format_of(head, True, name))
     if _JSON.match(text):
         return FileFormat(_format_of(head, False, name), False)
+    if name.lower().endswith((".csv", ".tsv")) or entries.ENTRIES.match(text):
+        return FileFormat("entries" if entries.ENTRIES.match(text) else "csv")
     if b"\0" in head:
         raise InvalidInput(f"{name} is not text.", "Unpack an archive first; convert other encodings to UTF-8.")
     if role == "note" and looks_like_dialogue(text):
@@ -257,10 +264,11 @@ def read(shape: FileFormat, pieces: Iterable[bytes], name: str, role: str = "not
         found = _from_records(RECORDS[shape.format], by_line(pieces) if shape.by_line else documents(pieces), name)
     elif shape.format == "dialogue":
         found = read_dialogue(_decoded(pieces, name))
-    elif shape.format == "text":
-        found = read_plain(_decoded(pieces, name), role)
-    else:
+    elif shape.format == "markdown":
         found = read_markdown(_decoded(pieces, name), role, name)
+    else:
+        reads = {"text": read_plain, "csv": entries.read_table, "entries": entries.read_entries}[shape.format]
+        found = reads(_decoded(pieces, name), role)
     return map(_sound, found)
 
 
@@ -275,11 +283,22 @@ def _from_records(
         unknown = unknown or (not events and not (isinstance(record, JsonRecord) and chosen.fits(record.value)))
         recognised = recognised or not unknown or len(events) > 1
         refused = refused or unknown
-        yield from events
+        title = _title_of(record)
+        for event in events:
+            if title and isinstance(event, Message) and not event.recalled:
+                event, title = event._replace(metadata={**(event.metadata or {}), TITLE: title}), None
+            yield event
     if chosen.finish is not None:
         yield from chosen.finish(thread)
     if refused and not recognised:
         raise _unrecognised(name)
+
+
+def _title_of(record: JsonRecord | SkippedLine) -> str | None:
+    """Return the title of a record that is a whole conversation."""
+    if isinstance(record, SkippedLine) or record.value.keys().isdisjoint(_WHOLE):
+        return None
+    return word(first(record.value, "title", "name"))
 
 
 def _is_json_lines(head: bytes) -> bool:

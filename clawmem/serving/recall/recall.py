@@ -346,7 +346,7 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
             hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
-    if FACTS in where:
+    if FACTS in where and asked.caller.agent:
         dated = [pair for pair in dated if not _is_order(pair[1])]
     chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
@@ -374,7 +374,8 @@ def _one_ranking(
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources, asks_why(asked.words))
-    if FACTS in asked.where and (orders := [each for each in every if _is_order(each)]):
+    # A person sees them with a label.
+    if FACTS in asked.where and asked.caller.agent and (orders := [each for each in every if _is_order(each)]):
         found = sum(map(_is_order, _strong(every, asked, words)[: asked.limit]))
         every = [each for each in every if each not in orders]
         result = _with_orders_counted(result, asked, found)

@@ -52,7 +52,10 @@ def test_an_import_is_made_once_and_taken_back_by_its_source(clawmem: Command, t
     assert "clawmem retract --source import:memories.json" in clawmem("undo", "--dry-run").out
     clawmem("revoke", "--source", "import:memories.json")
     assert [fact["status"] for fact in facts(clawmem)] == []
-    assert clawmem("import", str(file), "--json").data["known"] == 3
+    third = clawmem("import", str(file))
+    assert "3 imported before" in third.out and "3 events were withdrawn on" in third.err
+    clawmem("undo", third.err.partition("`clawmem undo ")[2].partition("`")[0])
+    assert len(facts(clawmem)) == 3 and "withdrawn" not in clawmem("import", str(file)).err
     assert "0 errors" in clawmem("doctor").out
 
 
@@ -73,6 +76,23 @@ def test_a_para_tree_is_taken_over_with_its_chains(clawmem: Command, tmp_path: P
     assert "0 errors" in clawmem("doctor").out
     clawmem("retract", "--source", "import:old")
     assert facts(clawmem) == []
+
+
+def test_what_another_command_takes_is_named_with_it(clawmem: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "all"
+    folder.mkdir()
+    chat = folder / "conversations.json"
+    chat.write_text(json.dumps([{"uuid": "c", "chat_messages": [{"sender": "human", "text": "Hello."}]}]))
+    refused = clawmem("import", str(chat))
+    assert refused.code == 2 and "hint: `clawmem ingest conversations.json` takes a chat" in refused.err
+    export(folder)
+    for name in ("page.md", "people.csv", "export.zip"):
+        (folder / name).write_text("The boat is red.\n")
+    reasons = {part["place"]: part["reason"] for part in clawmem("import", str(folder), "--json").data["skipped"]}
+    assert "`clawmem ingest conversations.json` takes a chat" in reasons["conversations.json"]
+    assert "`clawmem import page.md --format notes` takes it" in reasons["page.md"]
+    assert reasons["people.csv"] == "`clawmem ingest people.csv` takes it"
+    assert reasons["export.zip"] == "`clawmem import export.zip` takes it"
 
 
 def test_original_dates_are_kept_and_nothing_is_learned_twice(clawmem: Command, tmp_path: Path) -> None:

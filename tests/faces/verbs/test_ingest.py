@@ -118,6 +118,40 @@ def test_a_folder(clawmem: Command, tmp_path: Path, vault_root: Path) -> None:
     assert {event["metadata"]["project"] for event in events} == {"https://git.example.org/ada/site.git"}
 
 
+def test_of_a_folder_with_other_files_the_commands_that_take_them_are_named(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    assert clawmem("ingest", str(tmp_path / "notes")).code == 0, "an empty folder is no mistake"
+    (tmp_path / "notes/boat.md").write_text("The boat is red.\n")
+    alone = clawmem("ingest", str(tmp_path / "notes"))
+    assert alone.code == 2 and f"`clawmem import {tmp_path}/notes` takes Markdown" in alone.err
+    (tmp_path / "notes/a.jsonl").write_text(json.dumps(HELLO) + "\n")
+    (tmp_path / "notes/people.csv").write_text("name\nAnn\n")
+    assert "2 other files not read: `clawmem import" in clawmem("ingest", str(tmp_path / "notes")).err
+
+
+def test_a_conversation_is_found_by_its_title(clawmem: Command, tmp_path: Path) -> None:
+    asked, told = ({"sender": role, "text": text} for role, text in (("human", "Six nights?"), ("assistant", "Yes.")))
+    chats = [{"uuid": "c1", "name": "Lisbon trip", "chat_messages": [asked, told]}]
+    chats.append({"uuid": "c2", "name": "Boat", "chat_messages": [{"sender": "human", "text": "It leaks."}]})
+    (tmp_path / "conversations.json").write_text(json.dumps(chats))
+    clawmem("ingest", str(tmp_path / "conversations.json"))
+    [first] = clawmem("recall", "the trip to Lisbon", "--limit", "1", "--json").data["events"]
+    assert (first["text"], first["metadata"]) == ("Six nights?", {"title": "Lisbon trip"})
+
+
+def test_what_was_withdrawn_is_said_and_comes_back(clawmem: Command, tmp_path: Path) -> None:
+    path = tmp_path / "chat.jsonl"
+    path.write_text(json.dumps(HELLO) + "\n")
+    clawmem("ingest", str(path))
+    clawmem("retract", "--source", "chat.jsonl")
+    path.write_text(path.read_text() + json.dumps({**HELLO, "content": "I keep goats."}) + "\n")
+    again = clawmem("ingest", str(path))
+    assert again.out.startswith("1 event added, 1 already known") and "1 event was withdrawn on" in again.err
+    clawmem("undo", again.err.partition("`clawmem undo ")[2].partition("`")[0])
+    assert "I keep bees." in clawmem("recall", "who keeps bees?").out
+    assert clawmem("ingest", str(path)).err == ""
+
+
 def test_since(clawmem: Command) -> None:
     value = "".join(json.dumps({**HELLO, "timestamp": f"2026-03-0{day}T10:00:00Z"}) + "\n" for day in (1, 2, 3))
     assert clawmem("ingest", "-", "--since", "2026-03-02", "--json", given=value).data["added"] == 2

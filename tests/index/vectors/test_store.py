@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.errors import ModelFailed
+from clawmem.heartbeat.reports import EMBED
 from clawmem.index.refresh.refresh import open_index, rebuild
 from clawmem.index.search.channels import FactFilter
 from clawmem.index.search.events import rank_by_meaning
@@ -19,6 +20,7 @@ from clawmem.index.vectors import local_model
 from clawmem.index.vectors.channel import event_vector_channel, note_vector_channel, vector_channel
 from clawmem.index.vectors.embed import UNRELATED, embed_missing, needs_embedding
 from clawmem.index.vectors.store import FACTS, NOTES, open_or_create_vectors, open_vectors, vectors_path
+from clawmem.model.progress import Progress
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
 from tests.conftest import Command, Once
@@ -134,7 +136,11 @@ def test_a_fact_is_found_in_another_language(vault: Vault) -> None:
 def test_a_run_without_time_leaves_the_rest_to_the_next(vault: Vault) -> None:
     first = embed_missing(vault, seconds=0)
     assert first.embedded == 0 and first.left == len(SAID)
-    second = embed_missing(vault, seconds=120)
+    assert EMBED.report(first, False).lines == (f"embedded 0 texts, {len(SAID)} left for the next heartbeat",)
+    reports: list[Progress] = []
+    second = embed_missing(vault, seconds=120, report=reports.append)
+    assert [each.done for each in reports] == [*range(1, len(SAID) + 1)], "each text is reported"
+    assert all(each.total and each.done <= each.total for each in reports)
     assert second.embedded == first.left and second.left == 0
     assert best(vault, "Who has a dog?") == SAID[1][0]
 

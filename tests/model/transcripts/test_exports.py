@@ -56,7 +56,7 @@ def taken(value: Any, expected: str, indent: int | None = None, block: int = 7) 
 def test_the_branch_last_shown_is_read() -> None:
     at = "2026-03-02T10:00:00Z"
     assert taken(CHATGPT, "chatgpt") == [
-        Message(1, "user", "Name a flower.", at, None, "conv1", "ma"),
+        Message(1, "user", "Name a flower.", at, None, "conv1", "ma", metadata={"title": "Flowers"}),
         Message(1, "assistant", '{"name": "python", "arguments": "print(1)"}', at, None, "conv1", "mc", "tool_call"),
         Message(1, "tool", "1", at, None, "conv1", "md", "tool_result", metadata={"tool": "python"}),
         Message(1, "assistant", "Tulip.", at, None, "conv1", "mf"),
@@ -100,7 +100,7 @@ def test_what_chatgpt_remembers_is_marked() -> None:
 
 def test_a_claude_export_old_and_new() -> None:
     assert taken(CLAUDE, "claude") == [
-        Message(1, "user", "Old text only.", "2026-03-02T10:00:01Z", None, "c1", "m1"),
+        Message(1, "user", "Old text only.", "2026-03-02T10:00:01Z", None, "c1", "m1", metadata={"title": "Bees"}),
         Message(1, "assistant", "New content.", "2026-03-02T10:00:02Z", None, "c1", "m2"),
         SkippedLine(1, "message 3 of 'Bees': its role 'king' is not one of user, assistant, system, tool, note"),
     ]

@@ -14,7 +14,7 @@ from clawmem.model.transcripts.message import Message, SkippedLine
 def test_the_formats() -> None:
     assert " ".join(FORMATS) == (
         "auto claude-code codex gemini opencode openclaw openclaw-trajectory cursor chatgpt claude openai jsonl"
-        " markdown dialogue text document"
+        " markdown dialogue text csv entries document"
     )
     for name in FORMATS:
         assert check_format(name) == name

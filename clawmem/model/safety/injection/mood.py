@@ -46,7 +46,9 @@ _POLITE = (
 )
 _BEGIN = r"(?:^|[.!?:;>)\]\n|]\s*|,\s+|\s[-–—]\s+|@\w+[,:]?\s+|\band (?:then )?|\bthen )[\s\"'“”‘’*_#-]*"
 _BARE = r"(?:^|[.!?:>)\]\n|]\s+|^\W*)[\s\"'“”‘’*_#-]*"
-_DO = rf"(?:{'|'.join(_VERBS)})(?!-)\b(?! (?:is|are|was|were|has|had|of)\b)(?=\s+\S|[^\w\s]|$)"
+# What minutes and forms head a line with: "Present: Ann, Bo."
+_LABEL = r"(?:place|present|start|type):"
+_DO = rf"(?!{_LABEL})(?:{'|'.join(_VERBS)})(?!-)\b(?! (?:is|are|was|were|has|had|of)\b)(?=\s+\S|[^\w\s]|$)"
 _DO_IT = rf"(?:{'|'.join(_NOUNS_TOO)})\s+(?=(?:{_AFTER_VERB}))"
 _MUST = (
     r"(?:must|should|shall|has to|have to|needs? to|ought to|(?:is|are) (?:to|asked to|told to|required to|"
