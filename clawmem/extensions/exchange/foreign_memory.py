@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import LONGEST_FACT, one_line
+from clawmem.model.language.text import LIST_MARK, LONGEST_FACT, one_line, without_emphasis
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import slug
 from clawmem.model.records.strict_json import read_json
@@ -113,11 +113,11 @@ def unit(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
 
 
-_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(rf"\A{LIST_MARK}\s+(?:\[[ xX]\]\s+)?")
+_CODE = re.compile(r"(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
-_LINK = re.compile(r"(?<!\\)!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+_LINK = re.compile(r"(?<![\\\w])!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
 _ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
 _QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
@@ -196,12 +196,25 @@ def is_definition(text: str) -> bool:
     return all(_DEFINITION.match(line) for line in text.split("\n"))
 
 
-def plain(text: str) -> str:
-    """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets."""
+def plain(text: str, more: Callable[[str], str] = str) -> str:
+    """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets.
+
+    `more` takes away further marks. Code stays as it is."""
+    spans: list[str] = []
+
+    def hidden(found: re.Match[str]) -> str:
+        spans.append(found[0])
+        return f"\0{len(spans) - 1}\0"
+
+    bare = more(_without_marks(_CODE.sub(hidden, text.replace("\0", ""))))
+    return one_line(re.sub("\0(\\d+)\0", lambda found: spans[int(found[1])], bare))
+
+
+def _without_marks(text: str) -> str:
     unquoted = _QUOTED.sub("", text.strip())
     bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
-    bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
-    return one_line(_ESCAPED.sub(r"\1", bare))
+    bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
+    return _ESCAPED.sub(r"\1", bare)
 
 
 def footnotes(text: str) -> tuple[str, ...]:
@@ -327,6 +340,6 @@ def _about(owner: str, text: str) -> str:
 def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:
     label = word(record.get("label")) or "block"
     for line in record["value"].splitlines():
-        text = one_line(line.lstrip("-*# \t"))
-        if text and not line.lstrip().startswith("#"):
+        text = plain(line)
+        if text and not line.lstrip().startswith(("# ", "##")):
             yield ForeignMemory(place, label, text, line, record={"details": {"block": label}})

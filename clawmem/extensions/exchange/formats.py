@@ -50,8 +50,12 @@ from clawmem.model.transcripts.notes import NumberedLine, read_markdown
 
 _OBSERVATION = re.compile(r"[-*]\s+\[(?P<category>[^\]\s][^\]]*)\]\s+(?P<text>.+)", re.DOTALL)
 _RELATION = re.compile(r"[-*]\s+(?P<relation>[^\[\]]*?)\s*\[\[(?P<target>[^\]|#]+)[^\]]*\]\](?P<rest>.*)", re.DOTALL)
-_TAG = re.compile(r"(?:^|\s)#(\w[\w/-]*)")
-_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)(?:#[^\]|]*)?(?:\|([^\]]*))?\]\]")
+_TAG = re.compile(r"(?<!\S)#(?=[\d/-]*[^\W\d])([\w/-]+)")
+# Tags within a sentence are words of it. Those on a line of their own, and those behind an end, are not.
+_TAGS_APART = re.compile(rf"(?:^|(?<=[.!?:)\]]))(?:[ \t]*{_TAG.pattern})+[ \t]*$", re.MULTILINE)
+_TAGS_LAST = re.compile(rf"(?:\s+{_TAG.pattern})+\s*\Z")
+_BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
+_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)((?:#[^\]|]*)?)(?:\|([^\]]*))?\]\]")
 _TASK = (" ", "x", "X")
 
 
@@ -64,6 +68,11 @@ def _relation(
     record = {"subject": who, "predicate": phrase.replace(" ", "_").lower(), "object": what}
     more = {"related_entities": [related]} if related else {}
     return ForeignMemory(place, subject, text, text, entity_path(subject, kind), who, when, {**record, **more})
+
+
+def _with_shown_links(text: str) -> str:
+    """Return a text with what is shown of its links: their own words, else the page and the heading in it."""
+    return _WIKI_LINK.sub(lambda link: link[3] or f"{link[1]}{link[2].replace('#', ' > ')}".removeprefix(" > "), text)
 
 
 def _spaced(name: str) -> str:
@@ -93,7 +102,7 @@ def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
 def _passage(place: str, text: str, title: str, page: Page, when: str | None) -> Found:
     kind = word(page.front.get("type"))
     key = word(page.front.get("permalink")) or title
-    relation = _RELATION.fullmatch(text.strip())
+    relation = _RELATION.fullmatch(text.strip()) if "permalink" in page.front else None
     if relation and relation["relation"] and not relation["rest"].strip():
         return _relation(place, title, relation["relation"], relation["target"].strip(), kind, None, when)
     observed = _OBSERVATION.fullmatch(text.strip())
@@ -101,7 +110,7 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
     if observed and observed["category"] not in _TASK:
         category, text = one_line(observed["category"]), observed["text"]
     tags = [*words(page.front.get("tags") or []), *_TAG.findall(text)]
-    message = _WIKI_LINK.sub(lambda link: link[2] or link[1], plain(_TAG.sub("", text)))
+    message = plain((_TAGS_LAST if category else _TAGS_APART).sub("", _BLOCK_NAME.sub("", text)), _with_shown_links)
     if not message or not is_statement(text):
         return SkippedMemory(place, NO_STATEMENT)
     record: dict[str, Any] = {"tags": tags} if tags else {}

@@ -6,12 +6,13 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from clawmem.model.language.text import LIST_MARK
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent
 
 LONGEST_SENTENCE = 600
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]+")
-_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(rf"[ \t]*(?:•|{LIST_MARK})[ \t]+")
 # A run of marks is entered at its beginning only, or it would take quadratic time.
 _END = re.compile(
     r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]*]*+|(?<![\U0001F000-\U0001FAFF☀-➿️])[\U0001F000-\U0001FAFF☀-➿️]++)(?=\s|$)"

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 
-from tests.conftest import Command
+from tests.conftest import Command, examples
 from tests.extensions.exchange.test_readers import PARA
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -222,3 +224,59 @@ def test_a_folder_of_pages_is_not_written_where_a_file_was_named(clawmem: Comman
     refused = clawmem("export", str(target))
     assert refused.code == 2 and "has the name of a file" in refused.err and "clawmem backup FILE" in refused.err
     assert not target.exists()
+
+
+def notes(folder: Path, pages: dict[str, str]) -> str:
+    """An Obsidian vault with these files."""
+    for name, text in {".obsidian/app.json": "{}", **pages}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def imported(clawmem: Command, folder: str) -> list[str]:
+    clawmem("import", folder)
+    return [fact["fact"] for fact in facts(clawmem)]
+
+
+def test_a_number_within_a_sentence_is_no_mark_of_a_list(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Rent.md": "Rent ends on 31. March 2027.\n",
+        "Pay.md": "Pay is 5900 since April 2026. Aim for 6300 - or more.\n",
+        "Flat.md": "The flat is ours until\n30. June.\n\n1. Mai 2026 beginnt die Miete.\n",
+        "List.md": "1. Call the vet.\n2. Pay the rent.\n",
+    }
+    assert imported(clawmem, notes(tmp_path / "n", pages)) == [
+        "Flat: 1. Mai 2026 beginnt die Miete.",
+        "List: Call the vet.",
+        "List: Pay the rent.",
+        "Pay is 5900 since April 2026. Aim for 6300 - or more.",
+        "Rent ends on 31. March 2027.",
+        "The flat is ours until 30. June.",
+    ]
+
+
+# What may stand in a note, and how its fact says it.
+_PIECES = [
+    ("31. March 2027", "31. March 2027"), ("since April 2026. Aim", "since April 2026. Aim"), ("MPL-2.0. First", None),
+    ("a - b", None), ("* star", None), ("2**3 and 4**5", None), ("`**kw` or `__x__`", None), ("__init__.py", None),
+    ("`[[ -f x ]]`", None), ("`[a](b)`", None), ("x[0](1)", None), ("#1 in Ghent", None), ("fix #123 now", None),
+    ("the #larkspur launch", None), ("[[Plan#May|in May]]", "in May"), ("[[#Costs]]", "Costs"), ("[[Oak]]", "Oak"),
+    ("**bold words**", "bold words"), ("[text](https://example.org)", "text"), ("3.5 km", None), ("Müller", None),
+]  # fmt: skip
+_LINES = st.lists(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4), min_size=1, max_size=4)
+_MARKS = st.lists(st.sampled_from(["", "- ", "1. ", "> "]), min_size=4, max_size=4)
+
+
+@given(_LINES, _MARKS)
+@examples(20, 500, HealthCheck.function_scoped_fixture)
+def test_each_fact_has_the_words_of_its_note(
+    clawmem: Command, tmp_path: Path, lines: list[list[tuple[str, str | None]]], marks: list[str]
+) -> None:
+    """Changes are: the name of the note in front, no marks of lists and quotations, and links as they are shown."""
+    page, shown = "", []
+    for mark, pieces in zip(marks, lines, strict=False):
+        page += f"{mark}so {' '.join(written for written, _ in pieces)} it is\n\n"
+        shown.append(f"so {' '.join(form or written for written, form in pieces)} it is")
+    planned = clawmem("import", notes(tmp_path / "n", {"Zq.md": page}), "--dry-run", "--json").data["planned"]
+    assert sorted(fact["fact"] for fact in planned) == sorted(f"Zq: {text}" for text in set(shown))
