@@ -132,6 +132,7 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
 _CATEGORIES = {"user": "fact", "feedback": "instruction", "project": "project", "reference": "reference"}
 _INDEX = "MEMORY.md"
 _DAILY = re.compile(r"(?:^|/)memory/(?P<day>\d{4}-\d\d-\d\d)[^/]*\.md$")
+_WHY = re.compile(r"\*{0,2}Why:\*{0,2}\s+")
 _OF_AGENT = re.compile(r"(?:^|/)(?:MEMORY|USER|memory_summary|raw_memories)\.md$")
 # What Codex writes for its own look-ups: lists of files, of search words, and the head of a summary.
 _CODEX_LOOKUPS = frozenset(("rollout_summary_files", "keywords", "what's in memory"))
@@ -154,7 +155,7 @@ def is_auto_memory(files: Files, yaml: Yaml) -> bool:
 
 
 def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
-    """Yield one statement a page: its description, with the body as evidence."""
+    """Yield one statement for each paragraph and bullet of a page, its description in front; a `Why` is its reason."""
     for path, page in pages_of(files, yaml):
         if posixpath.basename(path) == _INDEX:
             continue
@@ -162,15 +163,35 @@ def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
         if page.problem or not isinstance(description, str) or not description.strip():
             yield SkippedMemory(path, page.problem or "it has no description")
             continue
-        body = page.body.strip()
         record: dict[str, Any] = {"category": _CATEGORIES.get(_type(page), "fact")}
         about = mapping(page.front.get("metadata"))
         if origin := word(about.get("originSessionId") or page.front.get("originSessionId")):
             record["details"] = {"session": origin}
         when = moment(about.get("modified"), about.get("updated_at"), about.get("created_at"), page.front.get("date"))
         name = str(page.front.get("name") or path)
-        quote = body or description
-        yield ForeignMemory(path, name, one_line(description), quote, timestamp=when, record=record)
+        found: list[Found] = []
+        for passage in passages(page.body, page.above):
+            place, why = f"{path}:{passage.line}", _WHY.match(passage.text)
+            last = found[-1] if found else None
+            if why and isinstance(last, ForeignMemory) and is_statement(passage.text):
+                about = {"because": plain(passage.text[why.end() :]), **mapping(last.record.get("details"))}
+                quote = f"{last.quote}\n\n{passage.text}"
+                found[-1] = last._replace(quote=quote, record={**last.record, "details": about})
+            elif is_statement(passage.text):
+                statement = _described(one_line(description), plain(passage.text, _with_shown_links))
+                found.append(ForeignMemory(place, name, statement, passage.text, timestamp=when, record=record))
+            else:
+                found.append(SkippedMemory(place, NO_STATEMENT))
+        if not any(isinstance(memory, ForeignMemory) for memory in found):
+            yield ForeignMemory(path, name, one_line(description), description, timestamp=when, record=record)
+        yield from found
+
+
+def _described(description: str, text: str) -> str:
+    """Return a passage behind the description of its page, unless it says the same."""
+    if description.rstrip(".").lower() in text.lower():
+        return text
+    return f"{description}{' ' if description.endswith(('.', '!', '?')) else ': '}{text}"
 
 
 def is_agent_memory(files: Files, yaml: Yaml) -> bool:

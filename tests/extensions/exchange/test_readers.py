@@ -167,9 +167,10 @@ def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
     assert skipped.reason == "it has no text"
 
 
-def test_a_page_of_auto_memory_is_one_statement_with_its_body_as_evidence() -> None:
+def test_a_page_of_auto_memory_says_its_description_and_its_body() -> None:
     [memory], skipped = read("claude-memory")
-    assert memory.statement == "The development server listens on port 8123."
+    lead = "The development server listens on port 8123."
+    assert memory.statement == f"{lead} Port 8000 is taken by the proxy. See proxy."
     assert memory.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
     assert (memory.timestamp, memory.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
 

@@ -280,3 +280,16 @@ def test_each_fact_has_the_words_of_its_note(
         shown.append(f"so {' '.join(form or written for written, form in pieces)} it is")
     planned = clawmem("import", notes(tmp_path / "n", {"Zq.md": page}), "--dry-run", "--json").data["planned"]
     assert sorted(fact["fact"] for fact in planned) == sorted(f"Zq: {text}" for text in set(shown))
+
+
+def test_an_agent_is_told_the_body_of_a_memory_and_its_reason(clawmem: Command, tmp_path: Path) -> None:
+    head = "---\nname: sluice\ndescription: Closing of the sluice\nmetadata:\n  type: project\n---\n\n"
+    body = "The sluice closes on 4 May 2027 for repair.\n\n**Why:** the gate leaks.\n\n- Boats wait at the pier.\n"
+    (tmp_path / "sluice.md").write_text(head + body)
+    (tmp_path / "MEMORY.md").write_text("- [Closing of the sluice](sluice.md)\n")
+    assert imported(clawmem, str(tmp_path)) == [
+        "Closing of the sluice: Boats wait at the pier.",
+        "Closing of the sluice: The sluice closes on 4 May 2027 for repair.",
+    ]
+    said = clawmem("context", "when does the sluice close?").out
+    assert "4 May 2027" in said and "because the gate leaks" in said
