@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
@@ -24,13 +25,16 @@ Yaml = Callable[[str, str], Any]
 _FOLDERS = {
     "person": "areas/people",
     "people": "areas/people",
+    "persons": "areas/people",
     "user": "areas/people",
     "human": "areas/people",
     "organization": "areas/companies",
     "organisation": "areas/companies",
     "company": "areas/companies",
     "team": "areas/companies",
+    "companies": "areas/companies",
     "project": "projects",
+    "projects": "projects",
     "repository": "projects",
     "area": "areas",
 }
@@ -42,8 +46,8 @@ class ForeignMemory(NamedTuple):
     `place` is where it stands, for messages. `key` identifies it within its origin, also after an edit of its text
     where the format has ids. `quote` is the text as it was written; it becomes the evidence. `timestamp` is its own
     time, ISO 8601 in UTC, or None. `record` has further keys of a fact, such as category, tags or valid_to. `title`
-    is the title of the entity, if the entity is new. `replaces` is the key of the statement that it replaced at its
-    own time.
+    is the title of the entity, if the entity is new; `aliases` are its other names. `replaces` is the key of the
+    statement that it replaced at its own time.
     """
 
     place: str
@@ -55,6 +59,7 @@ class ForeignMemory(NamedTuple):
     timestamp: str | None = None
     record: Mapping[str, Any] = {}
     replaces: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 class SkippedMemory(NamedTuple):
@@ -67,10 +72,11 @@ class SkippedMemory(NamedTuple):
 Found = ForeignMemory | SkippedMemory
 
 
-def entity_path(title: str, kind: str | None = None) -> str | None:
-    """Return the entity for a title and a foreign kind, such as person; resources/ for kinds that are not known."""
+def entity_path(title: str, *kinds: str | None) -> str | None:
+    """Return the entity for a title and the first known kind, such as person; resources/ where none is known."""
     name = slug(title)
-    return f"{_FOLDERS.get((kind or '').strip().lower(), 'resources')}/{name}" if name else None
+    found = (_FOLDERS.get((kind or "").strip().lower()) for kind in kinds)
+    return f"{next(filter(None, found), 'resources')}/{name}" if name else None
 
 
 def naming(subject: str, statement: str) -> str:
@@ -113,19 +119,22 @@ def unit(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
 
 
-_BULLET = re.compile(rf"\A{LIST_MARK}\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(rf"\A{LIST_MARK}\s+(?:\[(?P<tick>[ xX])\]\s+)?")
+_TICKS = {"x": " (done)", " ": " (open)"}
+_UNDER_COLUMNS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _CODE = re.compile(r"(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
 _LINK = re.compile(r"(?<![\\\w])!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
-_ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
+_ESCAPED = re.compile(r"\\([\[\]<>*_`\\#|])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
 _QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
 _CALLOUT = re.compile(r"\[!\w+\][+-]?\s*")
 _ADDRESS = re.compile(r"<?https?://\S+>?")
 
 
-NO_STATEMENT = "it is code, a table, HTML, an address, the beginning of a list, or too long for a fact"
+NO_STATEMENT = "it is code, a table without rows, HTML, an address, the beginning of a list, or too long for a fact"
 
 
 class Page(NamedTuple):
@@ -145,6 +154,11 @@ class Passage(NamedTuple):
     line: int
     text: str
     heading: str
+
+    @property
+    def quote(self) -> str:
+        """The text as evidence; of a row of a table, without the names of the columns."""
+        return self.text if _row(self.text) is None else self.text.rpartition("\n")[2]
 
 
 def read_page(path: str, text: str, yaml: Yaml) -> Page:
@@ -171,10 +185,37 @@ def pages_of(files: Files, yaml: Yaml) -> Iterator[tuple[str, Page]]:
 
 
 def passages(body: str, above: int = 0) -> Iterator[Passage]:
-    """Yield the paragraphs and bullets of a body, which begins after `above` lines of its file."""
+    """Yield the paragraphs, bullets and rows of tables of a body, which begins after `above` lines of its file."""
     lines = (NumberedLine(number, line) for number, line in enumerate(body.split("\n"), 1))
     for message in read_markdown(lines):
-        yield Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
+        yield from _rows_apart(
+            Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
+        )
+
+
+def _rows_apart(passage: Passage) -> Iterator[Passage]:
+    """Yield a passage, or of a table what is above it and each row, below the lines with the names of the columns."""
+    lines = passage.text.split("\n")
+    rule = next((n for n, line in enumerate(lines) if n and "|" in line and _UNDER_COLUMNS.fullmatch(line)), 0)
+    if not rule or rule + 1 == len(lines):
+        yield passage
+        return
+    if rule > 1:
+        yield passage._replace(text="\n".join(lines[: rule - 1]))
+    for n, line in enumerate(lines[rule + 1 :], rule + 1):
+        yield passage._replace(line=passage.line + n, text="\n".join((*lines[rule - 1 : rule + 1], line)))
+
+
+def _row(text: str) -> str | None:
+    """Return a row of a table, each cell behind the name of its column, or None for another passage."""
+    lines = text.strip().split("\n")
+    if len(lines) != 3 or "|" not in lines[1] or not _UNDER_COLUMNS.fullmatch(lines[1]):
+        return None
+    names, cells = (
+        [cell.strip() for cell in _CELL_END.split(re.sub(r"^\||(?<!\\)\|$", "", line.strip()))] for line in lines[::2]
+    )
+    pairs = zip_longest(names, cells, fillvalue="")
+    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 
 
 def is_statement(text: str) -> bool:
@@ -185,7 +226,7 @@ def is_statement(text: str) -> bool:
     return bool(
         message
         and len(bare) <= LONGEST_FACT
-        and not _NO_PROSE.match(bare)
+        and not (_NO_PROSE.match(bare) and _row(text) is None)
         and not message.endswith((":", "："))
         and not _ADDRESS.fullmatch(message)
     )
@@ -210,9 +251,16 @@ def plain(text: str, more: Callable[[str], str] = str) -> str:
     return one_line(re.sub("\0(\\d+)\0", lambda found: spans[int(found[1])], bare))
 
 
+def without_code(text: str) -> str:
+    """Return a text without its spans of code."""
+    return _CODE.sub("", text)
+
+
 def _without_marks(text: str) -> str:
-    unquoted = _QUOTED.sub("", text.strip())
-    bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
+    unquoted = _QUOTED.sub("", text.strip() if (row := _row(text)) is None else row)
+    bare = _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted
+    if bullet := _BULLET.match(bare):
+        bare = bare[bullet.end() :] + _TICKS.get((bullet["tick"] or "").lower(), "")
     bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
     return _ESCAPED.sub(r"\1", bare)
 

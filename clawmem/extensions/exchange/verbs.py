@@ -30,18 +30,21 @@ from clawmem.faces.parts.reading import (
     write_folder,
     write_lines,
 )
-from clawmem.index.search.lookup import facts_from_event
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
+from clawmem.memory.entities.entities import add_alias
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.facts.revise import supersede
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.fact_words import fact_data
 from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import check_statement, counted
+from clawmem.model.language.text import check_statement, counted, normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
@@ -121,7 +124,8 @@ def import_memories(
     facts = list(result.facts) if result else []
     ids = {statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)}
     replaced = _replaced(vault, caller, later, ids, facts, skipped)
-    commit = replaced or (result and result.commit) or spoken.commit or (heard and heard.commit)
+    named = _add_aliases(vault, statements, caller, skipped)
+    commit = named or replaced or (result and result.commit) or spoken.commit or (heard and heard.commit)
     return ImportResult(
         planned,
         tuple(facts),
@@ -157,6 +161,23 @@ def _replaced(
     return commit
 
 
+def _add_aliases(
+    vault: Vault, statements: Iterable[_Statement], caller: Caller, skipped: list[SkippedMemory]
+) -> str | None:
+    """Give the entities of the statements their other names. Return the last commit."""
+    wanted = {(memory.entity, alias): memory.place for memory, *_ in statements for alias in memory.aliases}
+    described = run_query(vault, entities) if wanted else []
+    known = {(entity.name, normal(name)) for entity in described for name in (entity.title, *entity.aliases)}
+    commit = None
+    for (entity, alias), place in wanted.items():
+        if entity and (entity, normal(alias)) not in known:
+            try:
+                commit = add_alias(vault, entity, alias, caller).commit or commit
+            except ClawmemError as problem:
+                skipped.append(SkippedMemory(place, f"its alias '{alias}' is not taken over: {problem.message}"))
+    return commit
+
+
 def _statements(
     found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory]
 ) -> list[_Statement]:  # fmt: skip
@@ -167,10 +188,6 @@ def _statements(
         if isinstance(memory, SkippedMemory):
             skipped.append(memory)
             continue
-        secret = find_secret(f"{memory.statement}\n{memory.quote}\n{memory.record}")
-        if secret is not None:
-            skipped.append(SkippedMemory(memory.place, f"it contains a credential ({secret.rule})"))
-            continue
         message = Message(
             number, "system", memory.quote, memory.timestamp, None, None, memory.key, "app", trust=trust, source=origin
         )
@@ -179,6 +196,10 @@ def _statements(
             draft = _draft(memory, event.id, caller, origin, trust)
         except InvalidInput as problem:
             skipped.append(SkippedMemory(memory.place, problem.message))
+            continue
+        texts = (f"{memory.statement}\n{memory.quote}\n{memory.record}", fact_to_line(draft.fact))
+        if secret := next(filter(None, map(find_secret, texts)), None):
+            skipped.append(SkippedMemory(memory.place, f"it contains a credential ({secret.rule})"))
             continue
         by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(memory, message, draft, event.id))
     return list(by_event.values())

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -138,7 +139,10 @@ def json_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 MOST_FILES = 50_000
 MOST_BYTES = 512 << 20
 _BLOCK_BYTES = 1 << 18
-_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af")
+_TEXTS = (".md", ".markdown", ".json", ".jsonl", ".af", ".canvas")
+
+
+_NO_TEXT = "it is no Markdown and no JSON; `clawmem ingest` reads a document such as PDF"
 
 
 class NotUnpacked(InvalidInput):
@@ -146,11 +150,13 @@ class NotUnpacked(InvalidInput):
 
 
 class ReadFiles(dict[str, str]):
-    """Text files by their path below what was read; `left_out` says of the others why they were not read."""
+    """Text files by their path below what was read; `left_out` says of the others why they were not read. `times` has
+    the days on which files were last changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.left_out: dict[str, str] = {}
+        self.times: dict[str, datetime] = {}
         self._bytes = 0
 
     def add(self, name: str, data: bytes) -> None:
@@ -176,7 +182,10 @@ def read_files(path: Path) -> ReadFiles:
         check_plain(path)
         if path.is_dir():
             for name, file in _walk(path):
-                _add(found, name, file)
+                if name.lower().endswith(_TEXTS) and not file.is_symlink():
+                    _add(found, name, file)
+                elif not any(part.startswith(".") for part in name.split("/")):
+                    found.left_out[name] = "it is a link" if file.is_symlink() else _NO_TEXT
         else:
             _add(found, path.name, path)
     except FileNotFoundError:
@@ -193,8 +202,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
         )
         for name in sorted(names):
             file = Path(folder) / name
-            if name.lower().endswith(_TEXTS) and not file.is_symlink():
-                yield file.relative_to(root).as_posix(), file
+            yield file.relative_to(root).as_posix(), file
 
 
 def check_plain(path: Path) -> None:
@@ -205,6 +213,7 @@ def check_plain(path: Path) -> None:
 
 def _add(found: ReadFiles, name: str, file: Path) -> None:
     size = file.stat().st_size
+    found.times[name] = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     if not file.is_file():
         found.left_out[name] = "it is a pipe or a device"
     elif size > RECORD_BYTES:

@@ -207,7 +207,7 @@ def test_notes_with_links_give_observations_relations_and_text() -> None:
     assert [memory.statement for memory in kept] == [
         "Coffee: Pour over needs a fine filter",
         "Coffee relates to Tea.",
-        "Coffee: buy beans",
+        "Coffee: buy beans (open)",
         "Coffee with oat milk is fine.",
     ]
     assert kept[0].record["category"] == "method" and kept[0].record["tags"] == ["drinks", "brewing"]

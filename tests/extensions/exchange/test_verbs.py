@@ -293,3 +293,56 @@ def test_an_agent_is_told_the_body_of_a_memory_and_its_reason(clawmem: Command, 
     ]
     said = clawmem("context", "when does the sluice close?").out
     assert "4 May 2027" in said and "because the gate leaks" in said
+
+
+def test_properties_ticks_tables_and_boards_are_kept_and_the_rest_is_named(clawmem: Command, tmp_path: Path) -> None:
+    board = {"nodes": [{"type": "text", "text": "A kiosk at the quay"}], "edges": [{"label": "needs a permit"}]}
+    pages = {
+        "People/Ines Falk.md": "---\nbirthday: 1989-07-04\naliases: [IF]\ncountry: NO\nkeys: {a: 1}\n---\nRows.\n",
+        "Books.md": "- [x] Dune\n- [ ] Piranesi\n",
+        "Flat.md": "![[plan.png]]\n| Room | Colour |\n|---|:-:|\n"
+        "| Hall | sea \\| green |\n| Loft | |\n\n![[lease.pdf]]\n",
+        "B.canvas": json.dumps(board),
+        "lease.pdf": "%PDF",
+    }
+    folder = notes(tmp_path / "n", pages)
+    result = clawmem("import", folder, "--json").data
+    assert sorted(fact["fact"] for fact in result["facts"]) == [
+        "B: A kiosk at the quay",
+        "B: needs a permit",
+        "Books: Dune (done)",
+        "Books: Piranesi (open)",
+        "Flat: Room: Hall, Colour: sea | green",
+        "Flat: Room: Loft",
+        "Ines Falk's birthday is 1989-07-04",
+        "Ines Falk's country is NO",
+        "Ines Falk: Rows.",
+    ]
+    assert clawmem("show", "IF", "--json").data["entity"]["name"] == "areas/people/ines-falk"
+    assert [(part["place"], part["reason"].partition(";")[0]) for part in result["skipped"]] == [
+        ("Flat.md:1", "it only shows plan.png"),
+        ("Flat.md:7", "it only shows lease.pdf"),
+        ("People/Ines Falk.md", "its property 'keys' is neither a text nor a list of texts"),
+        ("lease.pdf", "it is no Markdown and no JSON"),
+    ]
+
+
+def test_notes_of_one_name_are_two_entities_and_links_lead_to_the_note(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Projects/Rose.md": "Ships in May.\n",
+        "Home/Rose.md": "Needs water.\n",
+        "Garden/Rose.md": "Is red.\n",
+        "People/Ines Falk.md": "Rows.\n",
+        "Log.md": "Met [[People/Ines Falk]] about [[Home/Rose]] and [[Projects/Rose|the launch]].\n",
+    }
+    clawmem("import", notes(tmp_path / "n", pages))
+    known = {fact["fact"]: fact for fact in facts(clawmem)}
+    assert {text: fact["entity"] for text, fact in known.items()} == {
+        "Rose (Projects): Ships in May.": "projects/rose",
+        "Rose (Home): Needs water.": "resources/rose-home",
+        "Rose (Garden): Is red.": "resources/rose-garden",
+        "Ines Falk: Rows.": "areas/people/ines-falk",
+        "Log: Met Ines Falk about Rose and the launch.": "resources/log",
+    }
+    related = known["Log: Met Ines Falk about Rose and the launch."]["related_entities"]
+    assert related == ["areas/people/ines-falk", "resources/rose-home", "projects/rose"]
