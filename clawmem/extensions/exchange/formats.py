@@ -63,6 +63,7 @@ _WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)((?:#[^\]|]*)?)(?:\|([^\]]*))?\]\]")
 _EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\]|#]+)[^\]]*\]\][ \t]*$", re.MULTILINE)
 _DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
 _BOARD = ".canvas"
+PAGES = (".md", ".markdown", _BOARD)
 # What the front matter says about the page, not about its subject.
 _OF_PAGE = frozenset(
     "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()

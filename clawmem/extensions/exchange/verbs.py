@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from shlex import quote
@@ -15,7 +17,7 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange import formats as archives
 from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
-from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, PAGES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
@@ -43,7 +45,7 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.language.dates import day_of, stamp
+from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import check_statement, counted, normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import find_secret
@@ -72,6 +74,10 @@ class ImportResult(NamedTuple):
     failed: ClawmemError | None = None
 
 
+# A line or a record in a file, behind the name of the file.
+_PART = re.compile(r"[:#]\d+$")
+
+
 class _Statement(NamedTuple):
     memory: ForeignMemory
     message: Message
@@ -87,16 +93,18 @@ def import_memories(
     origin: str,
     trust: str,
     dry_run: bool = False,
+    times: Mapping[str, datetime] = {},
 ) -> ImportResult:
     """Store each statement once, with `origin` as its source, so that one `retract --source` withdraws all of it.
 
     `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
     statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.
-    Statements with a credential are skipped.
+    Statements with a credential are skipped. Words such as "on Friday" count from the statement's own time, else from
+    that of its file in `times`.
     """
     trust = "agent" if trust == "user" and caller.agent else trust  # an agent cannot speak as a person
     skipped: list[SkippedMemory] = []
-    statements = _statements(found, caller, origin, trust, skipped)
+    statements = _statements(found, caller, origin, trust, skipped, times)
     with writing(vault, caller, "import", dry_run=True) as work:
         proposed = {
             proposal.fact.source_event for proposal in read_proposals(vault, work.read).proposals if proposal.fact
@@ -179,7 +187,8 @@ def _add_aliases(
 
 
 def _statements(
-    found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory]
+    found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory],
+    times: Mapping[str, datetime],
 ) -> list[_Statement]:  # fmt: skip
     """Return the statements with their events and drafts; a repeated one once. Add the others to `skipped`."""
     check_statement(origin, "source")
@@ -193,7 +202,7 @@ def _statements(
         )
         [event] = to_events([message], caller, origin, RepeatCounter())
         try:
-            draft = _draft(memory, event.id, caller, origin, trust)
+            draft = _draft(memory, event.id, caller, origin, trust, times.get(_PART.sub("", memory.place)))
         except InvalidInput as problem:
             skipped.append(SkippedMemory(memory.place, problem.message))
             continue
@@ -205,12 +214,15 @@ def _statements(
     return list(by_event.values())
 
 
-def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str) -> Draft:
+def _draft(
+    memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str, changed: datetime | None
+) -> Draft:
     record: dict[str, Any] = {
         **memory.record, "fact": memory.statement, "entity": memory.entity, "source": origin, "source_event": event,
         "source_text": memory.quote, "trust": trust,
     }  # fmt: skip
-    return draft_from_record(record, caller.now)._replace(title=memory.title)
+    written = moment_of(memory.timestamp) if memory.timestamp else changed
+    return draft_from_record(record, written or caller.now, dated=written is not None)._replace(title=memory.title)
 
 
 def _skipped_message(line: SkippedLine) -> SkippedMemory:
@@ -256,7 +268,7 @@ def import_(
     memory_format = MEMORY_FORMATS[chosen]
     found = chain(memory_format.read(files, parse_yaml), _left_out(files))
     messages = memory_format.messages(files)
-    return _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run)
+    return _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, _page_times(files))
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
@@ -297,6 +309,11 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
         yield SkippedLine(0, f"{name}: {problem.message}")
 
 
+def _page_times(files: ReadFiles) -> Mapping[str, datetime]:
+    """Return when each page was changed; the time of an export is not that of what it contains."""
+    return {name: time for name, time in files.times.items() if name.lower().endswith(PAGES)}
+
+
 def _left_out(files: ReadFiles) -> Iterator[Found]:
     yield from (SkippedMemory(name, reason) for name, reason in files.left_out.items())
 
@@ -314,8 +331,10 @@ def _imported(
     origin: str,
     trust: str,
     dry_run: bool,
+    times: Mapping[str, datetime] = {},
 ) -> Answer:
-    result = import_memories(call.runtime.vault(), found, messages, call.runtime.caller(), origin, trust, dry_run)
+    caller = call.runtime.caller()
+    result = import_memories(call.runtime.vault(), found, messages, caller, origin, trust, dry_run, times)
     outcomes = [fact.outcome for fact in result.facts]
     data = {
         "format": chosen,

@@ -346,3 +346,28 @@ def test_notes_of_one_name_are_two_entities_and_links_lead_to_the_note(clawmem: 
     }
     related = known["Log: Met Ines Falk about Rose and the launch."]["related_entities"]
     assert related == ["areas/people/ines-falk", "resources/rose-home", "projects/rose"]
+
+
+def test_on_friday_counts_from_the_day_of_the_note(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "2026-11-09.md": "- Visit on Friday.\n",
+        "Named.md": "---\ncreated: 2026-10-12\n---\nDinner with Ada on Friday.\n",
+        "Old.md": "Concert on Friday.\n",
+        "Habit.md": "Training match on Tuesday, Thursday and Sunday.\n",
+    }
+    folder = notes(tmp_path / "n", pages)
+    os.utime(tmp_path / "n" / "Old.md", (0, 1_762_000_000))  # 1 November 2025, a Saturday
+    clawmem("import", folder)
+    assert {fact["fact"]: fact.get("valid_to") for fact in facts(clawmem)} == {
+        "2026-11-09: Visit on Friday.": "2026-11-13",
+        "Named: Dinner with Ada on Friday.": "2026-10-16",
+        "Old: Concert on Friday.": "2025-11-07",
+        "Habit: Training match on Tuesday, Thursday and Sunday.": None,
+    }
+
+
+def test_on_friday_is_no_date_where_no_day_is_known(clawmem: Command, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("memories.json", json.dumps([{"conversations_memory": "Visit to Ada on Friday.\n"}]))
+    clawmem("import", str(tmp_path / "data.zip"))
+    assert [fact.get("valid_to") for fact in facts(clawmem)] == [None]
