@@ -93,7 +93,8 @@ def _notes(files: Files, yaml: Yaml) -> list[_Note]:
     """Return the pages and boards. Where several have one name, the path tells their subjects apart."""
     pages = [*pages_of(files, yaml), *((path, _board(files[path])) for path in sorted(files) if path.endswith(_BOARD))]
     titles = [str(page.front.get("title") or _stem(path)) for path, page in pages]
-    alike, notes = Counter(map(slug, titles)), []
+    alike = Counter(map(slug, titles))
+    notes = []
     for (path, page), title in zip(pages, titles, strict=True):
         folder, front = posixpath.dirname(path), page.front
         named = _DAY_IN_NAME.search(path)
@@ -119,7 +120,8 @@ def _board(text: str) -> Page:
     except ValueError:
         return Page({}, "", "it is not JSON")
     parts = [mapping(part) for key in ("nodes", "edges") for part in board.get(key) or ()]
-    return Page({}, "\n\n".join(text for part in parts if (text := word(part.get("text") or part.get("label")))))
+    texts = (word(part.get("text") or part.get("label")) for part in parts)
+    return Page({}, "\n\n".join(filter(None, texts)))
 
 
 def _entities_by_name(notes: list[_Note]) -> dict[str, str | None]:

@@ -34,17 +34,28 @@ from clawmem.faces.parts.reading import (
 )
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entities, facts_from_event
+from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import IngestResult, RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.entities import add_alias
 from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.facts.note_facts import (
+    NO_LONGER,
+    NoteFacts,
+    facts_of_notes,
+    mark_of,
+    may_come_back,
+    note_of,
+    pairs_alike,
+)
 from clawmem.memory.facts.remember import RememberedFact, remember
-from clawmem.memory.facts.revise import supersede
+from clawmem.memory.facts.revise import FactEdit, edit, retract, supersede
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
 from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft, draft_from_record
-from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.facts.fact import TRUSTS, Fact
 from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import day_of, moment_of, stamp
 from clawmem.model.language.text import check_statement, counted, normal
 from clawmem.model.records.caller import Caller
@@ -72,8 +83,46 @@ class ImportResult(NamedTuple):
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
+    changes: NoteFacts = NoteFacts()
 
 
+class Pages(NamedTuple):
+    """The pages of an import: their place, when each that was read was changed, the names of the others, and whether
+    they are all of a folder."""
+
+    place: str = ""
+    times: Mapping[str, datetime] = {}
+    unread: tuple[str, ...] = ()
+    is_folder: bool = False
+
+    def note(self, memory: ForeignMemory) -> str | None:
+        """Return the page of a statement with its place, or None."""
+        name = _PART.sub("", memory.place)
+        return f"{self.place}/{name}" if name in self.times else None
+
+    def compared(self, index: Index, statements: Iterable[_Statement], now: str) -> NoteFacts:
+        """Return which facts of earlier imports the pages no longer say."""
+        said: dict[str, list[str]] = {f"{self.place}/{name}": [] for name in self.times}
+        for statement in statements:
+            if note := self.note(statement.memory):
+                said[note] += (statement.draft.fact.fact, statement.event)
+        present = {*said, *(f"{self.place}/{name}" for name in self.unread)}
+        return facts_of_notes(index, said, present, f"{self.place}/" if self.is_folder else "", now)
+
+    def paired(self, fresh: list[_Statement], outdated: Mapping[str, Fact], now: str) -> list[_Statement]:
+        """Return the statements, those with the fact that they replace that take the place of another one."""
+        for note in set(map(note_of, outdated.values())):
+            olds = [fact for fact in outdated.values() if note_of(fact) == note]
+            news = [n for n, (memory, _, draft, _) in enumerate(fresh)
+                    if self.note(memory) == note and not is_over(draft.fact, now)]  # fmt: skip
+            start = f"{fresh[news[0]].memory.title}: " if news else ""
+            texts = ([fact.fact for fact in olds], [fresh[n].draft.fact.fact for n in news])
+            for m, old in pairs_alike(*([text.removeprefix(start) for text in side] for side in texts)).items():
+                fresh[news[m]] = (new := fresh[news[m]])._replace(memory=new.memory._replace(replaces=olds[old].id))
+        return fresh
+
+
+NO_PAGES = Pages()
 # A line or a record in a file, behind the name of the file.
 _PART = re.compile(r"[:#]\d+$")
 
@@ -93,47 +142,59 @@ def import_memories(
     origin: str,
     trust: str,
     dry_run: bool = False,
-    times: Mapping[str, datetime] = {},
+    pages: Pages = NO_PAGES,
 ) -> ImportResult:
     """Store each statement once, with `origin` as its source, so that one `retract --source` withdraws all of it.
 
     `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
     statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.
     Statements with a credential are skipped. Words such as "on Friday" count from the statement's own time, else from
-    that of its file in `times`.
+    that of its page. Facts that their page no longer says are replaced or end, unless a person reworded them.
     """
     trust = "agent" if trust == "user" and caller.agent else trust  # an agent cannot speak as a person
     skipped: list[SkippedMemory] = []
-    statements = _statements(found, caller, origin, trust, skipped, times)
+    statements = _statements(found, caller, origin, trust, skipped, pages)
     with writing(vault, caller, "import", dry_run=True) as work:
         proposed = {
             proposal.fact.source_event for proposal in read_proposals(vault, work.read).proposals if proposal.fact
         }
-        fresh = [
-            statement
-            for statement in statements
-            if statement.event not in proposed and not facts_from_event(work.index, statement.event)
-        ]
+        changes = pages.compared(work.index, statements, stamp(caller.now))
+        said_again: list[str] = []
+        fresh = []
+        for statement in statements:
+            cited = [placed.fact for placed in facts_from_event(work.index, statement.event)]
+            if statement.event not in proposed and all(
+                may_come_back(work.index, fact, changes.outdated) for fact in cited
+            ):
+                fresh.append(statement)
+                said_again += [fact.id for fact in cited if fact.is_current and fact.id not in changes.outdated]
+    fresh = pages.paired(fresh, changes.outdated, stamp(caller.now))
     known, planned = len(statements) - len(fresh), tuple(statement.memory for statement in fresh)
     if dry_run:
         every = chain((statement.message for statement in fresh), messages)
         events, left_out = count_new(vault, every, caller, origin)
         skipped += [_skipped_message(line) for line in left_out]
-        return ImportResult(planned, (), known, tuple(skipped), events, None)
+        return ImportResult(planned, (), known, tuple(skipped), events, None, changes=changes)
     heard = ingest(vault, (statement.message for statement in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
     skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
     refused = {skipped_line.line for skipped_line in heard.skipped} if heard else set()
     kept = [statement for statement in fresh if statement.message.line not in refused]
-    keys = {statement.memory.key for statement in kept}
+    keys = {*changes.outdated, *(statement.memory.key for statement in kept)}
     later = [statement for statement in kept if statement.memory.replaces in keys]
     first = [statement for statement in kept if statement.memory.replaces not in keys]
+    for fact_id in said_again:
+        retract(vault, fact_id, caller, "its note says it again")
     result = remember(vault, [statement.draft for statement in first], caller) if first else None
     facts = list(result.facts) if result else []
-    ids = {statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)}
+    ids = {fact_id: fact_id for fact_id in changes.outdated} | {
+        statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)
+    }
+    unsaid = [fact for name, fact in changes.outdated.items() if all(name != each.memory.replaces for each in later)]
+    ended = _ended(vault, caller, unsaid, skipped)
     replaced = _replaced(vault, caller, later, ids, facts, skipped)
     named = _add_aliases(vault, statements, caller, skipped)
-    commit = named or replaced or (result and result.commit) or spoken.commit or (heard and heard.commit)
+    commit = named or replaced or ended or (result and result.commit) or spoken.commit or (heard and heard.commit)
     return ImportResult(
         planned,
         tuple(facts),
@@ -143,7 +204,21 @@ def import_memories(
         commit,
         _notices(heard, spoken) + (result.notices if result else ()),
         result.failed if result else None,
+        changes,
     )
+
+
+def _ended(vault: Vault, caller: Caller, unsaid: Iterable[Fact], skipped: list[SkippedMemory]) -> str | None:
+    """End the facts that their notes no longer say. Return the last commit."""
+    commit = None
+    for fact in unsaid:
+        name = note_of(fact).rpartition("/")[2]
+        try:
+            end = FactEdit(valid_to=stamp(caller.now), reason=f"{NO_LONGER} {name}")
+            commit = edit(vault, fact.id, end, caller).commit or commit
+        except ClawmemError as problem:
+            skipped.append(SkippedMemory(name, problem.message))
+    return commit
 
 
 def _replaced(
@@ -162,9 +237,10 @@ def _replaced(
                 skipped.append(SkippedMemory(memory.place, problem.message))
                 continue
             commit = result.commit or commit
-            placed = result.facts[0]
+            placed, outcome = result.facts[0], "replaced" if memory.replaces == ids[memory.replaces or ""] else "added"
             ids[memory.key] = placed.fact.id
-            facts.append(RememberedFact(placed.fact, placed.entity, "added"))
+            outcome = "proposed" if "proposed" in result.outcome else outcome
+            facts.append(RememberedFact(placed.fact, placed.entity, outcome))
     skipped += [SkippedMemory(statement.memory.place, "what it replaced was not imported") for statement in later]
     return commit
 
@@ -188,7 +264,7 @@ def _add_aliases(
 
 def _statements(
     found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory],
-    times: Mapping[str, datetime],
+    pages: Pages,
 ) -> list[_Statement]:  # fmt: skip
     """Return the statements with their events and drafts; a repeated one once. Add the others to `skipped`."""
     check_statement(origin, "source")
@@ -202,7 +278,7 @@ def _statements(
         )
         [event] = to_events([message], caller, origin, RepeatCounter())
         try:
-            draft = _draft(memory, event.id, caller, origin, trust, times.get(_PART.sub("", memory.place)))
+            draft = _draft(memory, event.id, caller, origin, trust, pages)
         except InvalidInput as problem:
             skipped.append(SkippedMemory(memory.place, problem.message))
             continue
@@ -214,14 +290,14 @@ def _statements(
     return list(by_event.values())
 
 
-def _draft(
-    memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str, changed: datetime | None
-) -> Draft:
+def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str, pages: Pages) -> Draft:
     record: dict[str, Any] = {
         **memory.record, "fact": memory.statement, "entity": memory.entity, "source": origin, "source_event": event,
         "source_text": memory.quote, "trust": trust,
     }  # fmt: skip
-    written = moment_of(memory.timestamp) if memory.timestamp else changed
+    if note := pages.note(memory):
+        record["metadata"] = mark_of(note, memory.statement)
+    written = moment_of(memory.timestamp) if memory.timestamp else pages.times.get(_PART.sub("", memory.place))
     return draft_from_record(record, written or caller.now, dated=written is not None)._replace(title=memory.title)
 
 
@@ -268,7 +344,9 @@ def import_(
     memory_format = MEMORY_FORMATS[chosen]
     found = chain(memory_format.read(files, parse_yaml), _left_out(files))
     messages = memory_format.messages(files)
-    return _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, _page_times(files))
+    return _imported(
+        call, chosen, found, messages, name, trust or memory_format.trust, dry_run, _pages(call, target, files)
+    )
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
@@ -309,9 +387,12 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
         yield SkippedLine(0, f"{name}: {problem.message}")
 
 
-def _page_times(files: ReadFiles) -> Mapping[str, datetime]:
-    """Return when each page was changed; the time of an export is not that of what it contains."""
-    return {name: time for name, time in files.times.items() if name.lower().endswith(PAGES)}
+def _pages(call: Call, target: Path, files: ReadFiles) -> Pages:
+    """Return the pages of an import. The time of an export is not that of what it contains."""
+    folder, home = (target if target.is_dir() else target.parent), call.runtime.home()
+    place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
+    times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
+    return Pages(place, times, tuple(files.left_out), target.is_dir())
 
 
 def _left_out(files: ReadFiles) -> Iterator[Found]:
@@ -331,11 +412,12 @@ def _imported(
     origin: str,
     trust: str,
     dry_run: bool,
-    times: Mapping[str, datetime] = {},
+    pages: Pages = NO_PAGES,
 ) -> Answer:
     caller = call.runtime.caller()
-    result = import_memories(call.runtime.vault(), found, messages, caller, origin, trust, dry_run, times)
+    result = import_memories(call.runtime.vault(), found, messages, caller, origin, trust, dry_run, pages)
     outcomes = [fact.outcome for fact in result.facts]
+    replaced = sum(memory.replaces in result.changes.outdated for memory in result.planned)
     data = {
         "format": chosen,
         "source": origin,
@@ -346,40 +428,49 @@ def _imported(
             for memory in (result.planned if dry_run else ())
         ],
         "known": result.known,
+        "replaced": replaced,
+        "ended": len(result.changes.outdated) - replaced,
+        "reworded": list(result.changes.reworded),
+        "gone": dict(result.changes.gone),
         "events": result.events,
         "skipped": [memory._asdict() for memory in result.skipped],
         "commit": result.commit,
         "dry_run": dry_run,
     }
-    notices = [*result.notices, *_skipped_notices(result.skipped)]
+    notices = [*result.notices, *_change_notices(result.changes), *_skipped_notices(result.skipped)]
     if result.failed is not None:
         notices.append(f"stopped: {result.failed.message} {result.failed.hint}")
-    return Answer(data, _lines(result, chosen, origin, dry_run), notices, PARTIAL if result.failed else DONE)
+    return Answer(data, _lines(data, result.planned), notices, PARTIAL if result.failed else DONE)
 
 
-def _lines(result: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[str]:
-    skipped = counted(len(result.skipped), "part")
+def _lines(data: Mapping[str, Any], planned: tuple[ForeignMemory, ...]) -> list[str]:
+    lines, count = [], Counter(data["outcome"])
+    same, dry_run = count["noop"] + count["updated"], data["dry_run"]
     if dry_run:
-        lines = [_planned_line(memory) for memory in result.planned[:_SHOWN]]
-        more = len(result.planned) - len(lines)
+        lines = [_planned_line(memory) for memory in planned[:_SHOWN]]
+        more = len(planned) - len(lines)
         lines += [f"and {counted(more, 'more statement')}; --json lists them all"] if more else []
-        planned = counted(len(result.planned), "statement")
-        return [
-            *lines,
-            f"{chosen}: {planned} to import, {result.known} imported before, {skipped} to skip, "
-            f"{counted(result.events, 'event')} to add",
-            "dry run; nothing was changed",
-        ]
-    count = Counter(fact.outcome for fact in result.facts)
-    same = count["noop"] + count["updated"]
-    items = [f"{counted(count['added'], 'fact')} added"]
+    items = [
+        f"{counted(len(planned), 'statement')} to import" if dry_run else f"{counted(count['added'], 'fact')} added"
+    ]
+    items += [f"{data['replaced']} in place of what a note said before"] if data["replaced"] else []
+    items += [f"{data['ended']} that {'end' if dry_run else 'ended'}"] if data["ended"] else []
     items += [f"{same} already stated by other facts"] if same else []
     items += [f"{count['proposed']} for review (`clawmem review`)"] if count["proposed"] else []
-    items += [f"{result.known} imported before", f"{skipped} skipped", f"{counted(result.events, 'event')} added"]
-    lines = [f"{chosen}: {', '.join(items)}"]
-    if result.commit is None:
-        return [*lines, "nothing changed; no commit was made"]
-    return [*lines, f"commit {result.commit[:12]}", f"to withdraw the import: clawmem retract --source {quote(origin)}"]
+    items += [f"{data['known']} imported before"]
+    items += [f"{counted(len(data['skipped']), 'part')} {'to skip' if dry_run else 'skipped'}"]
+    items += [f"{counted(data['events'], 'event')} {'to add' if dry_run else 'added'}"]
+    lines.append(f"{data['format']}: {', '.join(items)}")
+    if dry_run or data["commit"] is None:
+        return [*lines, "dry run; nothing was changed" if dry_run else "nothing changed; no commit was made"]
+    withdraw = f"clawmem retract --source {quote(data['source'])}"
+    return [*lines, f"commit {data['commit'][:12]}", f"to withdraw the import: {withdraw}"]
+
+
+def _change_notices(changes: NoteFacts) -> list[str]:
+    stay = [f"{fact} stays as somebody reworded it; its note says something else now" for fact in changes.reworded]
+    gone = (f"{note} is gone, and its {counted(number, 'fact')} stayed" for note, number in changes.gone.items())
+    return [*stay, *gone]
 
 
 def _planned_line(memory: ForeignMemory) -> str:
@@ -402,6 +493,10 @@ IMPORT = Command(
         "outcome": [str],
         "planned": [{"fact": str, "entity": (str, None), "timestamp": (str, None), "place": str}],
         "known": int,
+        "replaced": int,
+        "ended": int,
+        "reworded": [str],
+        "gone": {str: int},
         "events": int,
         "skipped": [{"place": str, "reason": str}],
         "commit": (str, None),

@@ -371,3 +371,47 @@ def test_on_friday_is_no_date_where_no_day_is_known(clawmem: Command, tmp_path: 
         archive.writestr("memories.json", json.dumps([{"conversations_memory": "Visit to Ada on Friday.\n"}]))
     clawmem("import", str(tmp_path / "data.zip"))
     assert [fact.get("valid_to") for fact in facts(clawmem)] == [None]
+
+
+def at(day: str) -> dict[str, str]:
+    return {"CLAWMEM_NOW": f"{day}T10:00:00Z"}
+
+
+def held(clawmem: Command) -> dict[str, dict[str, Any]]:
+    """What is current and not over, by its words."""
+    return {fact["fact"]: fact for fact in facts(clawmem) if not fact.get("valid_to")}
+
+
+def test_a_changed_note_replaces_what_it_said_before(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Rent.md": "Rent ends on 31. March 2027.\n\nThe cat is Mimi.\n\nThe shed is green.\n",
+        "Books.md": "- [ ] Dune\n- [x] Emma\n",
+        "Old.md": "The old boat leaks.\n",
+    }
+    folder = notes(tmp_path / "n", pages)
+    clawmem("import", folder, env=at("2026-11-22"))
+    shed = next(fact for text, fact in held(clawmem).items() if "shed" in text)
+    clawmem("edit", shed["id"], "The shed is dark green.", env=at("2026-11-23"))
+    assert clawmem("import", folder, "--json", env=at("2026-11-24")).data["reworded"] == []
+    (tmp_path / "n" / "Old.md").unlink()
+    notes(tmp_path / "n", {"Rent.md": "Rent ends on 30. April 2027.\n", "Books.md": "- [x] Dune\n- [x] Emma\n"})
+    for dry_run in (["--dry-run"], []):
+        result = clawmem("import", folder, *dry_run, "--json", env=at("2026-11-25")).data
+        assert (result["replaced"], result["ended"], result["known"]) == (2, 1, 1)
+        assert len(result["reworded"]) == 1 and result["gone"] == {f"{folder}/Old.md": 1}
+    assert sorted(held(clawmem)) == [
+        "Books: Dune (done)",
+        "Books: Emma (done)",
+        "Rent ends on 30. April 2027.",
+        "The old boat leaks.",
+        "The shed is dark green.",
+    ]
+    [cat] = [fact for fact in facts(clawmem) if "Mimi" in fact["fact"]]
+    assert cat["details"]["because"] == "no longer in Rent.md"
+    assert "30. April" in clawmem("recall", "when does the rent end?").out.splitlines()[0]
+    notes(tmp_path / "n", {"Rent.md": pages["Rent.md"]})
+    said = clawmem("import", folder, env=at("2026-11-26"))
+    assert "1 fact added, 1 in place of what a note said before" in said.out and "Old.md is gone" in said.err
+    assert {"Rent ends on 31. March 2027.", "Rent: The cat is Mimi.", "The shed is dark green."} <= set(held(clawmem))
+    assert clawmem("import", folder, "--json", env=at("2026-11-27")).data["commit"] is None
+    assert "0 errors" in clawmem("doctor").out
