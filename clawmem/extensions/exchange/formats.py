@@ -39,6 +39,7 @@ from clawmem.extensions.exchange.foreign_memory import (
 )
 from clawmem.model.facts.codec import OTHER_NAMES
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED
+from clawmem.model.harness import RULE_FILES
 from clawmem.model.language.text import one_line
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_name, slug
@@ -326,13 +327,36 @@ def _type(page: Page) -> str:
     return str(mapping(page.front.get("metadata")).get("type") or page.front.get("type") or "")
 
 
+# Rules that people write for agents. Their project is not in the file: it is that of the folder.
+
+_OTHER_FILE = re.compile(r"@\S+")
+
+
+def is_rules(files: Files, yaml: Yaml) -> bool:
+    """Return whether all files are rules for agents, such as CLAUDE.md."""
+    return bool(files) and all(posixpath.basename(path) in RULE_FILES for path in files)
+
+
+def read_rules(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield each paragraph and bullet as an instruction."""
+    for path, page in pages_of(files, yaml):
+        for passage in passages(page.body, page.above):
+            other = _OTHER_FILE.fullmatch(plain(passage.text))
+            found = None if other else _noted(path, passage, None)
+            if isinstance(found, ForeignMemory):
+                found = found._replace(record={**found.record, "category": "instruction"})
+            yield found or SkippedMemory(f"{path}:{passage.line}", "it names another file, which is not read")
+
+
 AUTO = "auto"
+RULES = "rules"
 
 
 class MemoryFormat(NamedTuple):
-    """A format: whether files have it, how they are read, the trust of its statements unless a person says, and what
-    of it becomes events only."""
+    """A format: what it is, whether files have it, how they are read, the trust of its statements unless a person says,
+    and what of it becomes events only."""
 
+    says: str
     fits: Callable[[Files, Yaml], bool]
     read: Callable[[Files, Yaml], Iterator[Found]]
     trust: str
@@ -444,14 +468,37 @@ def _related(name: str) -> str:
 
 # In the order in which they are tried: a format with fewer signs of its own comes later.
 MEMORY_FORMATS = {
-    "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
-    "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
-    "para": MemoryFormat(is_para, read_para, "agent", para_messages),
-    "okf": MemoryFormat(okf.fits, okf.read, "external"),
-    "agent-memory": MemoryFormat(is_agent_memory, read_agent_memory, "agent"),
-    "notes": MemoryFormat(is_linked_notes, read_linked_notes, "user"),
+    RULES: MemoryFormat(
+        "`CLAUDE.md`, `AGENTS.md`: each paragraph and bullet is an instruction of the project whose folder it is in, in"
+        " `~/.claude` of every project",
+        is_rules, read_rules, "user",
+    ),
+    "mem0": MemoryFormat("the export of mem0, and a Letta agent file", mem0.fits, mem0.read, "agent"),
+    "claude-memory": MemoryFormat(
+        "the memory folder of Claude Code: each paragraph is a fact behind its description, a `Why` is its reason",
+        is_auto_memory, read_auto_memory, "agent",
+    ),
+    "para": MemoryFormat(
+        "projects, areas, resources and archives with `items.json`: places, dates, and what replaced what are kept;"
+        " daily notes become events",
+        is_para, read_para, "agent", para_messages,
+    ),
+    "okf": MemoryFormat("Open Knowledge Format 0.2", okf.fits, okf.read, "external"),
+    "agent-memory": MemoryFormat(
+        "`MEMORY.md`, `USER.md` and `memory/DATE.md` of Codex and OpenClaw, the repository of Letta Code",
+        is_agent_memory, read_agent_memory, "agent",
+    ),
+    "notes": MemoryFormat(
+        "basic-memory, Obsidian: each paragraph, bullet, row of a table, property and text on a board is a fact, and"
+        " `aliases`, tags and links are kept. The folder `People`, `Companies` or `Projects` is the kind of the entity;"
+        " of notes of one name it is in the name",
+        is_linked_notes, read_linked_notes, "user",
+    ),
+}  # fmt: skip
+FORMATS = {
+    AUTO: "by what the files are",
+    **{name: memory_format.says for name, memory_format in MEMORY_FORMATS.items()},
 }
-FORMATS = (AUTO, *MEMORY_FORMATS)
 
 
 def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:

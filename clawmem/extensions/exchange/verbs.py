@@ -16,8 +16,8 @@ from zipfile import ZipFile
 from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange import formats as archives
-from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
-from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, PAGES, format_of
+from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory, entity_path
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, PAGES, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
@@ -55,14 +55,17 @@ from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft, draft_from_record
 from clawmem.model.facts.fact import TRUSTS, Fact
 from clawmem.model.facts.fact_words import fact_data
+from clawmem.model.facts.reach import project_name
 from clawmem.model.facts.validity import is_over
+from clawmem.model.harness import RULE_FILES
 from clawmem.model.language.dates import day_of, moment_of, stamp
-from clawmem.model.language.text import check_statement, counted, normal
+from clawmem.model.language.text import check_choice, check_statement, counted, normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.serving.browse import export_memory
+from clawmem.vault.git.folder import project_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -310,15 +313,14 @@ def _notices(*items: IngestResult | None) -> tuple[str, ...]:
 
 
 ARCHIVE = "archive"
+_CHOICES = {**FORMATS, ARCHIVE: "the zip export of ChatGPT or Claude"}
 _SHOWN = 20
 
 
 def import_(
     call: Call,
     path: Annotated[str, Parameter("A folder, a file, or the zip archive of a chat program.", completes="file")],
-    format_: Annotated[
-        str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=(*FORMATS, ARCHIVE))
-    ],
+    format_: Annotated[str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=_CHOICES)],
     source: Annotated[
         str | None, Parameter("The name of the source (default: import: and the file name).", ("--source",))
     ],
@@ -328,25 +330,27 @@ def import_(
     ],
     dry_run: Annotated[bool, DRY_RUN],
 ) -> Answer:
-    """Each statement becomes a fact, and an event with its own date that is the evidence. A second import of the same
-    memory adds nothing. `retract --source` with the source that the answer names withdraws the whole import. Read what
-    would be imported with --dry-run first."""
-    if format_ not in (*FORMATS, ARCHIVE):
-        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join((*FORMATS, ARCHIVE))}.")
-    if trust is not None and trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    """Each statement becomes a fact, and an event with its own date that is the evidence. A second import adds what
+    is new, and replaces or ends what a changed note no longer says. `retract --source` with the source that the answer
+    names withdraws the whole import. Read what would be imported with --dry-run first."""
+    check_choice(format_, "format", _CHOICES)
+    check_choice(trust, "trust level", TRUSTS)
     target = (call.runtime.working_folder / Path(path).expanduser()).resolve()
-    name = check_statement(source or f"import:{target.name}", "source")
+    shared = target.name in (*RULE_FILES, "memory")  # each project has one of this name
+    named = f"{target.parent.name}/{target.name}" if shared else target.name
+    name = check_statement(source or f"import:{named}", "source")
     if format_ == ARCHIVE or (format_ == AUTO and target.suffix.lower() == ".zip"):
         return _from_archive(call, target, name, trust or "agent", dry_run)
     files = read_files(target)
     chosen = format_of(files, parse_yaml, target.name, format_)
     memory_format = MEMORY_FORMATS[chosen]
-    found = chain(memory_format.read(files, parse_yaml), _left_out(files))
-    messages = memory_format.messages(files)
-    return _imported(
-        call, chosen, found, messages, name, trust or memory_format.trust, dry_run, _pages(call, target, files)
-    )
+    found: Iterable[Found] = chain(memory_format.read(files, parse_yaml), _left_out(files))
+    project = _project_of_rules(call, target) if chosen == RULES else None
+    found = _of_project(found, project) if project else found
+    messages, pages = memory_format.messages(files), _pages(call, target, files)
+    answer = _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, pages)
+    about = f"they are rules {f'of the project {project}' if project else 'of yours, in every project'}"
+    return answer._replace(talk=[about] if chosen == RULES else ())
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
@@ -393,6 +397,26 @@ def _pages(call: Call, target: Path, files: ReadFiles) -> Pages:
     place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
     times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
     return Pages(place, times, tuple(files.left_out), target.is_dir())
+
+
+def _project_of_rules(call: Call, target: Path) -> str | None:
+    """Return the project of rules, which is that of their folder; None for the rules of a person, in ~/.claude."""
+    folder, home = (target if target.is_dir() else target.parent), call.runtime.home()
+    if folder in (home, home / ".claude", home / ".codex", home / ".gemini"):
+        return None
+    return project_of(folder, call.runtime.vault().root, home) or folder.as_posix()
+
+
+def _of_project(found: Iterable[Found], project: str) -> Iterator[Found]:
+    name = project_name(project)
+    for memory in found:
+        if isinstance(memory, SkippedMemory):
+            yield memory
+            continue
+        record = {**memory.record, "project": project}
+        yield memory._replace(
+            record=record, entity=entity_path(name, "project"), title=name, key=f"{project} {memory.key}"
+        )
 
 
 def _left_out(files: ReadFiles) -> Iterator[Found]:
@@ -504,7 +528,7 @@ IMPORT = Command(
     },
     (
         "clawmem import ~/.claude/projects/-home-ada-site/memory --dry-run",
-        "clawmem import mem0.json",
+        "clawmem import CLAUDE.md",
         "clawmem import ./bundle --format okf --trust agent",
     ),
     ("facts",),

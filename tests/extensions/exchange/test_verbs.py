@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -415,3 +416,38 @@ def test_a_changed_note_replaces_what_it_said_before(clawmem: Command, tmp_path:
     assert {"Rent ends on 31. March 2027.", "Rent: The cat is Mimi.", "The shed is dark green."} <= set(held(clawmem))
     assert clawmem("import", folder, "--json", env=at("2026-11-27")).data["commit"] is None
     assert "0 errors" in clawmem("doctor").out
+
+
+RULES = """# Pier
+
+## Rules
+- Never touch `legacy/tide.py`; the auditors froze it.
+- Lengths are integer millimetres, never floats.
+- I like short answers.
+- @docs/more.md
+"""
+
+
+def test_each_bullet_of_rules_is_an_instruction_of_its_project(
+    clawmem: Command, tmp_path: Path, vault_root: Path
+) -> None:
+    repository, elsewhere = tmp_path / "pier", tmp_path / "home" / ".claude"
+    elsewhere.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ines/pier.git\n')
+    rules = repository / "CLAUDE.md"
+    rules.write_text(RULES)
+    said = clawmem("import", str(rules))
+    assert "of the project github.com/ines/pier" in said.err and "it names another file" in said.err
+    mine = {"Lengths are integer millimetres, never floats.", "I like short answers.",
+            "Never touch `legacy/tide.py`; the auditors froze it."}  # fmt: skip
+    assert {fact["fact"] for fact in facts(clawmem)} == mine
+    assert {(fact["category"], fact["project"]) for fact in facts(clawmem)} == {("instruction", "github.com/ines/pier")}
+    assert "never floats" in clawmem("context", "new task", cwd=repository, env={"CLAWMEM_VAULT": str(vault_root)}).out
+    rules.write_text(RULES.replace("short answers", "long answers"))
+    assert clawmem("import", str(rules), "--json", env=at("2026-11-25")).data["replaced"] == 1
+    assert {fact["fact"] for fact in facts(clawmem)} == mine - {"I like short answers."} | {"I like long answers."}
+    (elsewhere / "CLAUDE.md").write_text("- Answer in Dutch.\n")
+    assert "of yours, in every project" in clawmem("import", str(elsewhere / "CLAUDE.md")).err
+    assert "project" not in next(fact for fact in facts(clawmem) if "Dutch" in fact["fact"])
+    assert f"clawmem import {rules}" in clawmem("ingest", str(rules)).out
