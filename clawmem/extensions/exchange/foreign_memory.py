@@ -232,6 +232,13 @@ def is_statement(text: str) -> bool:
     )
 
 
+def stated(place: str, key: str, passage: Passage, record: Mapping[str, Any], entity: str | None = None) -> Found:
+    """Return a passage as a memory in its own words, or as skipped if it is no statement."""
+    if not is_statement(passage.text):
+        return SkippedMemory(place, NO_STATEMENT)
+    return ForeignMemory(place, key, plain(passage.text), passage.quote, entity, record=record)
+
+
 def is_definition(text: str) -> bool:
     """Return whether a passage only defines footnotes."""
     return all(_DEFINITION.match(line) for line in text.split("\n"))

@@ -34,13 +34,14 @@ from clawmem.extensions.exchange.foreign_memory import (
     pages_of,
     passages,
     plain,
+    stated,
     without_code,
     words,
 )
 from clawmem.model.facts.codec import OTHER_NAMES
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED
 from clawmem.model.harness import RULE_FILES
-from clawmem.model.language.text import one_line
+from clawmem.model.language.text import check_choice, one_line
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_name, slug
 from clawmem.model.records.strict_json import read_json
@@ -392,11 +393,7 @@ def read_para(files: Files, yaml: Yaml) -> Iterator[Found]:
             yield SkippedMemory(path, _NO_PAGE)
             continue
         for passage in passages(page.body, page.above):
-            place = f"{path}:{passage.line}"
-            if is_statement(passage.text):
-                yield ForeignMemory(place, path, plain(passage.text), passage.quote, _place(path), record=_origin(path))
-            else:
-                yield SkippedMemory(place, NO_STATEMENT)
+            yield stated(f"{path}:{passage.line}", path, passage, _origin(path), _place(path))
 
 
 def para_messages(files: Files) -> Iterator[Message]:
@@ -503,8 +500,7 @@ FORMATS = {
 
 def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
     """Return the format of some files. Raise InvalidInput if none is recognised, or `wanted` is not a format."""
-    if wanted not in FORMATS:
-        raise InvalidInput(f"'{wanted}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
+    check_choice(wanted, "format", FORMATS)
     if wanted != AUTO:
         return wanted
     found = next((name for name, memory_fmt in MEMORY_FORMATS.items() if memory_fmt.fits(files, yaml)), None)
@@ -559,12 +555,7 @@ def _memories(path: str, record: Mapping[str, Any], projects: Mapping[str, str])
     for key, text in [("", record.get("conversations_memory")), *of_projects.items()]:
         about = {"details": {"project": projects[key]}} if key in projects else {}
         for passage in passages(text) if isinstance(text, str) else ():
-            if is_statement(passage.text):
-                yield ForeignMemory(
-                    f"{path}:{passage.line}", key or path, plain(passage.text), passage.quote, record=about
-                )
-            else:
-                yield SkippedMemory(f"{path}:{passage.line}", NO_STATEMENT)
+            yield stated(f"{path}:{passage.line}", key or path, passage, about)
 
 
 def documents(files: Files) -> Iterator[Message | SkippedLine]:

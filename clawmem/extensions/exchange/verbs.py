@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
@@ -68,6 +69,8 @@ from clawmem.serving.browse import export_memory
 from clawmem.vault.git.folder import project_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+_Result = TypeVar("_Result")
 
 
 class ImportResult(NamedTuple):
@@ -187,7 +190,7 @@ def import_memories(
     later = [statement for statement in kept if statement.memory.replaces in keys]
     first = [statement for statement in kept if statement.memory.replaces not in keys]
     for fact_id in said_again:
-        retract(vault, fact_id, caller, "its note says it again")
+        _attempt(skipped, fact_id, partial(retract, vault, fact_id, caller, "its note says it again"))
     result = remember(vault, [statement.draft for statement in first], caller) if first else None
     facts = list(result.facts) if result else []
     ids = {fact_id: fact_id for fact_id in changes.outdated} | {
@@ -211,16 +214,23 @@ def import_memories(
     )
 
 
+def _attempt(skipped: list[SkippedMemory], place: str, act: Callable[[], _Result]) -> _Result | None:
+    """Return the result of an act, or None if it is refused, which is added to `skipped`."""
+    try:
+        return act()
+    except ClawmemError as problem:
+        skipped.append(SkippedMemory(place, problem.message))
+        return None
+
+
 def _ended(vault: Vault, caller: Caller, unsaid: Iterable[Fact], skipped: list[SkippedMemory]) -> str | None:
     """End the facts that their notes no longer say. Return the last commit."""
     commit = None
     for fact in unsaid:
         name = note_of(fact).rpartition("/")[2]
-        try:
-            end = FactEdit(valid_to=stamp(caller.now), reason=f"{NO_LONGER} {name}")
-            commit = edit(vault, fact.id, end, caller).commit or commit
-        except ClawmemError as problem:
-            skipped.append(SkippedMemory(name, problem.message))
+        end = FactEdit(valid_to=stamp(caller.now), reason=f"{NO_LONGER} {name}")
+        result = _attempt(skipped, name, partial(edit, vault, fact.id, end, caller))
+        commit = (result and result.commit) or commit
     return commit
 
 
@@ -232,18 +242,14 @@ def _replaced(
     commit = None
     while ready := [statement for statement in later if statement.memory.replaces in ids]:
         later = [statement for statement in later if statement.memory.replaces not in ids]
-        for statement in ready:
-            memory = statement.memory
-            try:
-                result = supersede(vault, ids[memory.replaces or ""], statement.draft, caller)
-            except ClawmemError as problem:
-                skipped.append(SkippedMemory(memory.place, problem.message))
-                continue
-            commit = result.commit or commit
-            placed, outcome = result.facts[0], "replaced" if memory.replaces == ids[memory.replaces or ""] else "added"
-            ids[memory.key] = placed.fact.id
-            outcome = "proposed" if "proposed" in result.outcome else outcome
-            facts.append(RememberedFact(placed.fact, placed.entity, outcome))
+        for memory, _, draft, _ in ready:
+            old = ids[memory.replaces or ""]
+            if result := _attempt(skipped, memory.place, partial(supersede, vault, old, draft, caller)):
+                commit = result.commit or commit
+                placed, outcome = result.facts[0], "replaced" if memory.replaces == old else "added"
+                ids[memory.key] = placed.fact.id
+                outcome = "proposed" if "proposed" in result.outcome else outcome
+                facts.append(RememberedFact(placed.fact, placed.entity, outcome))
     skipped += [SkippedMemory(statement.memory.place, "what it replaced was not imported") for statement in later]
     return commit
 
@@ -258,10 +264,8 @@ def _add_aliases(
     commit = None
     for (entity, alias), place in wanted.items():
         if entity and (entity, normal(alias)) not in known:
-            try:
-                commit = add_alias(vault, entity, alias, caller).commit or commit
-            except ClawmemError as problem:
-                skipped.append(SkippedMemory(place, f"its alias '{alias}' is not taken over: {problem.message}"))
+            result = _attempt(skipped, place, partial(add_alias, vault, entity, alias, caller))
+            commit = (result and result.commit) or commit
     return commit
 
 
