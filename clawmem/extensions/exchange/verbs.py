@@ -349,12 +349,17 @@ def import_(
     chosen = format_of(files, parse_yaml, target.name, format_)
     memory_format = MEMORY_FORMATS[chosen]
     found: Iterable[Found] = chain(memory_format.read(files, parse_yaml), _left_out(files))
-    project = _project_of_rules(call, target) if chosen == RULES else None
-    found = _of_project(found, project) if project else found
+    folder = target if target.is_dir() else target.parent
+    rules = files if chosen == RULES else ()
+    projects = {name: _project_of_rules(call, (folder / name).parent) for name in rules}
+    found = (_of_project(memory, projects.get(_PART.sub("", memory.place))) for memory in found)
     messages, pages = memory_format.messages(files), _pages(call, target, files)
     answer = _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, pages)
-    about = f"they are rules {f'of the project {project}' if project else 'of yours, in every project'}"
-    return answer._replace(talk=[about] if chosen == RULES else ())
+    told = [
+        f"{name}: rules {f'of the project {of}' if of else 'of yours, in every project'}"
+        for name, of in projects.items()
+    ]
+    return answer._replace(talk=told)
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
@@ -403,24 +408,21 @@ def _pages(call: Call, target: Path, files: ReadFiles) -> Pages:
     return Pages(place, times, tuple(files.left_out), target.is_dir())
 
 
-def _project_of_rules(call: Call, target: Path) -> str | None:
-    """Return the project of rules, which is that of their folder; None for the rules of a person, in ~/.claude."""
-    folder, home = (target if target.is_dir() else target.parent), call.runtime.home()
+def _project_of_rules(call: Call, folder: Path) -> str | None:
+    """Return the project of the rules in a folder; None for the rules of a person, as in ~/.claude."""
+    home = call.runtime.home()
     if folder in (home, home / ".claude", home / ".codex", home / ".gemini"):
         return None
     return project_of(folder, call.runtime.vault().root, home) or folder.as_posix()
 
 
-def _of_project(found: Iterable[Found], project: str) -> Iterator[Found]:
-    name = project_name(project)
-    for memory in found:
-        if isinstance(memory, SkippedMemory):
-            yield memory
-            continue
-        record = {**memory.record, "project": project}
-        yield memory._replace(
-            record=record, entity=entity_path(name, "project"), title=name, key=f"{project} {memory.key}"
-        )
+def _of_project(memory: Found, project: str | None) -> Found:
+    """Return a rule with its project; what was skipped, and the rules of a person, stay as they are."""
+    if project is None or isinstance(memory, SkippedMemory):
+        return memory
+    name, record = project_name(project), {**memory.record, "project": project}
+    entity = entity_path(name, "project")
+    return memory._replace(record=record, entity=entity, title=name, key=f"{project} {memory.key}")
 
 
 def _left_out(files: ReadFiles) -> Iterator[Found]:

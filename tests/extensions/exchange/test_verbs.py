@@ -450,4 +450,5 @@ def test_each_bullet_of_rules_is_an_instruction_of_its_project(
     (elsewhere / "CLAUDE.md").write_text("- Answer in Dutch.\n")
     assert "of yours, in every project" in clawmem("import", str(elsewhere / "CLAUDE.md")).err
     assert "project" not in next(fact for fact in facts(clawmem) if "Dutch" in fact["fact"])
+    assert "CLAUDE.md: rules of the project github.com/ines/pier" in clawmem("import", str(repository), "--dry-run").err
     assert f"clawmem import {rules}" in clawmem("ingest", str(rules)).out
