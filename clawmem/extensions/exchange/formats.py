@@ -121,7 +121,8 @@ def _board(text: str) -> Page:
         board = mapping(read_json(text))
     except ValueError:
         return Page({}, "", "it is not JSON")
-    parts = [mapping(part) for key in ("nodes", "edges") for part in board.get(key) or ()]
+    lists = [value for key in ("nodes", "edges") if isinstance(value := board.get(key), list)]
+    parts = [mapping(part) for value in lists for part in value]
     texts = (word(part.get("text") or part.get("label")) for part in parts)
     return Page({}, "\n\n".join(filter(None, texts)))
 

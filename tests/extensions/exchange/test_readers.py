@@ -216,10 +216,20 @@ def test_notes_with_links_give_observations_relations_and_text() -> None:
 
 @pytest.mark.parametrize("name", MEMORY_FORMATS)
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1, null]", '{"type": "entity"}', "---\ntype: [\n---\n", "---\n- a\n---\n\n- [x]\n", "\x00"]
+    "text",
+    [
+        "",
+        "{",
+        "[1, null]",
+        '{"type": "entity"}',
+        "---\ntype: [\n---\n",
+        "---\n- a\n---\n\n- [x]\n",
+        "\x00",
+        '{"nodes": 3, "edges": [1]}',
+    ],
 )
 def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
-    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text}
+    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text, "d.canvas": text}
     list(MEMORY_FORMATS[name].read(files, parse_yaml))
     assert MEMORY_FORMATS[name].fits(files, parse_yaml) in (True, False)
 
