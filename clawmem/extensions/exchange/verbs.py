@@ -355,11 +355,11 @@ def import_(
     found = (_of_project(memory, projects.get(_PART.sub("", memory.place))) for memory in found)
     messages, pages = memory_format.messages(files), _pages(call, target, files)
     answer = _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, pages)
-    told = [
+    scopes = [
         f"{name}: rules {f'of the project {of}' if of else 'of yours, in every project'}"
         for name, of in projects.items()
     ]
-    return answer._replace(talk=told)
+    return answer._replace(talk=scopes)
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:

@@ -28,6 +28,10 @@ _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
+DAY_OF_MONTH = re.compile(rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}")
+"""Matches what follows the stop of such a day, where no sentence ends."""
+
+
 def one_line(text: str) -> str:
     """Return the text with all white space folded into single spaces, trimmed."""
     return _SPACES.sub(" ", text).strip()
