@@ -53,6 +53,8 @@ _HARNESSES: dict[str, dict[str, str]] = {
     "openclaw": {"session_start": START, "before_prompt_build": PROMPT, "session_end": END},
 }
 HARNESSES = tuple(_HARNESSES)
+RULE_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "GEMINI.md")
+"""The names of the files in which people write rules for the agents of a project, or for all of theirs."""
 TRANSCRIPTS = {
     **{name: (name,) for name in HARNESSES},
     "openclaw": ("openclaw", "openclaw-trajectory"),

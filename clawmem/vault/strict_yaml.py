@@ -18,13 +18,16 @@ from clawmem.model.records.strict_json import (
 _KEYS = (str, int, float, bool, type(None))
 
 
-def parse_yaml(text: str, name: str) -> Any:
-    """Return YAML text as plain values. Raise Unreadable, with the line number, if it is invalid or exceeds a limit."""
+def parse_yaml(text: str, name: str, as_text: bool = False) -> Any:
+    """Return YAML text as plain values; `as_text` leaves each as it is written, such as NO and 12:30.
+
+    Raise Unreadable, with the line number, if it is invalid or exceeds a limit."""
     import yaml  # 11 ms to import: only where a YAML file really has to be parsed
 
     if len(text) > YAML_BYTES:
         raise Unreadable(name, None, beyond_limit("it", len(text), YAML_BYTES, "characters"))
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    kind = "BaseLoader" if as_text else "SafeLoader"
+    loader = getattr(yaml, f"C{kind}", getattr(yaml, kind))
     try:
         _refuse_unbounded(text, name, loader)
         value = yaml.load(text, Loader=loader)

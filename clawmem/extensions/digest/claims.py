@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from clawmem.model.language.text import DAY_OF_MONTH, LIST_MARK, without_emphasis
+
 WORDS_PER_CLAIM = 400
 """2,000 words of prose give about five claims; the rest of the text stays in the ledger. A short dense text gives more,
 up to one for each 15 words: those of its sentences that score high."""
 _DENSE_WORDS, _DENSE_CLAIMS, _DENSE_TEXT, _DENSE_SCORE = 15, 5, 1_000, 2.6
 _SHORTEST, _SHORTEST_ITEM, _LONGEST = 5, 2, 45
 _LEAST_SCORE = 2.0
-_BLOCK = re.compile(r"#{1,6}[ \t][^\n]*|[^\n]+(?:\n(?![\n#>*\-|`]|\d+[.)] |[ \t]*\n)[^\n]+)*")
+_BLOCK = re.compile(rf"#{{1,6}}[ \t][^\n]*|[^\n]+(?:\n(?![\n#>*\-|`]|{LIST_MARK} |[ \t]*\n)[^\n]+)*")
 _HEADING = re.compile(r"(?P<level>#{1,6})[ \t]+(?P<title>.*)")
 _CHANGES = re.compile(
     r"\W*(?:change ?logs?|changes|release notes|releases?|(?:release )?history|what['’]s (?:new|changed)|news"
@@ -28,7 +30,7 @@ _CHANGE = re.compile(r"\((?:PR )?(?:\[?#\d+\]?[\s,]*)+|\bin \[?#\d+|\[#\d+\]|\bb
 _RULED = re.compile(r"[-=~^]{4,}")
 _LEADERS = re.compile(r"\.{5}|(?:\. ){4}")  # a table of contents
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
-_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\] )?")
+_BULLET = re.compile(rf"[ \t]*(?:•|{LIST_MARK})[ \t]+(?:\[[ xX]\] )?")
 _END = re.compile(r"[.!?…]+[\"'”’)\]*]*(?=\s|$)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Fig|Eq|Sec|Jr|Sr|pp?|cf|ca|al|[A-Z]))\.$"
@@ -38,8 +40,7 @@ _LINK = re.compile(r"\[([^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])|`([^`<\n]*?)[ \t
 # A tag, but not a placeholder such as `<name>`.
 _MARKUP = re.compile(
     r"</?(?:a|b|big|br|code|del|div|em|font|i|img|ins|kbd|mark|p|s|samp|small|span|strong|su[bp]|tt|u|var)"
-    r"(?:[ /][^>\n]*)?>|"
-    r"(\*\*|__)(?=\S)|(?<=\S)(\*\*|__)(?!\w)"
+    r"(?:[ /][^>\n]*)?>|(?<!\w)\*\*(?=\S)|(?<=\S)\*\*(?!\w)"
 )
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,:]\d+)*(?:\s?%|\s?°\w?)?")
@@ -180,6 +181,8 @@ def sentences(text: str, shortest: int = _SHORTEST, open_ended: bool = False) ->
             continue
         start = bullet.end() if bullet else start
         for mark in _END.finditer(text, start, end):
+            if DAY_OF_MONTH.match(text, mark.end()):
+                continue
             if _ABBREVIATION.search(text, start, mark.end()) and mark.end() < end:
                 continue
             yield _trimmed(text, start, mark.end())
@@ -231,7 +234,7 @@ def _points_outside(sentence: str) -> bool:
 def _plain(sentence: str) -> str:
     """Return a sentence without the addresses of its links, without references in parentheses, tags and bold marks."""
     linked = _LINK.sub(lambda found: found[1] or found[2] or "", _REFERENCE.sub("", sentence))
-    return _MARKUP.sub("", linked)
+    return _MARKUP.sub("", without_emphasis(linked))
 
 
 def _differs(text: str, other: str) -> bool:

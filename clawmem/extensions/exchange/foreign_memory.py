@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
 from clawmem.model.language.dates import day_of
-from clawmem.model.language.text import LONGEST_FACT, one_line
+from clawmem.model.language.text import LIST_MARK, LONGEST_FACT, one_line, without_emphasis
 from clawmem.model.pages.summary import split_front_matter
 from clawmem.model.records.entity import slug
 from clawmem.model.records.strict_json import read_json
@@ -24,13 +25,16 @@ Yaml = Callable[[str, str], Any]
 _FOLDERS = {
     "person": "areas/people",
     "people": "areas/people",
+    "persons": "areas/people",
     "user": "areas/people",
     "human": "areas/people",
     "organization": "areas/companies",
     "organisation": "areas/companies",
     "company": "areas/companies",
     "team": "areas/companies",
+    "companies": "areas/companies",
     "project": "projects",
+    "projects": "projects",
     "repository": "projects",
     "area": "areas",
 }
@@ -42,8 +46,8 @@ class ForeignMemory(NamedTuple):
     `place` is where it stands, for messages. `key` identifies it within its origin, also after an edit of its text
     where the format has ids. `quote` is the text as it was written; it becomes the evidence. `timestamp` is its own
     time, ISO 8601 in UTC, or None. `record` has further keys of a fact, such as category, tags or valid_to. `title`
-    is the title of the entity, if the entity is new. `replaces` is the key of the statement that it replaced at its
-    own time.
+    is the title of the entity, if the entity is new; `aliases` are its other names. `replaces` is the key of the
+    statement that it replaced at its own time.
     """
 
     place: str
@@ -55,6 +59,7 @@ class ForeignMemory(NamedTuple):
     timestamp: str | None = None
     record: Mapping[str, Any] = {}
     replaces: str | None = None
+    aliases: tuple[str, ...] = ()
 
 
 class SkippedMemory(NamedTuple):
@@ -67,10 +72,11 @@ class SkippedMemory(NamedTuple):
 Found = ForeignMemory | SkippedMemory
 
 
-def entity_path(title: str, kind: str | None = None) -> str | None:
-    """Return the entity for a title and a foreign kind, such as person; resources/ for kinds that are not known."""
+def entity_path(title: str, *kinds: str | None) -> str | None:
+    """Return the entity for a title and the first known kind, such as person; resources/ where none is known."""
     name = slug(title)
-    return f"{_FOLDERS.get((kind or '').strip().lower(), 'resources')}/{name}" if name else None
+    found = (_FOLDERS.get((kind or "").strip().lower()) for kind in kinds)
+    return f"{next(filter(None, found), 'resources')}/{name}" if name else None
 
 
 def naming(subject: str, statement: str) -> str:
@@ -113,19 +119,22 @@ def unit(value: Any) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1 else None
 
 
-_BULLET = re.compile(r"(?:[-*+]|\d{1,9}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(rf"\A{LIST_MARK}\s+(?:\[(?P<tick>[ xX])\]\s+)?")
+_TICKS = {"x": " (done)", " ": " (open)"}
+_UNDER_COLUMNS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_CELL_END = re.compile(r"(?<!\\)\|")
+_CODE = re.compile(r"(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
-_LINK = re.compile(r"(?<!\\)!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
-_ESCAPED = re.compile(r"\\([\[\]<>*_`\\#])")
+_LINK = re.compile(r"(?<![\\\w])!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
+_ESCAPED = re.compile(r"\\([\[\]<>*_`\\#|])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
 _QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
 _CALLOUT = re.compile(r"\[!\w+\][+-]?\s*")
 _ADDRESS = re.compile(r"<?https?://\S+>?")
 
 
-NO_STATEMENT = "it is code, a table, HTML, an address, the beginning of a list, or too long for a fact"
+NO_STATEMENT = "it is code, a table without rows, HTML, an address, the beginning of a list, or too long for a fact"
 
 
 class Page(NamedTuple):
@@ -145,6 +154,11 @@ class Passage(NamedTuple):
     line: int
     text: str
     heading: str
+
+    @property
+    def quote(self) -> str:
+        """The text as evidence; of a row of a table, without the names of the columns."""
+        return self.text if _row(self.text) is None else self.text.rpartition("\n")[2]
 
 
 def read_page(path: str, text: str, yaml: Yaml) -> Page:
@@ -171,10 +185,37 @@ def pages_of(files: Files, yaml: Yaml) -> Iterator[tuple[str, Page]]:
 
 
 def passages(body: str, above: int = 0) -> Iterator[Passage]:
-    """Yield the paragraphs and bullets of a body, which begins after `above` lines of its file."""
+    """Yield the paragraphs, bullets and rows of tables of a body, which begins after `above` lines of its file."""
     lines = (NumberedLine(number, line) for number, line in enumerate(body.split("\n"), 1))
     for message in read_markdown(lines):
-        yield Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
+        yield from _rows_apart(
+            Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
+        )
+
+
+def _rows_apart(passage: Passage) -> Iterator[Passage]:
+    """Yield a passage, or of a table what is above it and each row, below the lines with the names of the columns."""
+    lines = passage.text.split("\n")
+    rule = next((n for n, line in enumerate(lines) if n and "|" in line and _UNDER_COLUMNS.fullmatch(line)), 0)
+    if not rule or rule + 1 == len(lines):
+        yield passage
+        return
+    if rule > 1:
+        yield passage._replace(text="\n".join(lines[: rule - 1]))
+    for n, line in enumerate(lines[rule + 1 :], rule + 1):
+        yield passage._replace(line=passage.line + n, text="\n".join((*lines[rule - 1 : rule + 1], line)))
+
+
+def _row(text: str) -> str | None:
+    """Return a row of a table, each cell behind the name of its column, or None for another passage."""
+    lines = text.strip().split("\n")
+    if len(lines) != 3 or "|" not in lines[1] or not _UNDER_COLUMNS.fullmatch(lines[1]):
+        return None
+    names, cells = (
+        [cell.strip() for cell in _CELL_END.split(re.sub(r"^\||(?<!\\)\|$", "", line.strip()))] for line in lines[::2]
+    )
+    pairs = zip_longest(names, cells, fillvalue="")
+    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
 
 
 def is_statement(text: str) -> bool:
@@ -185,10 +226,17 @@ def is_statement(text: str) -> bool:
     return bool(
         message
         and len(bare) <= LONGEST_FACT
-        and not _NO_PROSE.match(bare)
+        and not (_NO_PROSE.match(bare) and _row(text) is None)
         and not message.endswith((":", "："))
         and not _ADDRESS.fullmatch(message)
     )
+
+
+def stated(place: str, key: str, passage: Passage, record: Mapping[str, Any], entity: str | None = None) -> Found:
+    """Return a passage as a memory in its own words, or as skipped if it is no statement."""
+    if not is_statement(passage.text):
+        return SkippedMemory(place, NO_STATEMENT)
+    return ForeignMemory(place, key, plain(passage.text), passage.quote, entity, record=record)
 
 
 def is_definition(text: str) -> bool:
@@ -196,12 +244,32 @@ def is_definition(text: str) -> bool:
     return all(_DEFINITION.match(line) for line in text.split("\n"))
 
 
-def plain(text: str) -> str:
-    """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets."""
-    unquoted = _QUOTED.sub("", text.strip())
-    bare = _BULLET.sub("", _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted, count=1)
-    bare = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
-    return one_line(_ESCAPED.sub(r"\1", bare))
+def plain(text: str, more: Callable[[str], str] = str) -> str:
+    """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets.
+
+    `more` takes away further marks. Code stays as it is."""
+    spans: list[str] = []
+
+    def hidden(found: re.Match[str]) -> str:
+        spans.append(found[0])
+        return f"\0{len(spans) - 1}\0"
+
+    bare = more(_without_marks(_CODE.sub(hidden, text.replace("\0", ""))))
+    return one_line(re.sub("\0(\\d+)\0", lambda found: spans[int(found[1])], bare))
+
+
+def without_code(text: str) -> str:
+    """Return a text without its spans of code."""
+    return _CODE.sub("", text)
+
+
+def _without_marks(text: str) -> str:
+    unquoted = _QUOTED.sub("", text.strip() if (row := _row(text)) is None else row)
+    bare = _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted
+    if bullet := _BULLET.match(bare):
+        bare = bare[bullet.end() :] + _TICKS.get((bullet["tick"] or "").lower(), "")
+    bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
+    return _ESCAPED.sub(r"\1", bare)
 
 
 def footnotes(text: str) -> tuple[str, ...]:
@@ -329,6 +397,6 @@ def _about(owner: str, text: str) -> str:
 def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:
     label = word(record.get("label")) or "block"
     for line in record["value"].splitlines():
-        text = one_line(line.lstrip("-*# \t"))
-        if text and not line.lstrip().startswith("#"):
+        text = plain(line)
+        if text and not line.lstrip().startswith(("# ", "##")):
             yield ForeignMemory(place, label, text, line, record={"details": {"block": label}})

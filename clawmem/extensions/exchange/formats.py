@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -33,37 +34,129 @@ from clawmem.extensions.exchange.foreign_memory import (
     pages_of,
     passages,
     plain,
+    stated,
+    without_code,
     words,
 )
 from clawmem.model.facts.codec import OTHER_NAMES
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED
-from clawmem.model.language.text import one_line
-from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_name
+from clawmem.model.harness import RULE_FILES
+from clawmem.model.language.text import check_choice, one_line
+from clawmem.model.pages.summary import split_front_matter
+from clawmem.model.records.entity import ITEMS, ROOTS, SUMMARY, check_name, slug
 from clawmem.model.records.strict_json import read_json
 from clawmem.model.transcripts.message import Message, SkippedLine, word
 from clawmem.model.transcripts.notes import NumberedLine, read_markdown
+from clawmem.vault.strict_yaml import parse_yaml
 
 # Memories kept as pages with observations and relations: basic-memory and Obsidian.
 #
 # Formats: basic-memory writes pages with `- [category] text #tag` and `- relation [[Target]]`. Obsidian writes pages
 # with `[[links]]`.
 
-_OBSERVATION = re.compile(r"[-*]\s+\[(?P<category>[^\]\s][^\]]*)\]\s+(?P<text>.+)", re.DOTALL)
-_RELATION = re.compile(r"[-*]\s+(?P<relation>[^\[\]]*?)\s*\[\[(?P<target>[^\]|#]+)[^\]]*\]\](?P<rest>.*)", re.DOTALL)
-_TAG = re.compile(r"(?:^|\s)#(\w[\w/-]*)")
-_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)(?:#[^\]|]*)?(?:\|([^\]]*))?\]\]")
-_TASK = (" ", "x", "X")
+_OBSERVATION = re.compile(r"[-*]\s+\[(?P<category>[\w-]{2,})\]\s+(?P<text>.+)", re.DOTALL)
+_RELATION = re.compile(r"[-*]\s+(?P<relation>[^\[\]]+?)\s*\[\[(?P<target>[^\]|#]+)[^\]]*\]\]\s*", re.DOTALL)
+_TAG = re.compile(r"(?<!\S)#(?=[\d/-]*[^\W\d])([\w/-]+)")
+# Tags within a sentence are words of it. Those on a line of their own, and those behind an end, are not.
+_TAGS_APART = re.compile(rf"(?:^|(?<=[.!?:)\]]))(?:[ \t]*{_TAG.pattern})+[ \t]*$", re.MULTILINE)
+_TAGS_LAST = re.compile(rf"(?:\s+{_TAG.pattern})+\s*\Z")
+_BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
+_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)((?:#[^\]|]*)?)(?:\|([^\]]*))?\]\]")
+_EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\]|#]+)[^\]]*\]\][ \t]*$", re.MULTILINE)
+_DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
+_BOARD = ".canvas"
+PAGES = (".md", ".markdown", _BOARD)
+# What the front matter says about the page, not about its subject.
+_OF_PAGE = frozenset(
+    "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()
+)
 
 
-def _relation(
-    place: str, subject: str, relation: str, target: str, kind: str | None, other: str | None, when: str | None
-) -> ForeignMemory:
-    phrase, who, what = one_line(relation.replace("_", " ")), _spaced(subject), _spaced(target)
+class _Note(NamedTuple):
+    """A page of a folder of notes, with the name and the entity of its subject, and its own time."""
+
+    path: str
+    page: Page
+    title: str
+    entity: str | None
+    when: str | None
+
+    def aliases(self) -> tuple[str, ...]:
+        return words(self.page.front.get("aliases") or self.page.front.get("alias") or [])
+
+    def memory(self, place: str, statement: str, quote: str, record: Mapping[str, Any]) -> ForeignMemory:
+        key = word(self.page.front.get("permalink")) or self.title
+        return ForeignMemory(
+            place, key, statement, quote, self.entity, self.title, self.when, record, None, self.aliases()
+        )
+
+
+def _notes(files: Files, yaml: Yaml) -> list[_Note]:
+    """Return the pages and boards. Where several have one name, the path tells their subjects apart."""
+    pages = [*pages_of(files, yaml), *((path, _board(files[path])) for path in sorted(files) if path.endswith(_BOARD))]
+    titles = [str(page.front.get("title") or _stem(path)) for path, page in pages]
+    alike = Counter(map(slug, titles))
+    notes = []
+    for (path, page), title in zip(pages, titles, strict=True):
+        folder, front = posixpath.dirname(path), page.front
+        named = _DAY_IN_NAME.search(path)
+        when = moment(front.get("date"), front.get("created"), named and named[0], front.get("modified"))
+        shown = f"{title} ({folder})" if folder and alike[slug(title)] > 1 else title
+        kinds = (word(front.get("type")), posixpath.basename(folder))
+        notes.append((_Note(path, page, shown, entity_path(title, *kinds), when), kinds))
+    entities = Counter(note.entity for note, _ in notes)
+    return [
+        note if entities[note.entity] == 1 else note._replace(entity=entity_path(note.title, *kinds))
+        for note, kinds in notes
+    ]
+
+
+def _stem(path: str) -> str:
+    return posixpath.basename(path).rsplit(".", 1)[0]
+
+
+def _board(text: str) -> Page:
+    """Return the texts on a board of Obsidian as a page."""
+    try:
+        board = mapping(read_json(text))
+    except ValueError:
+        return Page({}, "", "it is not JSON")
+    lists = [value for key in ("nodes", "edges") if isinstance(value := board.get(key), list)]
+    parts = [mapping(part) for value in lists for part in value]
+    texts = (word(part.get("text") or part.get("label")) for part in parts)
+    return Page({}, "\n\n".join(filter(None, texts)))
+
+
+def _entities_by_name(notes: list[_Note]) -> dict[str, str | None]:
+    """Return the entity for each text of a link, in lower case: a path, else a name, of the note nearest to the top."""
+    found = {note.path.rsplit(".", 1)[0].lower(): note.entity for note in notes}
+    for note in sorted(notes, key=lambda note: (note.path.count("/"), note.path)):
+        for name in (_stem(note.path), note.title, *note.aliases()):
+            found.setdefault(name.lower(), note.entity)
+    return found
+
+
+def _related_to(text: str, known: Mapping[str, str | None]) -> dict[str, Any]:
+    targets = [link[1].strip().removesuffix(".md") for link in _WIKI_LINK.finditer(text) if link[1].strip()]
+    found = [known.get(name.lower()) or entity_path(posixpath.basename(name)) for name in targets]
+    return {"related_entities": list(dict.fromkeys(filter(None, found)))} if any(found) else {}
+
+
+def _relation(place: str, note: _Note, relation: str, target: str, known: Mapping[str, str | None]) -> ForeignMemory:
+    phrase, who, what = one_line(relation.replace("_", " ")), _spaced(note.title), _spaced(target)
     text = f"{who} {phrase} {what}."
-    related = entity_path(target, other)
     record = {"subject": who, "predicate": phrase.replace(" ", "_").lower(), "object": what}
-    more = {"related_entities": [related]} if related else {}
-    return ForeignMemory(place, subject, text, text, entity_path(subject, kind), who, when, {**record, **more})
+    related = _related_to(f"[[{target}]]", known)
+    return note.memory(place, text, text, {**record, **related})._replace(key=note.title)
+
+
+def _with_shown_links(text: str) -> str:
+    """Return a text with what is shown of its links: their own words, else the page and the heading in it."""
+
+    def shown(link: re.Match[str]) -> str:
+        return link[3] or f"{posixpath.basename(link[1])}{link[2].replace('#', ' > ')}".removeprefix(" > ")
+
+    return _WIKI_LINK.sub(shown, text)
 
 
 def _spaced(name: str) -> str:
@@ -80,37 +173,48 @@ def is_linked_notes(files: Files, yaml: Yaml) -> bool:
 
 
 def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
-    """Yield a statement for each observation, relation, paragraph and bullet of the pages."""
-    for path, page in pages_of(files, yaml):
-        title = str(page.front.get("title") or posixpath.basename(path).rsplit(".", 1)[0])
-        when = moment(page.front.get("created"), page.front.get("date"), page.front.get("modified"))
-        if page.problem:
-            yield SkippedMemory(path, page.problem)
-        for passage in passages(page.body, page.above):
-            yield _passage(f"{path}:{passage.line}", passage.text, title, page, when)
+    """Yield a statement for each property, observation, relation, paragraph, bullet and row of the pages."""
+    notes = _notes(files, yaml)
+    known = _entities_by_name(notes)
+    for note in notes:
+        if note.page.problem:
+            yield SkippedMemory(note.path, note.page.problem)
+        elif note.page.front:
+            yield from _properties(note, files[note.path], known)
+        for passage in passages(note.page.body, note.page.above):
+            yield _passage(f"{note.path}:{passage.line}", passage, note, known)
 
 
-def _passage(place: str, text: str, title: str, page: Page, when: str | None) -> Found:
-    kind = word(page.front.get("type"))
-    key = word(page.front.get("permalink")) or title
-    relation = _RELATION.fullmatch(text.strip())
-    if relation and relation["relation"] and not relation["rest"].strip():
-        return _relation(place, title, relation["relation"], relation["target"].strip(), kind, None, when)
-    observed = _OBSERVATION.fullmatch(text.strip())
-    category = None
-    if observed and observed["category"] not in _TASK:
-        category, text = one_line(observed["category"]), observed["text"]
-    tags = [*words(page.front.get("tags") or []), *_TAG.findall(text)]
-    message = _WIKI_LINK.sub(lambda link: link[2] or link[1], plain(_TAG.sub("", text)))
+def _properties(note: _Note, text: str, known: Mapping[str, str | None]) -> Iterator[Found]:
+    front, _ = split_front_matter(text.replace("\r\n", "\n"))
+    for key, value in parse_yaml(front or "", note.path, as_text=True).items():
+        items = value if isinstance(value, list) else [value]
+        if key.lower() in _OF_PAGE or not any(items):
+            continue
+        if not all(isinstance(text, str) for text in items):
+            yield SkippedMemory(note.path, f"its property '{key}' is neither a text nor a list of texts")
+            continue
+        listed, verb = ", ".join(items), "is" if len(items) == 1 else "are"
+        statement = f"{note.title}'s {re.sub('[_-]+', ' ', key)} {verb} {_with_shown_links(listed)}"
+        yield note.memory(note.path, one_line(statement), f"{key}: {listed}", _related_to(listed, known))
+
+
+def _passage(place: str, passage: Passage, note: _Note, known: Mapping[str, str | None]) -> Found:
+    is_basic, front = "permalink" in note.page.front, note.page.front
+    if is_basic and (relation := _RELATION.fullmatch(passage.text.strip())):
+        return _relation(place, note, relation["relation"], relation["target"].strip(), known)
+    text = _EMBED.sub("", passage.text).strip()
+    if not text:
+        return SkippedMemory(place, f"it only shows {', '.join(_EMBED.findall(passage.text))}")
+    record: dict[str, Any] = _related_to(without_code(text), known)
+    if tags := [*words(front.get("tags") or front.get("tag") or []), *_TAG.findall(text)]:
+        record["tags"] = tags
+    if is_basic and (observed := _OBSERVATION.fullmatch(text)):
+        record["category"], text = observed["category"], _TAGS_LAST.sub("", observed["text"])
+    message = plain(_TAGS_APART.sub("", _BLOCK_NAME.sub("", text)), _with_shown_links)
     if not message or not is_statement(text):
         return SkippedMemory(place, NO_STATEMENT)
-    record: dict[str, Any] = {"tags": tags} if tags else {}
-    if category and category.replace("-", "").replace("_", "").isalnum():
-        record["category"] = category
-    related = [name for link in _WIKI_LINK.finditer(text) if link[1] and (name := entity_path(link[1]))]
-    if related:
-        record["related_entities"] = list(dict.fromkeys(related))
-    return ForeignMemory(place, key, naming(title, message), text, entity_path(title, kind), title, when, record)
+    return note.memory(place, naming(note.title, message), passage.quote, record)
 
 
 # Memories that agent programs keep as Markdown: Claude Code's auto-memory, and MEMORY.md with dated notes.
@@ -123,6 +227,7 @@ def _passage(place: str, text: str, title: str, page: Page, when: str | None) ->
 _CATEGORIES = {"user": "fact", "feedback": "instruction", "project": "project", "reference": "reference"}
 _INDEX = "MEMORY.md"
 _DAILY = re.compile(r"(?:^|/)memory/(?P<day>\d{4}-\d\d-\d\d)[^/]*\.md$")
+_WHY = re.compile(r"\*{0,2}Why:\*{0,2}\s+")
 _OF_AGENT = re.compile(r"(?:^|/)(?:MEMORY|USER|memory_summary|raw_memories)\.md$")
 # What Codex writes for its own look-ups: lists of files, of search words, and the head of a summary.
 _CODEX_LOOKUPS = frozenset(("rollout_summary_files", "keywords", "what's in memory"))
@@ -145,7 +250,7 @@ def is_auto_memory(files: Files, yaml: Yaml) -> bool:
 
 
 def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
-    """Yield one statement a page: its description, with the body as evidence."""
+    """Yield one statement for each paragraph and bullet of a page, its description in front; a `Why` is its reason."""
     for path, page in pages_of(files, yaml):
         if posixpath.basename(path) == _INDEX:
             continue
@@ -153,15 +258,35 @@ def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
         if page.problem or not isinstance(description, str) or not description.strip():
             yield SkippedMemory(path, page.problem or "it has no description")
             continue
-        body = page.body.strip()
         record: dict[str, Any] = {"category": _CATEGORIES.get(_type(page), "fact")}
         about = mapping(page.front.get("metadata"))
         if origin := word(about.get("originSessionId") or page.front.get("originSessionId")):
             record["details"] = {"session": origin}
         when = moment(about.get("modified"), about.get("updated_at"), about.get("created_at"), page.front.get("date"))
         name = str(page.front.get("name") or path)
-        quote = body or description
-        yield ForeignMemory(path, name, one_line(description), quote, timestamp=when, record=record)
+        found: list[Found] = []
+        for passage in passages(page.body, page.above):
+            place, why = f"{path}:{passage.line}", _WHY.match(passage.text)
+            last = found[-1] if found else None
+            if why and isinstance(last, ForeignMemory) and is_statement(passage.text):
+                about = {"because": plain(passage.text[why.end() :]), **mapping(last.record.get("details"))}
+                quote = f"{last.quote}\n\n{passage.text}"
+                found[-1] = last._replace(quote=quote, record={**last.record, "details": about})
+            elif is_statement(passage.text):
+                statement = _described(one_line(description), plain(passage.text, _with_shown_links))
+                found.append(ForeignMemory(place, name, statement, passage.quote, timestamp=when, record=record))
+            else:
+                found.append(SkippedMemory(place, NO_STATEMENT))
+        if not any(isinstance(memory, ForeignMemory) for memory in found):
+            yield ForeignMemory(path, name, one_line(description), description, timestamp=when, record=record)
+        yield from found
+
+
+def _described(description: str, text: str) -> str:
+    """Return a passage behind the description of its page, unless it says the same."""
+    if description.rstrip(".").lower() in text.lower():
+        return text
+    return f"{description}{' ' if description.endswith(('.', '!', '?')) else ': '}{text}"
 
 
 def is_agent_memory(files: Files, yaml: Yaml) -> bool:
@@ -196,20 +321,44 @@ def _noted(path: str, passage: Passage, on: str | None) -> Found:
         return SkippedMemory(place, NO_STATEMENT)
     when = moment(mark["day"] if mark else None, on)
     details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
-    return ForeignMemory(place, path, plain(text), text, timestamp=when, record=details)
+    quote = passage.quote if not mark else text
+    return ForeignMemory(place, path, plain(text), quote, timestamp=when, record=details)
 
 
 def _type(page: Page) -> str:
     return str(mapping(page.front.get("metadata")).get("type") or page.front.get("type") or "")
 
 
+# Rules that people write for agents. Their project is not in the file: it is that of the folder.
+
+_OTHER_FILE = re.compile(r"@\S+")
+
+
+def is_rules(files: Files, yaml: Yaml) -> bool:
+    """Return whether all files are rules for agents, such as CLAUDE.md."""
+    return bool(files) and all(posixpath.basename(path) in RULE_FILES for path in files)
+
+
+def read_rules(files: Files, yaml: Yaml) -> Iterator[Found]:
+    """Yield each paragraph and bullet as an instruction."""
+    for path, page in pages_of(files, yaml):
+        for passage in passages(page.body, page.above):
+            other = _OTHER_FILE.fullmatch(plain(passage.text))
+            found = None if other else _noted(path, passage, None)
+            if isinstance(found, ForeignMemory):
+                found = found._replace(record={**found.record, "category": "instruction"})
+            yield found or SkippedMemory(f"{path}:{passage.line}", "it names another file, which is not read")
+
+
 AUTO = "auto"
+RULES = "rules"
 
 
 class MemoryFormat(NamedTuple):
-    """A format: whether files have it, how they are read, the trust of its statements unless a person says, and what
-    of it becomes events only."""
+    """A format: what it is, whether files have it, how they are read, the trust of its statements unless a person says,
+    and what of it becomes events only."""
 
+    says: str
     fits: Callable[[Files, Yaml], bool]
     read: Callable[[Files, Yaml], Iterator[Found]]
     trust: str
@@ -245,11 +394,7 @@ def read_para(files: Files, yaml: Yaml) -> Iterator[Found]:
             yield SkippedMemory(path, _NO_PAGE)
             continue
         for passage in passages(page.body, page.above):
-            place = f"{path}:{passage.line}"
-            if is_statement(passage.text):
-                yield ForeignMemory(place, path, plain(passage.text), passage.text, _place(path), record=_origin(path))
-            else:
-                yield SkippedMemory(place, NO_STATEMENT)
+            yield stated(f"{path}:{passage.line}", path, passage, _origin(path), _place(path))
 
 
 def para_messages(files: Files) -> Iterator[Message]:
@@ -321,20 +466,42 @@ def _related(name: str) -> str:
 
 # In the order in which they are tried: a format with fewer signs of its own comes later.
 MEMORY_FORMATS = {
-    "mem0": MemoryFormat(mem0.fits, mem0.read, "agent"),
-    "claude-memory": MemoryFormat(is_auto_memory, read_auto_memory, "agent"),
-    "para": MemoryFormat(is_para, read_para, "agent", para_messages),
-    "okf": MemoryFormat(okf.fits, okf.read, "external"),
-    "agent-memory": MemoryFormat(is_agent_memory, read_agent_memory, "agent"),
-    "notes": MemoryFormat(is_linked_notes, read_linked_notes, "user"),
+    RULES: MemoryFormat(
+        "`CLAUDE.md`, `AGENTS.md`: each paragraph and bullet is an instruction of the project whose folder it is in, in"
+        " `~/.claude` of every project",
+        is_rules, read_rules, "user",
+    ),
+    "mem0": MemoryFormat("the export of mem0, and a Letta agent file", mem0.fits, mem0.read, "agent"),
+    "claude-memory": MemoryFormat(
+        "the memory folder of Claude Code: each paragraph is a fact behind its description, a `Why` is its reason",
+        is_auto_memory, read_auto_memory, "agent",
+    ),
+    "para": MemoryFormat(
+        "projects, areas, resources and archives with `items.json`: places, dates, and what replaced what are kept;"
+        " daily notes become events",
+        is_para, read_para, "agent", para_messages,
+    ),
+    "okf": MemoryFormat("Open Knowledge Format 0.2", okf.fits, okf.read, "external"),
+    "agent-memory": MemoryFormat(
+        "`MEMORY.md`, `USER.md` and `memory/DATE.md` of Codex and OpenClaw, the repository of Letta Code",
+        is_agent_memory, read_agent_memory, "agent",
+    ),
+    "notes": MemoryFormat(
+        "basic-memory, Obsidian: each paragraph, bullet, row of a table, property and text on a board is a fact, and"
+        " `aliases`, tags and links are kept. The folder `People`, `Companies` or `Projects` is the kind of the entity;"
+        " of notes of one name it is in the name",
+        is_linked_notes, read_linked_notes, "user",
+    ),
+}  # fmt: skip
+FORMATS = {
+    AUTO: "by what the files are",
+    **{name: memory_format.says for name, memory_format in MEMORY_FORMATS.items()},
 }
-FORMATS = (AUTO, *MEMORY_FORMATS)
 
 
 def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
     """Return the format of some files. Raise InvalidInput if none is recognised, or `wanted` is not a format."""
-    if wanted not in FORMATS:
-        raise InvalidInput(f"'{wanted}' is not a format.", f"Choose one of {', '.join(FORMATS)}.")
+    check_choice(wanted, "format", FORMATS)
     if wanted != AUTO:
         return wanted
     found = next((name for name, memory_fmt in MEMORY_FORMATS.items() if memory_fmt.fits(files, yaml)), None)
@@ -390,12 +557,7 @@ def _memories(path: str, record: Mapping[str, Any], projects: Mapping[str, str])
     for key, text in [("", record.get("conversations_memory")), *of_projects.items()]:
         about = {"details": {"project": projects[key]}} if key in projects else {}
         for passage in passages(text) if isinstance(text, str) else ():
-            if is_statement(passage.text):
-                yield ForeignMemory(
-                    f"{path}:{passage.line}", key or path, plain(passage.text), passage.text, record=about
-                )
-            else:
-                yield SkippedMemory(f"{path}:{passage.line}", NO_STATEMENT)
+            yield stated(f"{path}:{passage.line}", key or path, passage, about)
 
 
 def documents(files: Files) -> Iterator[Message | SkippedLine]:

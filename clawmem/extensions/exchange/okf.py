@@ -105,7 +105,7 @@ def _concept(path: str, page: Page, titles: Mapping[str, str]) -> Iterator[Found
             continue
         text = statement if inner in ("", EARLIER, "Facts") else f"{inner}: {statement}"
         yield ForeignMemory(
-            place, concept, text if own else _about(title, text), passage.text, entity, title, when, record
+            place, concept, text if own else _about(title, text), passage.quote, entity, title, when, record
         )
 
 

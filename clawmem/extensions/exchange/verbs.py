@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from shlex import quote
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 from zipfile import ZipFile
 
 from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange import formats as archives
-from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory
-from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, format_of
+from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory, entity_path
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, PAGES, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
@@ -30,26 +33,45 @@ from clawmem.faces.parts.reading import (
     write_folder,
     write_lines,
 )
-from clawmem.index.search.lookup import facts_from_event
+from clawmem.index.refresh.refresh import run_query
+from clawmem.index.search.lookup import entities, facts_from_event
+from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
+from clawmem.memory.entities.entities import add_alias
 from clawmem.memory.entities.places import find_readable_entity
+from clawmem.memory.facts.note_facts import (
+    NO_LONGER,
+    NoteFacts,
+    facts_of_notes,
+    mark_of,
+    may_come_back,
+    note_of,
+    pairs_alike,
+)
 from clawmem.memory.facts.remember import RememberedFact, remember
-from clawmem.memory.facts.revise import supersede
+from clawmem.memory.facts.revise import FactEdit, edit, retract, supersede
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
+from clawmem.model.facts.codec import fact_to_line
 from clawmem.model.facts.draft import Draft, draft_from_record
-from clawmem.model.facts.fact import TRUSTS
+from clawmem.model.facts.fact import TRUSTS, Fact
 from clawmem.model.facts.fact_words import fact_data
-from clawmem.model.language.dates import day_of, stamp
-from clawmem.model.language.text import check_statement, counted
+from clawmem.model.facts.reach import project_name
+from clawmem.model.facts.validity import is_over
+from clawmem.model.harness import RULE_FILES
+from clawmem.model.language.dates import day_of, moment_of, stamp
+from clawmem.model.language.text import check_choice, check_statement, counted, normal
 from clawmem.model.records.caller import Caller
 from clawmem.model.safety.secrets.find import find_secret
 from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.serving.browse import export_memory
+from clawmem.vault.git.folder import project_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
+
+_Result = TypeVar("_Result")
 
 
 class ImportResult(NamedTuple):
@@ -68,6 +90,48 @@ class ImportResult(NamedTuple):
     commit: str | None
     notices: tuple[str, ...] = ()
     failed: ClawmemError | None = None
+    changes: NoteFacts = NoteFacts()
+
+
+class Pages(NamedTuple):
+    """The pages of an import: their place, when each that was read was changed, the names of the others, and whether
+    they are all of a folder."""
+
+    place: str = ""
+    times: Mapping[str, datetime] = {}
+    unread: tuple[str, ...] = ()
+    is_folder: bool = False
+
+    def note(self, memory: ForeignMemory) -> str | None:
+        """Return the page of a statement with its place, or None."""
+        name = _PART.sub("", memory.place)
+        return f"{self.place}/{name}" if name in self.times else None
+
+    def compared(self, index: Index, statements: Iterable[_Statement], now: str) -> NoteFacts:
+        """Return which facts of earlier imports the pages no longer say."""
+        said: dict[str, list[str]] = {f"{self.place}/{name}": [] for name in self.times}
+        for statement in statements:
+            if note := self.note(statement.memory):
+                said[note] += (statement.draft.fact.fact, statement.event)
+        present = {*said, *(f"{self.place}/{name}" for name in self.unread)}
+        return facts_of_notes(index, said, present, f"{self.place}/" if self.is_folder else "", now)
+
+    def paired(self, fresh: list[_Statement], outdated: Mapping[str, Fact], now: str) -> list[_Statement]:
+        """Return the statements, those with the fact that they replace that take the place of another one."""
+        for note in set(map(note_of, outdated.values())):
+            olds = [fact for fact in outdated.values() if note_of(fact) == note]
+            news = [n for n, (memory, _, draft, _) in enumerate(fresh)
+                    if self.note(memory) == note and not is_over(draft.fact, now)]  # fmt: skip
+            start = f"{fresh[news[0]].memory.title}: " if news else ""
+            texts = ([fact.fact for fact in olds], [fresh[n].draft.fact.fact for n in news])
+            for m, old in pairs_alike(*([text.removeprefix(start) for text in side] for side in texts)).items():
+                fresh[news[m]] = (new := fresh[news[m]])._replace(memory=new.memory._replace(replaces=olds[old].id))
+        return fresh
+
+
+NO_PAGES = Pages()
+# A line or a record in a file, behind the name of the file.
+_PART = re.compile(r"[:#]\d+$")
 
 
 class _Statement(NamedTuple):
@@ -85,45 +149,62 @@ def import_memories(
     origin: str,
     trust: str,
     dry_run: bool = False,
+    pages: Pages = NO_PAGES,
 ) -> ImportResult:
     """Store each statement once, with `origin` as its source, so that one `retract --source` withdraws all of it.
 
     `messages` are conversations and notes, which become events only. `trust` is the highest trust of a statement. A
     statement whose event some fact or proposal cites is known, even if it was corrected, withdrawn or rejected since.
-    Statements with a credential are skipped.
+    Statements with a credential are skipped. Words such as "on Friday" count from the statement's own time, else from
+    that of its page. Facts that their page no longer says are replaced or end, unless a person reworded them.
     """
     trust = "agent" if trust == "user" and caller.agent else trust  # an agent cannot speak as a person
     skipped: list[SkippedMemory] = []
-    statements = _statements(found, caller, origin, trust, skipped)
+    statements = _statements(found, caller, origin, trust, skipped, pages)
     with writing(vault, caller, "import", dry_run=True) as work:
         proposed = {
             proposal.fact.source_event for proposal in read_proposals(vault, work.read).proposals if proposal.fact
         }
-        fresh = [
-            statement
-            for statement in statements
-            if statement.event not in proposed and not facts_from_event(work.index, statement.event)
-        ]
-        withdrawn = withdrawal_notices(work, {statement.event for statement in statements if statement not in fresh})
+        changes = pages.compared(work.index, statements, stamp(caller.now))
+        said_again: list[str] = []
+        fresh = []
+        for statement in statements:
+            cited = [placed.fact for placed in facts_from_event(work.index, statement.event)]
+            if statement.event not in proposed and all(
+                may_come_back(work.index, fact, changes.outdated) for fact in cited
+            ):
+                fresh.append(statement)
+                said_again += [fact.id for fact in cited if fact.is_current and fact.id not in changes.outdated]
+        withdrawn = withdrawal_notices(
+            work, {statement.event for statement in statements} - {statement.event for statement in fresh}
+        )
+    fresh = pages.paired(fresh, changes.outdated, stamp(caller.now))
     known, planned = len(statements) - len(fresh), tuple(statement.memory for statement in fresh)
     if dry_run:
         every = chain((statement.message for statement in fresh), messages)
         events, left_out = count_new(vault, every, caller, origin)
         skipped += [_skipped_message(line) for line in left_out]
-        return ImportResult(planned, (), known, tuple(skipped), events, None, tuple(withdrawn))
+        return ImportResult(planned, (), known, tuple(skipped), events, None, tuple(withdrawn), changes=changes)
     heard = ingest(vault, (statement.message for statement in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
     skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
     refused = {skipped_line.line for skipped_line in heard.skipped} if heard else set()
     kept = [statement for statement in fresh if statement.message.line not in refused]
-    keys = {statement.memory.key for statement in kept}
+    keys = {*changes.outdated, *(statement.memory.key for statement in kept)}
     later = [statement for statement in kept if statement.memory.replaces in keys]
     first = [statement for statement in kept if statement.memory.replaces not in keys]
+    for fact_id in said_again:
+        _attempt(skipped, fact_id, partial(retract, vault, fact_id, caller, "its note says it again"))
     result = remember(vault, [statement.draft for statement in first], caller) if first else None
     facts = list(result.facts) if result else []
-    ids = {statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)}
+    ids = {fact_id: fact_id for fact_id in changes.outdated} | {
+        statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)
+    }
+    unsaid = [fact for name, fact in changes.outdated.items() if all(name != each.memory.replaces for each in later)]
+    ended = _ended(vault, caller, unsaid, skipped)
     replaced = _replaced(vault, caller, later, ids, facts, skipped)
-    commit = replaced or (result and result.commit) or spoken.commit or (heard and heard.commit)
+    named = _add_aliases(vault, statements, caller, skipped)
+    commit = named or replaced or ended or (result and result.commit) or spoken.commit or (heard and heard.commit)
     return ImportResult(
         planned,
         tuple(facts),
@@ -135,7 +216,28 @@ def import_memories(
             dict.fromkeys((*withdrawn, *(note for each in (heard, spoken, result) if each for note in each.notices)))
         ),
         result.failed if result else None,
+        changes,
     )
+
+
+def _attempt(skipped: list[SkippedMemory], place: str, act: Callable[[], _Result]) -> _Result | None:
+    """Return the result of an act, or None if it is refused, which is added to `skipped`."""
+    try:
+        return act()
+    except ClawmemError as problem:
+        skipped.append(SkippedMemory(place, problem.message))
+        return None
+
+
+def _ended(vault: Vault, caller: Caller, unsaid: Iterable[Fact], skipped: list[SkippedMemory]) -> str | None:
+    """End the facts that their notes no longer say. Return the last commit."""
+    commit = None
+    for fact in unsaid:
+        name = note_of(fact).rpartition("/")[2]
+        end = FactEdit(valid_to=stamp(caller.now), reason=f"{NO_LONGER} {name}")
+        result = _attempt(skipped, name, partial(edit, vault, fact.id, end, caller))
+        commit = (result and result.commit) or commit
+    return commit
 
 
 def _replaced(
@@ -146,23 +248,36 @@ def _replaced(
     commit = None
     while ready := [statement for statement in later if statement.memory.replaces in ids]:
         later = [statement for statement in later if statement.memory.replaces not in ids]
-        for statement in ready:
-            memory = statement.memory
-            try:
-                result = supersede(vault, ids[memory.replaces or ""], statement.draft, caller)
-            except ClawmemError as problem:
-                skipped.append(SkippedMemory(memory.place, problem.message))
-                continue
-            commit = result.commit or commit
-            placed = result.facts[0]
-            ids[memory.key] = placed.fact.id
-            facts.append(RememberedFact(placed.fact, placed.entity, "added"))
+        for memory, _, draft, _ in ready:
+            old = ids[memory.replaces or ""]
+            if result := _attempt(skipped, memory.place, partial(supersede, vault, old, draft, caller)):
+                commit = result.commit or commit
+                placed, outcome = result.facts[0], "replaced" if memory.replaces == old else "added"
+                ids[memory.key] = placed.fact.id
+                outcome = "proposed" if "proposed" in result.outcome else outcome
+                facts.append(RememberedFact(placed.fact, placed.entity, outcome))
     skipped += [SkippedMemory(statement.memory.place, "what it replaced was not imported") for statement in later]
     return commit
 
 
+def _add_aliases(
+    vault: Vault, statements: Iterable[_Statement], caller: Caller, skipped: list[SkippedMemory]
+) -> str | None:
+    """Give the entities of the statements their other names. Return the last commit."""
+    wanted = {(memory.entity, alias): memory.place for memory, *_ in statements for alias in memory.aliases}
+    described = run_query(vault, entities) if wanted else []
+    known = {(entity.name, normal(name)) for entity in described for name in (entity.title, *entity.aliases)}
+    commit = None
+    for (entity, alias), place in wanted.items():
+        if entity and (entity, normal(alias)) not in known:
+            result = _attempt(skipped, place, partial(add_alias, vault, entity, alias, caller))
+            commit = (result and result.commit) or commit
+    return commit
+
+
 def _statements(
-    found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory]
+    found: Iterable[Found], caller: Caller, origin: str, trust: str, skipped: list[SkippedMemory],
+    pages: Pages,
 ) -> list[_Statement]:  # fmt: skip
     """Return the statements with their events and drafts; a repeated one once. Add the others to `skipped`."""
     check_statement(origin, "source")
@@ -171,29 +286,32 @@ def _statements(
         if isinstance(memory, SkippedMemory):
             skipped.append(memory)
             continue
-        secret = find_secret(f"{memory.statement}\n{memory.quote}\n{memory.record}")
-        if secret is not None:
-            skipped.append(SkippedMemory(memory.place, f"it contains a credential ({secret.rule})"))
-            continue
         message = Message(
             number, "system", memory.quote, memory.timestamp, None, None, memory.key, "app", trust=trust, source=origin
         )
         [event] = to_events([message], caller, origin, RepeatCounter())
         try:
-            draft = _draft(memory, event.id, caller, origin, trust)
+            draft = _draft(memory, event.id, caller, origin, trust, pages)
         except InvalidInput as problem:
             skipped.append(SkippedMemory(memory.place, problem.message))
+            continue
+        texts = (f"{memory.statement}\n{memory.quote}\n{memory.record}", fact_to_line(draft.fact))
+        if secret := next(filter(None, map(find_secret, texts)), None):
+            skipped.append(SkippedMemory(memory.place, f"it contains a credential ({secret.rule})"))
             continue
         by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(memory, message, draft, event.id))
     return list(by_event.values())
 
 
-def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str) -> Draft:
+def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str, pages: Pages) -> Draft:
     record: dict[str, Any] = {
         **memory.record, "fact": memory.statement, "entity": memory.entity, "source": origin, "source_event": event,
         "source_text": memory.quote, "trust": trust,
     }  # fmt: skip
-    return draft_from_record(record, caller.now)._replace(title=memory.title)
+    if note := pages.note(memory):
+        record["metadata"] = mark_of(note, memory.statement)
+    written = moment_of(memory.timestamp) if memory.timestamp else pages.times.get(_PART.sub("", memory.place))
+    return draft_from_record(record, written or caller.now, dated=written is not None)._replace(title=memory.title)
 
 
 def _skipped_message(line: SkippedLine) -> SkippedMemory:
@@ -201,15 +319,14 @@ def _skipped_message(line: SkippedLine) -> SkippedMemory:
 
 
 ARCHIVE = "archive"
+_CHOICES = {**FORMATS, ARCHIVE: "the zip export of ChatGPT or Claude"}
 _SHOWN = 20
 
 
 def import_(
     call: Call,
     path: Annotated[str, Parameter("A folder, a file, or the zip archive of a chat program.", completes="file")],
-    format_: Annotated[
-        str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=(*FORMATS, ARCHIVE))
-    ],
+    format_: Annotated[str, Parameter("One of {choices}.", ("--format", "-f"), default=AUTO, choices=_CHOICES)],
     source: Annotated[
         str | None, Parameter("The name of the source (default: import: and the file name).", ("--source",))
     ],
@@ -219,23 +336,32 @@ def import_(
     ],
     dry_run: Annotated[bool, DRY_RUN],
 ) -> Answer:
-    """Each statement becomes a fact, and an event with its own date that is the evidence. A second import of the same
-    memory adds nothing. `retract --source` with the source that the answer names withdraws the whole import. Read what
-    would be imported with --dry-run first."""
-    if format_ not in (*FORMATS, ARCHIVE):
-        raise InvalidInput(f"'{format_}' is not a format.", f"Choose one of {', '.join((*FORMATS, ARCHIVE))}.")
-    if trust is not None and trust not in TRUSTS:
-        raise InvalidInput(f"'{trust}' is not a trust level.", f"Choose one of {', '.join(TRUSTS)}.")
+    """Each statement becomes a fact, and an event with its own date that is the evidence. A second import adds what
+    is new, and replaces or ends what a changed note no longer says. `retract --source` with the source that the answer
+    names withdraws the whole import. Read what would be imported with --dry-run first."""
+    check_choice(format_, "format", _CHOICES)
+    check_choice(trust, "trust level", TRUSTS)
     target = (call.runtime.working_folder / Path(path).expanduser()).resolve()
-    name = check_statement(source or f"import:{target.name}", "source")
+    shared = target.name in (*RULE_FILES, "memory")  # each project has one of this name
+    named = f"{target.parent.name}/{target.name}" if shared else target.name
+    name = check_statement(source or f"import:{named}", "source")
     if format_ == ARCHIVE or (format_ == AUTO and target.suffix.lower() == ".zip"):
         return _from_archive(call, target, name, trust or "agent", dry_run)
     files = read_files(target)
     chosen = format_of(files, parse_yaml, target.name, format_)
     memory_format = MEMORY_FORMATS[chosen]
-    found = chain(memory_format.read(files, parse_yaml), _left_out(files))
-    messages = memory_format.messages(files)
-    return _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run)
+    found: Iterable[Found] = chain(memory_format.read(files, parse_yaml), _left_out(files))
+    folder = target if target.is_dir() else target.parent
+    rules = files if chosen == RULES else ()
+    projects = {name: _project_of_rules(call, (folder / name).parent) for name in rules}
+    found = (_of_project(memory, projects.get(_PART.sub("", memory.place))) for memory in found)
+    messages, pages = memory_format.messages(files), _pages(call, target, files)
+    answer = _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, pages)
+    scopes = [
+        f"{name}: rules {f'of the project {of}' if of else 'of yours, in every project'}"
+        for name, of in projects.items()
+    ]
+    return answer._replace(talk=scopes)
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
@@ -276,6 +402,31 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
         yield SkippedLine(0, f"{name}: {problem.message}")
 
 
+def _pages(call: Call, target: Path, files: ReadFiles) -> Pages:
+    """Return the pages of an import. The time of an export is not that of what it contains."""
+    folder, home = (target if target.is_dir() else target.parent), call.runtime.home()
+    place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
+    times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
+    return Pages(place, times, tuple(files.left_out), target.is_dir())
+
+
+def _project_of_rules(call: Call, folder: Path) -> str | None:
+    """Return the project of the rules in a folder; None for the rules of a person, as in ~/.claude."""
+    home = call.runtime.home()
+    if folder in (home, home / ".claude", home / ".codex", home / ".gemini"):
+        return None
+    return project_of(folder, call.runtime.vault().root, home) or folder.as_posix()
+
+
+def _of_project(memory: Found, project: str | None) -> Found:
+    """Return a rule with its project; what was skipped, and the rules of a person, stay as they are."""
+    if project is None or isinstance(memory, SkippedMemory):
+        return memory
+    name, record = project_name(project), {**memory.record, "project": project}
+    entity = entity_path(name, "project")
+    return memory._replace(record=record, entity=entity, title=name, key=f"{project} {memory.key}")
+
+
 def _left_out(files: ReadFiles) -> Iterator[Found]:
     yield from (SkippedMemory(name, reason) for name, reason in files.left_out.items())
 
@@ -293,9 +444,12 @@ def _imported(
     origin: str,
     trust: str,
     dry_run: bool,
+    pages: Pages = NO_PAGES,
 ) -> Answer:
-    result = import_memories(call.runtime.vault(), found, messages, call.runtime.caller(), origin, trust, dry_run)
+    caller = call.runtime.caller()
+    result = import_memories(call.runtime.vault(), found, messages, caller, origin, trust, dry_run, pages)
     outcomes = [fact.outcome for fact in result.facts]
+    replaced = sum(memory.replaces in result.changes.outdated for memory in result.planned)
     data = {
         "format": chosen,
         "source": origin,
@@ -306,40 +460,49 @@ def _imported(
             for memory in (result.planned if dry_run else ())
         ],
         "known": result.known,
+        "replaced": replaced,
+        "ended": len(result.changes.outdated) - replaced,
+        "reworded": list(result.changes.reworded),
+        "gone": dict(result.changes.gone),
         "events": result.events,
         "skipped": [memory._asdict() for memory in result.skipped],
         "commit": result.commit,
         "dry_run": dry_run,
     }
-    notices = [*result.notices, *_skipped_notices(result.skipped)]
+    notices = [*result.notices, *_change_notices(result.changes), *_skipped_notices(result.skipped)]
     if result.failed is not None:
         notices.append(f"stopped: {result.failed.message} {result.failed.hint}")
-    return Answer(data, _lines(result, chosen, origin, dry_run), notices, PARTIAL if result.failed else DONE)
+    return Answer(data, _lines(data, result.planned), notices, PARTIAL if result.failed else DONE)
 
 
-def _lines(result: ImportResult, chosen: str, origin: str, dry_run: bool) -> list[str]:
-    skipped = counted(len(result.skipped), "part")
+def _lines(data: Mapping[str, Any], planned: tuple[ForeignMemory, ...]) -> list[str]:
+    lines, count = [], Counter(data["outcome"])
+    same, dry_run = count["noop"] + count["updated"], data["dry_run"]
     if dry_run:
-        lines = [_planned_line(memory) for memory in result.planned[:_SHOWN]]
-        more = len(result.planned) - len(lines)
+        lines = [_planned_line(memory) for memory in planned[:_SHOWN]]
+        more = len(planned) - len(lines)
         lines += [f"and {counted(more, 'more statement')}; --json lists them all"] if more else []
-        planned = counted(len(result.planned), "statement")
-        return [
-            *lines,
-            f"{chosen}: {planned} to import, {result.known} imported before, {skipped} to skip, "
-            f"{counted(result.events, 'event')} to add",
-            "dry run; nothing was changed",
-        ]
-    count = Counter(fact.outcome for fact in result.facts)
-    same = count["noop"] + count["updated"]
-    items = [f"{counted(count['added'], 'fact')} added"]
+    items = [
+        f"{counted(len(planned), 'statement')} to import" if dry_run else f"{counted(count['added'], 'fact')} added"
+    ]
+    items += [f"{data['replaced']} in place of what a note said before"] if data["replaced"] else []
+    items += [f"{data['ended']} that {'end' if dry_run else 'ended'}"] if data["ended"] else []
     items += [f"{same} already stated by other facts"] if same else []
     items += [f"{count['proposed']} for review (`clawmem review`)"] if count["proposed"] else []
-    items += [f"{result.known} imported before", f"{skipped} skipped", f"{counted(result.events, 'event')} added"]
-    lines = [f"{chosen}: {', '.join(items)}"]
-    if result.commit is None:
-        return [*lines, "nothing changed; no commit was made"]
-    return [*lines, f"commit {result.commit[:12]}", f"to withdraw the import: clawmem retract --source {quote(origin)}"]
+    items += [f"{data['known']} imported before"]
+    items += [f"{counted(len(data['skipped']), 'part')} {'to skip' if dry_run else 'skipped'}"]
+    items += [f"{counted(data['events'], 'event')} {'to add' if dry_run else 'added'}"]
+    lines.append(f"{data['format']}: {', '.join(items)}")
+    if dry_run or data["commit"] is None:
+        return [*lines, "dry run; nothing was changed" if dry_run else "nothing changed; no commit was made"]
+    withdraw = f"clawmem retract --source {quote(data['source'])}"
+    return [*lines, f"commit {data['commit'][:12]}", f"to withdraw the import: {withdraw}"]
+
+
+def _change_notices(changes: NoteFacts) -> list[str]:
+    stay = [f"{fact} stays as somebody reworded it; its note says something else now" for fact in changes.reworded]
+    gone = (f"{note} is gone, and its {counted(number, 'fact')} stayed" for note, number in changes.gone.items())
+    return [*stay, *gone]
 
 
 def _planned_line(memory: ForeignMemory) -> str:
@@ -362,6 +525,10 @@ IMPORT = Command(
         "outcome": [str],
         "planned": [{"fact": str, "entity": (str, None), "timestamp": (str, None), "place": str}],
         "known": int,
+        "replaced": int,
+        "ended": int,
+        "reworded": [str],
+        "gone": {str: int},
         "events": int,
         "skipped": [{"place": str, "reason": str}],
         "commit": (str, None),
@@ -369,7 +536,7 @@ IMPORT = Command(
     },
     (
         "clawmem import ~/.claude/projects/-home-ada-site/memory --dry-run",
-        "clawmem import mem0.json",
+        "clawmem import CLAUDE.md",
         "clawmem import ./bundle --format okf --trust agent",
     ),
     ("facts",),

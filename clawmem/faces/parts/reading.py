@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -145,7 +146,13 @@ _BLOCK_BYTES = 1 << 18
 PAGES = (".md", ".markdown")
 INGESTED = tuple(".csv .tsv .ics .vcf .mbox .eml .pdf .docx .pptx .epub .html .txt".split())
 """The ends of the names of files that `ingest` takes and `import` does not."""
-_TEXTS = (*PAGES, ".json", ".jsonl", ".af")
+_TEXTS = (*PAGES, ".json", ".jsonl", ".af", ".canvas")
+
+
+def _left_out(name: str) -> str:
+    if name.lower().endswith((*INGESTED, ".zip")):
+        return f"`clawmem {'import' if name.endswith('.zip') else 'ingest'} {name}` takes it"
+    return "it is no Markdown and no JSON"
 
 
 class NotUnpacked(InvalidInput):
@@ -153,11 +160,13 @@ class NotUnpacked(InvalidInput):
 
 
 class ReadFiles(dict[str, str]):
-    """Text files by their path below what was read; `left_out` says of the others why they were not read."""
+    """Text files by their path below what was read; `left_out` says of the others why they were not read. `times` has
+    the days on which files were last changed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.left_out: dict[str, str] = {}
+        self.times: dict[str, datetime] = {}
         self._bytes = 0
 
     def add(self, name: str, data: bytes) -> None:
@@ -183,12 +192,10 @@ def read_files(path: Path) -> ReadFiles:
         check_plain(path)
         if path.is_dir():
             for name, file in _walk(path):
-                if name.lower().endswith(_TEXTS):
+                if name.lower().endswith(_TEXTS) and not file.is_symlink():
                     _add(found, name, file)
-                else:
-                    found.left_out[name] = (
-                        f"`clawmem {'import' if name.endswith('.zip') else 'ingest'} {name}` takes it"
-                    )
+                elif not any(part.startswith(".") for part in name.split("/")):
+                    found.left_out[name] = "it is a link" if file.is_symlink() else _left_out(name)
         else:
             _add(found, path.name, path)
     except FileNotFoundError:
@@ -205,8 +212,7 @@ def _walk(root: Path) -> Iterator[tuple[str, Path]]:
         )
         for name in sorted(names):
             file = Path(folder) / name
-            if name.lower().endswith((*_TEXTS, *INGESTED, ".zip")) and not file.is_symlink():
-                yield file.relative_to(root).as_posix(), file
+            yield file.relative_to(root).as_posix(), file
 
 
 def check_plain(path: Path) -> None:
@@ -217,6 +223,7 @@ def check_plain(path: Path) -> None:
 
 def _add(found: ReadFiles, name: str, file: Path) -> None:
     size = file.stat().st_size
+    found.times[name] = datetime.fromtimestamp(file.stat().st_mtime, UTC)
     if not file.is_file():
         found.left_out[name] = "it is a pipe or a device"
     elif size > RECORD_BYTES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from typing import IO, Annotated, Any, NamedTuple
 
 from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
@@ -14,7 +15,7 @@ from clawmem.faces.parts.reading import INGESTED, MOST_DOCUMENT_BYTES, PAGES, op
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
-from clawmem.model.harness import HANDED_IN, TRANSCRIPTS
+from clawmem.model.harness import HANDED_IN, RULE_FILES, TRANSCRIPTS
 from clawmem.model.language.dates import begin_instant, moment_of, parse_start
 from clawmem.model.language.text import check_choice, check_statement, counted
 from clawmem.model.progress import OnProgress, Progress
@@ -136,6 +137,8 @@ def ingest(
     }
     lines = [f"{counted(files.added, 'event')} added, {files.known} already known, {len(files.skipped)} skipped"]
     lines.append(_committed(files.commit, files.commits))
+    if Path(file).name in RULE_FILES:
+        lines.append(f"to make each of its bullets a rule in force: clawmem import {quote(file)}")
     return Answer(data, lines, [*files.notices, *_skipped_notices(files.skipped)], PARTIAL if files.skipped else DONE)
 
 

@@ -6,19 +6,19 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from clawmem.model.language.text import DAY_OF_MONTH, LIST_MARK
 from clawmem.model.records.event import Event, is_from_outside, is_told_by_agent
 
 LONGEST_SENTENCE = 600
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
 _LINE = re.compile(r"[^\r\n]+")
-_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(rf"[ \t]*(?:•|{LIST_MARK})[ \t]+")
 # A run of marks is entered at its beginning only, or it would take quadratic time.
 _END = re.compile(
     r"(?:(?<![.!?…])[.!?…]++[\"'”’)\]*]*+|(?<![\U0001F000-\U0001FAFF☀-➿️])[\U0001F000-\U0001FAFF☀-➿️]++)(?=\s|$)"
     r"|(?<=[a-z])[!?](?=[A-Z])|[。！？]++[」』”]?"
 )
 _ABBREVIATION = re.compile(r"(?:\b(?:Dr|Mr|Mrs|Ms|St|Prof|vs|etc|e\.g|i\.e|approx|No|Inc|Jr|Sr|a\.m|p\.m|[A-Z]))\.$")
-_DAY_OF_MONTH = re.compile(r"(?<=\d\.) (?:Jan|Jän|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez)")
 _CODE_LINE = re.compile(
     r"^(?:[#>|<@$%{}/]|import |from \w+ import|def |class |const |let |var |function|\w+\(.*\)|SELECT )"
 )
@@ -56,7 +56,7 @@ def _in_line(text: str, start: int, end: int) -> Iterator[TextSpan]:
     for stop in _END.finditer(text, start, end):
         if stop[0] == "." and _ABBREVIATION.search(text, max(at, stop.end() - 8), stop.end()):
             continue
-        if _DAY_OF_MONTH.match(text, stop.end()):
+        if DAY_OF_MONTH.match(text, stop.end()):
             continue
         yield from _trimmed(text, at, stop.end(), 0)
         at = stop.end()

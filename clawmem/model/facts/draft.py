@@ -44,9 +44,10 @@ class Draft(NamedTuple):
     here: str | None = None
 
 
-def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
+def draft_from_record(record: Mapping[str, Any], now: datetime, dated: bool = True) -> Draft:
     """Return a draft from loose keys in any known layout. Raise InvalidInput if a value is wrong.
 
+    Days such as "on Friday" count from `now`. If it is not known when they were said (not `dated`), they are no dates.
     Keys that only the vault sets are ignored and listed in `left_out`.
     """
     entity = record.get("entity")
@@ -68,10 +69,10 @@ def draft_from_record(record: Mapping[str, Any], now: datetime) -> Draft:
         raise InvalidInput(
             f"The fact cannot be stored: {problem.message}.", "Correct that value and try again."
         ) from None
-    return Draft(without_own_record(_normalised(fact, now)), entity, own, default=record.get("default_entity"))
+    return Draft(without_own_record(_normalised(fact, now, dated)), entity, own, default=record.get("default_entity"))
 
 
-def _normalised(fact: Fact, now: datetime) -> Fact:
+def _normalised(fact: Fact, now: datetime, dated: bool) -> Fact:
     check_choice(fact.trust, "trust level", TRUSTS)
     if not fact.category.replace("-", "").replace("_", "").isalnum() or len(fact.category) > _LONGEST_WORD:
         category = fact.category[:_LONGEST_WORD]
@@ -83,7 +84,7 @@ def _normalised(fact: Fact, now: datetime) -> Fact:
             f"The fact would end ({valid_to}) before it begins ({valid_from}).", "Swap the two dates, or drop one."
         )
     if (fact.category.lower() in PLANS or _is_occasion(fact.fact)) and not (valid_from or valid_to):
-        valid_to = _planned_for(fact.fact, now)
+        valid_to = _planned_for(fact.fact, now, dated)
     _check_verbatim(fact)
     check_scope(fact.scope, fact.workflow, fact.project)
     lines: dict[str, Any] = {key: _line(getattr(fact, key), key.replace("_", " ")) for key in _LINES}
@@ -106,13 +107,14 @@ def _is_occasion(statement: str) -> bool:
     return not _OCCASIONS.isdisjoint(words) and _LASTING.isdisjoint(words)
 
 
-def _planned_for(statement: str, now: datetime) -> str | None:
+def _planned_for(statement: str, now: datetime, dated: bool) -> str | None:
     """Return the last day that a plan names, or None. A day that comes again each year or week is no end."""
     from clawmem.model.language.date_words import find_dates, last_coming_day, recurs  # its pattern takes milliseconds
 
     if recurs(statement):
         return None
-    return last_coming_day(find_dates(statement, now.date(), ahead=True), now.date())
+    dates = (found for found in find_dates(statement, now.date(), ahead=True) if dated or not found.label)
+    return last_coming_day(dates, now.date())
 
 
 def _line(text: str | None, what: str) -> str | None:

@@ -98,7 +98,9 @@ _DAYS_BACK = 370
 
 
 # "every Tuesday and Thursday" is a habit, not a date.
-# A recurring weekday, or an unspecific one ("a Friday"), is not a date.
+# A recurring weekday, an unspecific one ("a Friday"), or one of several ("Tuesday, Thursday and Sunday") is not a date.
+_ANY_DAY = rf"(?:{'|'.join(_DAYS)})"
+_DAYS_LISTED = re.compile(rf"\b{_ANY_DAY}(?:(?:,? and |,? or |, |/)(?:on )?{_ANY_DAY}\b)+", re.IGNORECASE)
 _ANY = re.compile(r"\b(?:(?:every|each|most)(?: other| second)? (?:\w+(?:,| and|, and| or) )*|an? )$", re.IGNORECASE)
 
 
@@ -213,7 +215,10 @@ def last_coming_day(dates: Iterable[DateMatch], message: date) -> str | None:
 def find_dates(text: str, day: date, ahead: bool = False) -> tuple[DateMatch, ...]:
     """Return every date in the text. `ahead` means that bare weekdays and months lie in the future."""
     found = []
+    listed = [place.span() for place in _DAYS_LISTED.finditer(text)]
     for match in _PATTERN.finditer(text):
+        if match["day"] and any(start <= match.start("day") < end for start, end in listed):
+            continue
         if match["day"] and _ANY.search(text, max(0, match.start() - 60), match.start("day")):
             continue
         try:

@@ -10,7 +10,15 @@ from typing import Any
 from clawmem.errors import InvalidInput
 
 LONGEST_FACT = 4000
+# A number before a month is a day, as German, Dutch and the Nordic languages write it: "31. March".
+_MONTH = (
+    r"(?i:j[aä]n(?:uar[iy]?|ner)?|feb(?:ruar[iy]?)?|mar(?:ch|s)?|märz|maart|apr(?:il)?|ma[ijy]|mei|jun[ei]?|jul[iy]?"
+    r"|aug(?:ust(?:us|i)?)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[csz](?:ember)?)\b"
+)
+LIST_MARK = rf"(?:[-*+]|\d{{1,9}}[.)](?!\s+{_MONTH}))"
+"""Matches the mark of an item of a list, if it is used at the beginning of a line and white space follows."""
 _SHORT_NAME = 4
+_EMPHASIS = re.compile(r"(?<![\w`])(\*\*|(?!__\w+__)__)(?=\S)(.+?)(?<=\S)\1(?![\w`])", re.DOTALL)
 _SPACES = re.compile(r"\s+")
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 # Letters with a stroke, which have no form without it.
@@ -20,9 +28,18 @@ _CONTROLS = (*range(9), *range(11, 32), *range(127, 160))
 _ESCAPES = {code: f"\\u{code:04x}" for code in (*_CONTROLS, *map(ord, _HIDDEN))}
 
 
+DAY_OF_MONTH = re.compile(rf"(?<=\d\.)(?<!\d{{3}}\.)\s+{_MONTH}")
+"""Matches what follows the stop of such a day, where no sentence ends."""
+
+
 def one_line(text: str) -> str:
     """Return the text with all white space folded into single spaces, trimmed."""
     return _SPACES.sub(" ", text).strip()
+
+
+def without_emphasis(text: str) -> str:
+    """Return a text of Markdown without its marks of bold print; those of `2**3`, `**options` and `__init__` stay."""
+    return _EMPHASIS.sub(r"\2", text)
 
 
 def visible(text: str) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from clawmem.model.language.text import LIST_MARK
 from clawmem.model.named_tuple import NamedTuple
 
-_LINE = re.compile(r"^\s*(?:[-*+]|\d+[.)])?\s*(?:\[[ xX]\]\s*)?(?:(\d{1,2}:\d{2})\s+)?(.*?)\s*$")
+_LINE = re.compile(rf"^\s*(?:{LIST_MARK}(?:\s+|$))?(?:\[[ xX]\]\s*)?(?:(\d{{1,2}}:\d{{2}})\s+)?(.*?)\s*$")
 _PATH = re.compile(r"(?:agents/([^/]+)/)?daily/(\d{4}-\d{2}-\d{2})\.md")
 _GENERATED = re.compile(r"<!-- clawmem:begin -->.*?(?:<!-- clawmem:end -->|\Z)", re.DOTALL)
 # What nothing closes is taken in one piece, or each opening would be looked for to the end.

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
+from clawmem.model.language.text import LIST_MARK
 from clawmem.model.safety.recalled_text import missing_closing_mark
 from clawmem.model.transcripts.message import Message, SkippedLine, role_of, time_of
 
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_BULLET = re.compile(rf"([ \t]*)(?={LIST_MARK})(\d*)\S[ \t]+\S")
 _FENCE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(`{3,}|~{3,})")
 _DAY = re.compile(r"(?<!\d)(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?!\d)")
 _DATED = re.compile(r"(?:date|day|created|created_at|timestamp)[ \t]*:[ \t]*[\"']?(.*)", re.IGNORECASE)
@@ -194,9 +195,17 @@ class _Page:
         bullet = _BULLET.match(self._block.lines[0].text) if self._block.lines else None
         return len(bullet[1].expandtabs(4)) if bullet else None
 
+    def _bullet(self, text: str) -> re.Match[str] | None:
+        """Match a line that begins an item. Within a paragraph, no list begins with another number than 1."""
+        bullet = _BULLET.match(text)
+        if bullet and bullet[2].lstrip("01") and self._block.lines and self._block.lines[-1].text.strip():
+            above = _BULLET.match(self._block.lines[0].text)
+            return bullet if above and above[2] else None
+        return bullet
+
     def _is_apart(self, line: NumberedLine) -> bool:
         """Return whether a line starts a new block."""
-        indent, bullet = self._indent(), _BULLET.match(line.text)
+        indent, bullet = self._indent(), self._bullet(line.text)
         if indent is None:
             return bullet is not None or not line.text.strip()
         if bullet:

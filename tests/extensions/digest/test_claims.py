@@ -73,6 +73,17 @@ def test_a_claim_is_without_markup() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "31. March 2027 is the day on which the lease of station 4 ends.",
+        "The mask `__all__` of station 4 has 2**31 bits and must have 3 rows.",
+    ],
+)
+def test_a_claim_has_the_numbers_and_names_of_its_sentence(text: str) -> None:
+    assert [claim.text for claim in choose_claims(text)] == [text]
+
+
 def test_two_thousand_words_give_five_claims_at_most() -> None:
     text = " ".join(f"The pump number {at} needs {at} filters of type Delta{at}." for at in range(250))
     assert 1 <= len(choose_claims(text)) <= 5 + 1

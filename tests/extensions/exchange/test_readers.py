@@ -167,9 +167,10 @@ def test_memories_of_mem0_keep_id_time_tags_and_user() -> None:
     assert skipped.reason == "it has no text"
 
 
-def test_a_page_of_auto_memory_is_one_statement_with_its_body_as_evidence() -> None:
+def test_a_page_of_auto_memory_says_its_description_and_its_body() -> None:
     [memory], skipped = read("claude-memory")
-    assert memory.statement == "The development server listens on port 8123."
+    lead = "The development server listens on port 8123."
+    assert memory.statement == f"{lead} Port 8000 is taken by the proxy. See proxy."
     assert memory.quote == "Port 8000 is taken by the proxy. See [[proxy]]."
     assert (memory.timestamp, memory.record["category"], skipped) == ("2026-01-02T03:04:05Z", "project", [])
 
@@ -206,7 +207,7 @@ def test_notes_with_links_give_observations_relations_and_text() -> None:
     assert [memory.statement for memory in kept] == [
         "Coffee: Pour over needs a fine filter",
         "Coffee relates to Tea.",
-        "Coffee: buy beans",
+        "Coffee: buy beans (open)",
         "Coffee with oat milk is fine.",
     ]
     assert kept[0].record["category"] == "method" and kept[0].record["tags"] == ["drinks", "brewing"]
@@ -215,10 +216,20 @@ def test_notes_with_links_give_observations_relations_and_text() -> None:
 
 @pytest.mark.parametrize("name", MEMORY_FORMATS)
 @pytest.mark.parametrize(
-    "text", ["", "{", "[1, null]", '{"type": "entity"}', "---\ntype: [\n---\n", "---\n- a\n---\n\n- [x]\n", "\x00"]
+    "text",
+    [
+        "",
+        "{",
+        "[1, null]",
+        '{"type": "entity"}',
+        "---\ntype: [\n---\n",
+        "---\n- a\n---\n\n- [x]\n",
+        "\x00",
+        '{"nodes": 3, "edges": [1]}',
+    ],
 )
 def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
-    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text}
+    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text, "d.canvas": text}
     list(MEMORY_FORMATS[name].read(files, parse_yaml))
     assert MEMORY_FORMATS[name].fits(files, parse_yaml) in (True, False)
 

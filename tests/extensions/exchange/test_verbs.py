@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 
-from tests.conftest import Command
+from tests.conftest import Command, examples
 from tests.extensions.exchange.test_readers import PARA
 
 pytestmark = pytest.mark.usefixtures("without_vectors")
@@ -242,3 +245,230 @@ def test_a_folder_of_pages_is_not_written_where_a_file_was_named(clawmem: Comman
     refused = clawmem("export", str(target))
     assert refused.code == 2 and "has the name of a file" in refused.err and "clawmem backup FILE" in refused.err
     assert not target.exists()
+
+
+def notes(folder: Path, pages: dict[str, str]) -> str:
+    """An Obsidian vault with these files."""
+    for name, text in {".obsidian/app.json": "{}", **pages}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return str(folder)
+
+
+def imported(clawmem: Command, folder: str) -> list[str]:
+    clawmem("import", folder)
+    return [fact["fact"] for fact in facts(clawmem)]
+
+
+def test_a_number_within_a_sentence_is_no_mark_of_a_list(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Rent.md": "Rent ends on 31. March 2027.\n",
+        "Pay.md": "Pay is 5900 since April 2026. Aim for 6300 - or more.\n",
+        "Flat.md": "The flat is ours until\n30. June.\n\n1. Mai 2026 beginnt die Miete.\n",
+        "List.md": "1. Call the vet.\n2. Pay the rent.\n",
+    }
+    assert imported(clawmem, notes(tmp_path / "n", pages)) == [
+        "Flat: 1. Mai 2026 beginnt die Miete.",
+        "List: Call the vet.",
+        "List: Pay the rent.",
+        "Pay is 5900 since April 2026. Aim for 6300 - or more.",
+        "Rent ends on 31. March 2027.",
+        "The flat is ours until 30. June.",
+    ]
+
+
+# What may stand in a note, and how its fact says it.
+_PIECES = [
+    ("31. March 2027", "31. March 2027"), ("since April 2026. Aim", "since April 2026. Aim"), ("MPL-2.0. First", None),
+    ("a - b", None), ("* star", None), ("2**3 and 4**5", None), ("`**kw` or `__x__`", None), ("__init__.py", None),
+    ("`[[ -f x ]]`", None), ("`[a](b)`", None), ("x[0](1)", None), ("#1 in Ghent", None), ("fix #123 now", None),
+    ("the #larkspur launch", None), ("[[Plan#May|in May]]", "in May"), ("[[#Costs]]", "Costs"), ("[[Oak]]", "Oak"),
+    ("**bold words**", "bold words"), ("[text](https://example.org)", "text"), ("3.5 km", None), ("Müller", None),
+]  # fmt: skip
+_LINES = st.lists(st.lists(st.sampled_from(_PIECES), min_size=1, max_size=4), min_size=1, max_size=4)
+_MARKS = st.lists(st.sampled_from(["", "- ", "1. ", "> "]), min_size=4, max_size=4)
+
+
+@given(_LINES, _MARKS)
+@examples(20, 500, HealthCheck.function_scoped_fixture)
+def test_each_fact_has_the_words_of_its_note(
+    clawmem: Command, tmp_path: Path, lines: list[list[tuple[str, str | None]]], marks: list[str]
+) -> None:
+    """Changes are: the name of the note in front, no marks of lists and quotations, and links as they are shown."""
+    page, shown = "", []
+    for mark, pieces in zip(marks, lines, strict=False):
+        page += f"{mark}so {' '.join(written for written, _ in pieces)} it is\n\n"
+        shown.append(f"so {' '.join(form or written for written, form in pieces)} it is")
+    planned = clawmem("import", notes(tmp_path / "n", {"Zq.md": page}), "--dry-run", "--json").data["planned"]
+    assert sorted(fact["fact"] for fact in planned) == sorted(f"Zq: {text}" for text in set(shown))
+
+
+def test_an_agent_is_told_the_body_of_a_memory_and_its_reason(clawmem: Command, tmp_path: Path) -> None:
+    head = "---\nname: sluice\ndescription: Closing of the sluice\nmetadata:\n  type: project\n---\n\n"
+    body = "The sluice closes on 4 May 2027 for repair.\n\n**Why:** the gate leaks.\n\n- Boats wait at the pier.\n"
+    (tmp_path / "sluice.md").write_text(head + body)
+    (tmp_path / "MEMORY.md").write_text("- [Closing of the sluice](sluice.md)\n")
+    assert imported(clawmem, str(tmp_path)) == [
+        "Closing of the sluice: Boats wait at the pier.",
+        "Closing of the sluice: The sluice closes on 4 May 2027 for repair.",
+    ]
+    said = clawmem("context", "when does the sluice close?").out
+    assert "4 May 2027" in said and "because the gate leaks" in said
+
+
+def test_properties_ticks_tables_and_boards_are_kept_and_the_rest_is_named(clawmem: Command, tmp_path: Path) -> None:
+    board = {"nodes": [{"type": "text", "text": "A kiosk at the quay"}], "edges": [{"label": "needs a permit"}]}
+    pages = {
+        "People/Ines Falk.md": "---\nbirthday: 1989-07-04\naliases: [IF]\ncountry: NO\nkeys: {a: 1}\n---\nRows.\n",
+        "Books.md": "- [x] Dune\n- [ ] Piranesi\n",
+        "Flat.md": "![[plan.png]]\n| Room | Colour |\n|---|:-:|\n"
+        "| Hall | sea \\| green |\n| Loft | |\n\n![[lease.pdf]]\n",
+        "B.canvas": json.dumps(board),
+        "lease.pdf": "%PDF",
+    }
+    folder = notes(tmp_path / "n", pages)
+    result = clawmem("import", folder, "--json").data
+    assert sorted(fact["fact"] for fact in result["facts"]) == [
+        "B: A kiosk at the quay",
+        "B: needs a permit",
+        "Books: Dune (done)",
+        "Books: Piranesi (open)",
+        "Flat: Room: Hall, Colour: sea | green",
+        "Flat: Room: Loft",
+        "Ines Falk's birthday is 1989-07-04",
+        "Ines Falk's country is NO",
+        "Ines Falk: Rows.",
+    ]
+    assert clawmem("show", "IF", "--json").data["entity"]["name"] == "areas/people/ines-falk"
+    assert [(part["place"], part["reason"].partition(";")[0]) for part in result["skipped"]] == [
+        ("Flat.md:1", "it only shows plan.png"),
+        ("Flat.md:7", "it only shows lease.pdf"),
+        ("People/Ines Falk.md", "its property 'keys' is neither a text nor a list of texts"),
+        ("lease.pdf", "`clawmem ingest lease.pdf` takes it"),
+    ]
+
+
+def test_notes_of_one_name_are_two_entities_and_links_lead_to_the_note(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Projects/Rose.md": "Ships in May.\n",
+        "Home/Rose.md": "Needs water.\n",
+        "Garden/Rose.md": "Is red.\n",
+        "People/Ines Falk.md": "Rows.\n",
+        "Log.md": "Met [[People/Ines Falk]] about [[Home/Rose]] and [[Projects/Rose|the launch]].\n",
+    }
+    clawmem("import", notes(tmp_path / "n", pages))
+    known = {fact["fact"]: fact for fact in facts(clawmem)}
+    assert {text: fact["entity"] for text, fact in known.items()} == {
+        "Rose (Projects): Ships in May.": "projects/rose",
+        "Rose (Home): Needs water.": "resources/rose-home",
+        "Rose (Garden): Is red.": "resources/rose-garden",
+        "Ines Falk: Rows.": "areas/people/ines-falk",
+        "Log: Met Ines Falk about Rose and the launch.": "resources/log",
+    }
+    related = known["Log: Met Ines Falk about Rose and the launch."]["related_entities"]
+    assert related == ["areas/people/ines-falk", "resources/rose-home", "projects/rose"]
+
+
+def test_on_friday_counts_from_the_day_of_the_note(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "2026-11-09.md": "- Visit on Friday.\n",
+        "Named.md": "---\ncreated: 2026-10-12\n---\nDinner with Ada on Friday.\n",
+        "Old.md": "Concert on Friday.\n",
+        "Habit.md": "Training match on Tuesday, Thursday and Sunday.\n",
+    }
+    folder = notes(tmp_path / "n", pages)
+    os.utime(tmp_path / "n" / "Old.md", (0, 1_762_000_000))  # 1 November 2025, a Saturday
+    clawmem("import", folder)
+    assert {fact["fact"]: fact.get("valid_to") for fact in facts(clawmem)} == {
+        "2026-11-09: Visit on Friday.": "2026-11-13",
+        "Named: Dinner with Ada on Friday.": "2026-10-16",
+        "Old: Concert on Friday.": "2025-11-07",
+        "Habit: Training match on Tuesday, Thursday and Sunday.": None,
+    }
+
+
+def test_on_friday_is_no_date_where_no_day_is_known(clawmem: Command, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("memories.json", json.dumps([{"conversations_memory": "Visit to Ada on Friday.\n"}]))
+    clawmem("import", str(tmp_path / "data.zip"))
+    assert [fact.get("valid_to") for fact in facts(clawmem)] == [None]
+
+
+def at(day: str) -> dict[str, str]:
+    return {"CLAWMEM_NOW": f"{day}T10:00:00Z"}
+
+
+def held(clawmem: Command) -> dict[str, dict[str, Any]]:
+    """What is current and not over, by its words."""
+    return {fact["fact"]: fact for fact in facts(clawmem) if not fact.get("valid_to")}
+
+
+def test_a_changed_note_replaces_what_it_said_before(clawmem: Command, tmp_path: Path) -> None:
+    pages = {
+        "Rent.md": "Rent ends on 31. March 2027.\n\nThe cat is Mimi.\n\nThe shed is green.\n",
+        "Books.md": "- [ ] Dune\n- [x] Emma\n",
+        "Old.md": "The old boat leaks.\n",
+    }
+    folder = notes(tmp_path / "n", pages)
+    clawmem("import", folder, env=at("2026-11-22"))
+    shed = next(fact for text, fact in held(clawmem).items() if "shed" in text)
+    clawmem("edit", shed["id"], "The shed is dark green.", env=at("2026-11-23"))
+    assert clawmem("import", folder, "--json", env=at("2026-11-24")).data["reworded"] == []
+    (tmp_path / "n" / "Old.md").unlink()
+    notes(tmp_path / "n", {"Rent.md": "Rent ends on 30. April 2027.\n", "Books.md": "- [x] Dune\n- [x] Emma\n"})
+    for dry_run in (["--dry-run"], []):
+        result = clawmem("import", folder, *dry_run, "--json", env=at("2026-11-25")).data
+        assert (result["replaced"], result["ended"], result["known"]) == (2, 1, 1)
+        assert len(result["reworded"]) == 1 and result["gone"] == {f"{folder}/Old.md": 1}
+    assert sorted(held(clawmem)) == [
+        "Books: Dune (done)",
+        "Books: Emma (done)",
+        "Rent ends on 30. April 2027.",
+        "The old boat leaks.",
+        "The shed is dark green.",
+    ]
+    [cat] = [fact for fact in facts(clawmem) if "Mimi" in fact["fact"]]
+    assert cat["details"]["because"] == "no longer in Rent.md"
+    assert "30. April" in clawmem("recall", "when does the rent end?").out.splitlines()[0]
+    notes(tmp_path / "n", {"Rent.md": pages["Rent.md"]})
+    said = clawmem("import", folder, env=at("2026-11-26"))
+    assert "1 fact added, 1 in place of what a note said before" in said.out and "Old.md is gone" in said.err
+    assert {"Rent ends on 31. March 2027.", "Rent: The cat is Mimi.", "The shed is dark green."} <= set(held(clawmem))
+    assert clawmem("import", folder, "--json", env=at("2026-11-27")).data["commit"] is None
+    assert "0 errors" in clawmem("doctor").out
+
+
+RULES = """# Pier
+
+## Rules
+- Never touch `legacy/tide.py`; the auditors froze it.
+- Lengths are integer millimetres, never floats.
+- I like short answers.
+- @docs/more.md
+"""
+
+
+def test_each_bullet_of_rules_is_an_instruction_of_its_project(
+    clawmem: Command, tmp_path: Path, vault_root: Path
+) -> None:
+    repository, elsewhere = tmp_path / "pier", tmp_path / "home" / ".claude"
+    elsewhere.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / ".git" / "config").write_text('[remote "origin"]\n\turl = git@github.com:ines/pier.git\n')
+    rules = repository / "CLAUDE.md"
+    rules.write_text(RULES)
+    said = clawmem("import", str(rules))
+    assert "of the project github.com/ines/pier" in said.err and "it names another file" in said.err
+    mine = {"Lengths are integer millimetres, never floats.", "I like short answers.",
+            "Never touch `legacy/tide.py`; the auditors froze it."}  # fmt: skip
+    assert {fact["fact"] for fact in facts(clawmem)} == mine
+    assert {(fact["category"], fact["project"]) for fact in facts(clawmem)} == {("instruction", "github.com/ines/pier")}
+    assert "never floats" in clawmem("context", "new task", cwd=repository, env={"CLAWMEM_VAULT": str(vault_root)}).out
+    rules.write_text(RULES.replace("short answers", "long answers"))
+    assert clawmem("import", str(rules), "--json", env=at("2026-11-25")).data["replaced"] == 1
+    assert {fact["fact"] for fact in facts(clawmem)} == mine - {"I like short answers."} | {"I like long answers."}
+    (elsewhere / "CLAUDE.md").write_text("- Answer in Dutch.\n")
+    assert "of yours, in every project" in clawmem("import", str(elsewhere / "CLAUDE.md")).err
+    assert "project" not in next(fact for fact in facts(clawmem) if "Dutch" in fact["fact"])
+    assert "CLAUDE.md: rules of the project github.com/ines/pier" in clawmem("import", str(repository), "--dry-run").err
+    assert f"clawmem import {rules}" in clawmem("ingest", str(rules)).out

@@ -118,6 +118,7 @@ def prepared(newborn: Tree, tmp_path_factory: pytest.TempPathFactory, command_se
         ".claude/projects/-home-ada-site/4f1c.jsonl": CHAT,
         ".claude/projects/-home-ada-site/memory/port.md": "---\ndescription: Port 8123.\ntype: project\n---\n",
         "mem0.json": '{"results": [{"id": "m1", "memory": "Jane rows.", "user_id": "jane"}]}',
+        "CLAUDE.md": "- Name commits in the imperative.\n",
         "bundle/tea.md": "---\ntype: Note\ndescription: Tea is a drink.\n---\n",
         "copies/keep": "",
         ".local/share/bash-completion/completions/keep": "",

@@ -58,6 +58,7 @@ def test_words_become_days(words: str, ahead: bool, day: str | None) -> None:
         "on March 45",
         "the first of many",
         "on a Friday",
+        "on Tuesday, Thursday and Sunday morning",
         "Sunday best practice"[7:],
     ],
 )
