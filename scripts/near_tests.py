@@ -3,10 +3,11 @@
     python scripts/near_tests.py [BASE]
 
 What changed is the difference of the work tree to where this branch left BASE (`main`), with files that git does not
-know yet. Near a module are the test files of its path and of its package, the few that import little else and, for a
-verb, those that call it most; where these are few, what is near the modules that import it, or else the tests of its
-folder. Near a page are the tests of the documentation; near a helper of tests, the tests that import it. How many
-others import what changed is said on stderr: `make test` runs them.
+know yet. Near a module are the test files of its path and of its package, the few that import little else, those that
+use its public names that these do not have and, for a verb, those that call it most; where these are few, what is
+near the modules that import it, or else the tests of its folder. Near a page are the tests of the documentation; near
+a helper of tests, the tests that import it. How many others import what changed is said on stderr: `make test` runs
+them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import os.path
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -26,6 +27,9 @@ _FEWEST, _FEWEST_WITHOUT_OWN = 2, 5  # test files near a module; where there are
 _FARTHEST = 3  # steps from a module to an importer
 _SLOW = ("tests/faults/", "tests/soak/", "tests/harness/")
 _PAGES = ("tests/test_documents.py",)
+_MOST_OF_NAMES = 3  # test files for the public names of a module that those have not
+_PUBLIC = re.compile(r"^(?:def|class) ([A-Za-z]\w*)|^([A-Z]\w*)(?=:| =)", re.M)
+_WORD = re.compile(r"\w+")
 _IMPORT = re.compile(
     r"^[ ]*(?:from (?P<package>[\w.]+) import (?P<names>\([^)]*\)|[^\n]*)|import (?P<module>[\w.]+))", re.M
 )
@@ -76,6 +80,7 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
         if path in sources and not {*own, *users, *calls}:
             folder = Path("tests", *Path(path).parts[1:-1]).as_posix()
             own = [name for name in sorted(tests) if Path(name).parent.as_posix() == folder][:_MOST_OF_MODULE]
+        own += _of_other_names(path, sources, tests, imported, importers, {*own, *calls, *users[:_MOST_OF_MODULE]})
         near += [*own, *calls]
         importing += users[:_MOST_OF_MODULE]
         further += users[_MOST_OF_MODULE:]
@@ -89,6 +94,36 @@ def _of_folder(path: str, tests: Mapping[str, str]) -> list[str]:
     folder, word = Path("tests", *place.parts[1:-1]).as_posix(), place.stem[:_LETTERS]
     counts = {name: text.count(word) for name, text in tests.items() if Path(name).parent.as_posix() == folder}
     return sorted((name for name in counts if counts[name]), key=lambda name: (-counts[name], name))[:_MOST_CALLING]
+
+
+def _of_other_names(
+    path: str,
+    sources: Mapping[str, str],
+    tests: Mapping[str, str],
+    imported: Mapping[str, set[str]],
+    importers: Mapping[str, set[str]],
+    near: Collection[str],
+) -> list[str]:
+    """Return the test files that use most of a module's public names that no near test has.
+
+    They import the module, or are those of a module that uses the name.
+    """
+    names = {a or b for a, b in _PUBLIC.findall(sources.get(path, ""))}
+    names -= {name for test in near for name in _WORD.findall(tests[test])}
+    users = {test: names.intersection(_WORD.findall(tests[test])) for test in _users(path, imported)}
+    for module in _users(path, importers) if names else ():
+        used = names.intersection(_WORD.findall(sources[module]))
+        for test in tests:
+            if not test.startswith(_SLOW) and any(fnmatch(test, pattern) for pattern in _own_tests(module)):
+                users[test] = users.get(test, set()) | used
+    found: list[str] = []
+    while names and len(found) < _MOST_OF_NAMES:
+        best = max(users, key=lambda test: len(names & users[test]), default="")
+        if not best or not names & users[best]:
+            break
+        found.append(best)
+        names -= users[best]
+    return found
 
 
 def _users(path: str, imported: Mapping[str, set[str]]) -> list[str]:
