@@ -22,6 +22,7 @@ from pathlib import Path
 
 _MOST_OF_MODULE, _MOST = 3, 12  # test files that import a changed module, and all that do
 _MOST_CALLING = 2  # test files that call a verb, or that use the word of a module's name
+_MOST_OF_COMMANDS = 4  # test files that call the commands of a verb's module
 _LETTERS = 6  # of that word, so that `budgeted` finds `--budget`
 _FEWEST, _FEWEST_WITHOUT_OWN = 2, 5  # test files near a module; where there are fewer, its importers' count
 _FARTHEST = 3  # steps from a module to an importer
@@ -29,6 +30,7 @@ _SLOW = ("tests/faults/", "tests/soak/", "tests/harness/")
 _PAGES = ("tests/test_documents.py",)
 _MOST_OF_NAMES = 3  # test files for the public names of a module that those have not
 _PUBLIC = re.compile(r"^(?:def|class) ([A-Za-z]\w*)|^([A-Z]\w*)(?=:| =)", re.M)
+_COMMAND = re.compile(r'^(    |        )"([\w-]+)": (?:Command|\{$)', re.M)
 _WORD = re.compile(r"\w+")
 _IMPORT = re.compile(
     r"^[ ]*(?:from (?P<package>[\w.]+) import (?P<names>\([^)]*\)|[^\n]*)|import (?P<module>[\w.]+))", re.M
@@ -132,19 +134,45 @@ def _users(path: str, imported: Mapping[str, set[str]]) -> list[str]:
     return [name for _, name in sorted((len(modules), name) for name, modules in imported.items() if module in modules)]
 
 
-def _callers(path: str, sources: Iterable[str], tests: Mapping[str, str]) -> list[str]:
-    """Return the two test files that call the verb of a module's name most often, those of its name or folder first."""
+def _callers(path: str, sources: Mapping[str, str], tests: Mapping[str, str]) -> list[str]:
+    """Return the two test files that call most commands of a verb's module, those of its name or folder first, and
+    further ones for commands that these do not call."""
     place = Path(path)
     if not any(name.endswith(f"/verbs/{place.name}") for name in sources):
         return []
-    call = re.compile(rf'[(\[]"{re.escape(place.stem)}"[,)\]]')
-    calls = {name: len(call.findall(text)) for name, text in tests.items() if not name.startswith(_SLOW)}
+    calls = [re.compile(rf"[(\[]{words}[,)\]]") for words in _commands(place.stem, sources.get(path, ""))]
+    counts = {
+        name: {call: len(found) for call in calls if (found := call.findall(text))}
+        for name, text in tests.items()
+        if not name.startswith(_SLOW)
+    }
     folder = "" if place.parent.name == "verbs" else Path("tests", *place.parts[1:-1]).as_posix()
+    left, chosen = set(calls), list[str]()
 
-    def rank(name: str) -> tuple[bool, bool, int]:
-        return place.stem not in Path(name).name, Path(name).parent.as_posix() != folder, -calls[name]
+    def rank(name: str) -> tuple[bool, bool, bool, int]:
+        own = Path(name)
+        is_new, in_folder = bool(left & counts[name].keys()), own.parent.as_posix() == folder
+        return is_new, place.stem in own.name, in_folder, sum(counts[name].values())
 
-    return sorted((name for name in calls if calls[name]), key=rank)[:_MOST_CALLING]
+    while len(chosen) < (_MOST_OF_COMMANDS if left else _MOST_CALLING):
+        best = max((name for name in counts if counts[name] and name not in chosen), key=rank, default=None)
+        if best is None or (len(chosen) >= _MOST_CALLING and not left & counts[best].keys()):
+            break
+        chosen.append(best)
+        left -= counts[best].keys()
+    return chosen
+
+
+def _commands(stem: str, text: str) -> list[str]:
+    """Return the words of each command of a verb's module as a call has them: those of its table, or the module's."""
+    found: list[str] = []
+    for indent, word in _COMMAND.findall(text.partition("\nVERBS = {\n")[2]):
+        if len(indent) == 4:
+            verb = f'"{word}"'
+            found.append(verb)
+        else:
+            found = [words for words in found if words != verb] + [f'{verb}, "{word}"']
+    return found or [f'"{stem}"']
 
 
 def _shared(path: str, other: str) -> int:

@@ -90,6 +90,27 @@ def test_of_the_names_that_the_own_test_has_not_the_test_of_a_module_that_uses_t
     assert near(tmp_path)[0] == {*own, "tests/facts/test_undo.py"}
 
 
+def test_the_callers_of_each_command_of_a_verbs_module_are_near(tmp_path: Path) -> None:
+    verbs = """VERBS = {
+    "log": Command(log),
+    "event": {
+        "show": Command(show),
+        "undo": Command(undo),
+    },
+}
+"""
+    calls = {
+        "one": 'run("log", "--json") run("event", "show")',
+        "two": 'run("log")',
+        "three": 'run("event", "undo")',
+        "four": 'run("event", "show")',
+        "five": 'run("history")',
+    }
+    commit(tmp_path, {"clawmem/verbs/history.py": verbs, **{f"tests/test_{name}.py": calls[name] for name in calls}})
+    (tmp_path / "clawmem/verbs/history.py").write_text(f"X = 2\n{verbs}")
+    assert near(tmp_path)[0] == {"tests/test_one.py", "tests/test_three.py"}
+
+
 @pytest.mark.parametrize(
     ("changed", "near_it"),
     [
