@@ -4,10 +4,10 @@
 
 What changed is the difference of the work tree to where this branch left BASE (`main`), with files that git does not
 know yet. Near a module are the test files of its path and of its package, the few that import little else, those that
-use its public names that these do not have and, for a verb, those that call it most; where these are few, what is
-near the modules that import it, or else the tests of its folder. Near a page are the tests of the documentation; near
-a helper of tests, the tests that import it. How many others import what changed is said on stderr: `make test` runs
-them.
+use its public names that these do not have and, for a verb, those and the transcripts that call it most; where these
+are few, what is near the modules that import it, or else the tests of its folder. Near a page are the tests of the
+documentation; near a helper of tests, the tests that import it. How many others import what changed is said on
+stderr: `make test` runs them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _IMPORT = re.compile(
 
 
 def main() -> None:
-    """Print the test files, one a line."""
+    """Print the test files, and tests of transcripts, one a line."""
     root = Path.cwd()
     near, further = near_tests(root, changed_files(root, sys.argv[1] if len(sys.argv) > 1 else "main"))
     if further:
@@ -54,7 +54,7 @@ def changed_files(root: Path, base: str) -> list[str]:
 
 
 def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the test files near changed files, and further ones that import them."""
+    """Return the test files near changed files, with tests of transcripts, and further files that import them."""
     sources = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("clawmem/**/*.py")}
     tests = {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in root.glob("tests/**/test_*.py")}
     imported = {name: modules_in(text) for name, text in tests.items() if not name.startswith(_SLOW)}
@@ -83,7 +83,7 @@ def near_tests(root: Path, changed: Iterable[str]) -> tuple[list[str], list[str]
             folder = Path("tests", *Path(path).parts[1:-1]).as_posix()
             own = [name for name in sorted(tests) if Path(name).parent.as_posix() == folder][:_MOST_OF_MODULE]
         own += _of_other_names(path, sources, tests, imported, importers, {*own, *calls, *users[:_MOST_OF_MODULE]})
-        near += [*own, *calls]
+        near += [*own, *calls, *_transcripts(root, path, sources)]
         importing += users[:_MOST_OF_MODULE]
         further += users[_MOST_OF_MODULE:]
     near += importing[:_MOST]
@@ -138,9 +138,8 @@ def _callers(path: str, sources: Mapping[str, str], tests: Mapping[str, str]) ->
     """Return the two test files that call most commands of a verb's module, those of its name or folder first, and
     further ones for commands that these do not call."""
     place = Path(path)
-    if not any(name.endswith(f"/verbs/{place.name}") for name in sources):
-        return []
-    calls = [re.compile(rf"[(\[]{words}[,)\]]") for words in _commands(place.stem, sources.get(path, ""))]
+    words = [", ".join(f'"{word}"' for word in command) for command in _commands(path, sources)]
+    calls = [re.compile(rf"[(\[]{each}[,)\]]") for each in words]
     counts = {
         name: {call: len(found) for call in calls if (found := call.findall(text))}
         for name, text in tests.items()
@@ -163,16 +162,32 @@ def _callers(path: str, sources: Mapping[str, str], tests: Mapping[str, str]) ->
     return chosen
 
 
-def _commands(stem: str, text: str) -> list[str]:
-    """Return the words of each command of a verb's module as a call has them: those of its table, or the module's."""
-    found: list[str] = []
-    for indent, word in _COMMAND.findall(text.partition("\nVERBS = {\n")[2]):
+def _transcripts(root: Path, path: str, sources: Mapping[str, str]) -> list[str]:
+    """Return the tests of the two transcripts with most commands of a verb's module."""
+    lines = {
+        text.stem: re.findall(r"^\$ .*", text.read_text("utf-8"), re.M) for text in root.glob("tests/transcripts/*.txt")
+    }
+    commands = [re.compile(rf"\bclawmem {' '.join(words)}\b") for words in _commands(path, sources)]
+    counts = {
+        name: sum(any(command.search(line) for command in commands) for line in lines[name]) for name in sorted(lines)
+    }
+    chosen = sorted((name for name in counts if counts[name]), key=lambda name: -counts[name])[:_MOST_CALLING]
+    return [f"tests/transcripts/test_transcripts.py::test_transcript[{name}]" for name in chosen]
+
+
+def _commands(path: str, sources: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """Return the words of each command of a verb's module: those of its table, or its name; none of other modules."""
+    place = Path(path)
+    if not any(name.endswith(f"/verbs/{place.name}") for name in sources):
+        return []
+    found: list[tuple[str, ...]] = []
+    for indent, word in _COMMAND.findall(sources.get(path, "").partition("\nVERBS = {\n")[2]):
         if len(indent) == 4:
-            verb = f'"{word}"'
-            found.append(verb)
+            verb = word
+            found.append((verb,))
         else:
-            found = [words for words in found if words != verb] + [f'{verb}, "{word}"']
-    return found or [f'"{stem}"']
+            found = [words for words in found if words != (verb,)] + [(verb, word)]
+    return found or [(place.stem,)]
 
 
 def _shared(path: str, other: str) -> int:

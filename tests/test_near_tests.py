@@ -106,9 +106,26 @@ def test_the_callers_of_each_command_of_a_verbs_module_are_near(tmp_path: Path) 
         "four": 'run("event", "show")',
         "five": 'run("history")',
     }
-    commit(tmp_path, {"clawmem/verbs/history.py": verbs, **{f"tests/test_{name}.py": calls[name] for name in calls}})
+    transcripts = {
+        "past": "$ clawmem log\n! note: clawmem event undo\n",
+        "other": "$ clawmem logs\n",
+        "most": "$ clawmem event undo\n$ echo x | clawmem event show\n",
+    }
+    commit(
+        tmp_path,
+        {
+            "clawmem/verbs/history.py": verbs,
+            **{f"tests/test_{name}.py": calls[name] for name in calls},
+            **{f"tests/transcripts/{name}.txt": transcripts[name] for name in transcripts},
+        },
+    )
     (tmp_path / "clawmem/verbs/history.py").write_text(f"X = 2\n{verbs}")
-    assert near(tmp_path)[0] == {"tests/test_one.py", "tests/test_three.py"}
+    assert near(tmp_path)[0] == {
+        "tests/test_one.py",
+        "tests/test_three.py",
+        "tests/transcripts/test_transcripts.py::test_transcript[past]",
+        "tests/transcripts/test_transcripts.py::test_transcript[most]",
+    }
 
 
 @pytest.mark.parametrize(
