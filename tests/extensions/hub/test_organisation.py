@@ -273,6 +273,7 @@ def test_a_redaction_reaches_the_copies(hub: Hub, ana: Member, ben: Member) -> N
     hub.take_in("alpha", "team-a", ana.root)
     result = ben("org", "pull", "--json")
     assert result.code == 4 and result.data["to_redact"] == [fact]
+    assert "1 fact redacted at the origin: the words are still in the history of this vault." in result.out
     assert fact not in ben("list").out
     # Nothing of the copy went back to the hub.
     hub.take_in("beta", "team-b", ben.root)
