@@ -268,6 +268,15 @@ def test_a_named_commit_leaves_later_ones_to_be_caught_up(
     assert_equal_to_a_rebuild(vault, index)
 
 
+def test_an_index_that_cannot_be_stored_answers_from_memory(vault: Vault, caller: Caller) -> None:
+    remember(vault, [draft_from_record({"fact": "Jane sails.", "entity": "areas/people/jane"}, caller.now)], caller)
+    (vault.state / "index.sqlite").unlink()
+    (vault.state / "index.sqlite").mkdir()
+    index = open_index(vault)
+    assert [placed.fact.fact for placed in facts_of(index, "areas/people/jane")] == ["Jane sails."]
+    index.close()
+
+
 def test_a_rewritten_history_whose_commits_are_gone_is_built_anew(
     vault: Vault, environment: dict[str, str], caller: Caller
 ) -> None:
