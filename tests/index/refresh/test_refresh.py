@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import HeadChange, apply_change, open_index
+from clawmem.index.refresh.refresh import HeadChange, apply_change, is_index_damage, open_index
 from clawmem.index.search.lookup import broken_files, entity_names, facts_of
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.facts.remember import remember
@@ -274,6 +275,7 @@ def test_an_index_that_cannot_be_stored_answers_from_memory(vault: Vault, caller
     (vault.state / "index.sqlite").mkdir()
     index = open_index(vault)
     assert [placed.fact.fact for placed in facts_of(index, "areas/people/jane")] == ["Jane sails."]
+    assert is_index_damage(index, sqlite3.DatabaseError()) and not is_index_damage(index, ValueError())
     index.close()
 
 
