@@ -166,5 +166,6 @@ def test_each_fact_lands_where_a_person_looks_for_it(vault: Vault, caller: Calle
     likes = placed["I like Larder's colours."].fact
     assert likes.related_entities == ("projects/larder",)
     assert ME in placed["Larder uses SQLite."].fact.related_entities
+    assert '\ntitle: "Larder"\n' in (vault.read_text("life/projects/larder/summary.md") or "")
     ledger = {problem.check for problem in doctor(vault, caller).problems if problem.severity == "error"}
     assert ledger <= {"evidence"}, "the events of this test are in no ledger"

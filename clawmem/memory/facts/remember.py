@@ -415,11 +415,10 @@ class FactPlanner:
         agents = self._work.caller.agent is not None and known.trust in (None, "user")
         # What a person said gets its reasons from people only.
         richer = reinforce(known, fact._replace(details=None) if agents else fact)
+        trust = statement_trust(fact.trust, fact.source, self._work.caller.agent)
         if fact.details and not agents:
-            richer = known if orders_in(fact) else richer
-        if is_low_trust(statement_trust(fact.trust, fact.source, self._work.caller.agent)) and not is_low_trust(
-            known.trust
-        ):
+            richer = known if orders_in(fact._replace(trust=trust)) else richer
+        if is_low_trust(trust) and not is_low_trust(known.trust):
             # A source of low trust must not change a fact of a person or an agent.
             richer = known
         more, other = changed_fields(known, richer), ignored_fields(fact, richer)

@@ -10,6 +10,7 @@ from clawmem.extensions.digest.claims import choose_claims, statements_in
 from clawmem.extensions.digest.phases import relation_of
 
 PRECISE = (
+    "The quay is 140 m long.",
     "The pilot station listens on VHF channel 12.",
     "A job must be finished within 90 seconds, or another worker takes it.",
     "The new queue uses PostgreSQL 16 with SKIP LOCKED.",

@@ -112,6 +112,8 @@ def test_a_promotion_waits_for_review_where_the_organisation_says_so(hub: Hub, a
     late = ben("org", "review", "approve", number).err
     assert "was withdrawn before" in late and "Only a promotion that waits" in late and "worker" not in late
     assert ben("org", "review", "approve", "999").code == 1
+    for wrong in ((), ("1e3",), ("9" * 20,)):
+        assert "Name a promotion by its number." in ben("org", "review", "approve", *wrong).err
 
 
 def test_orders_and_facts_of_agents_wait_where_others_read_the_scope(hub: Hub, ana: Member, ben: Member) -> None:
@@ -271,6 +273,7 @@ def test_a_redaction_reaches_the_copies(hub: Hub, ana: Member, ben: Member) -> N
     hub.take_in("alpha", "team-a", ana.root)
     result = ben("org", "pull", "--json")
     assert result.code == 4 and result.data["to_redact"] == [fact]
+    assert "1 fact redacted at the origin: the words are still in the history of this vault." in result.out
     assert fact not in ben("list").out
     # Nothing of the copy went back to the hub.
     hub.take_in("beta", "team-b", ben.root)

@@ -147,6 +147,9 @@ def test_text_outside_the_markers_stays_and_a_page_without_an_entity_goes(vault:
     build_wiki(vault, caller)
     path = vault.root / "wiki" / f"{JANE}.md"
     path.write_text("My own words.\n\n" + path.read_text() + "\nAnd below.\n")
+    (vault.root / "wiki/old.md").write_bytes(b"Written in caf\xe9s, before there was UTF-8.\n")
+    vault.git.run("add", "wiki/old.md")
+    vault.git.run("commit", "-qm", "an old page", "wiki/old.md")
     add(vault, caller, "Jane sails.")
     build_wiki(vault, caller)
     assert path.read_text().startswith("My own words.\n") and path.read_text().endswith("\nAnd below.\n")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from clawmem.errors import ClawmemError
-from clawmem.index.refresh.refresh import HeadChange, apply_change, open_index
+from clawmem.index.refresh.refresh import HeadChange, apply_change, is_index_damage, open_index
 from clawmem.index.search.lookup import broken_files, entity_names, facts_of
 from clawmem.memory.entities.entities import archive_entity, move_entity, rename_entity
 from clawmem.memory.facts.remember import remember
@@ -266,6 +267,16 @@ def test_a_named_commit_leaves_later_ones_to_be_caught_up(
     index = open_index(vault)
     assert index.head() == commits[1]
     assert_equal_to_a_rebuild(vault, index)
+
+
+def test_an_index_that_cannot_be_stored_answers_from_memory(vault: Vault, caller: Caller) -> None:
+    remember(vault, [draft_from_record({"fact": "Jane sails.", "entity": "areas/people/jane"}, caller.now)], caller)
+    (vault.state / "index.sqlite").unlink()
+    (vault.state / "index.sqlite").mkdir()
+    index = open_index(vault)
+    assert [placed.fact.fact for placed in facts_of(index, "areas/people/jane")] == ["Jane sails."]
+    assert is_index_damage(index, sqlite3.DatabaseError()) and not is_index_damage(index, ValueError())
+    index.close()
 
 
 def test_a_rewritten_history_whose_commits_are_gone_is_built_anew(

@@ -40,6 +40,9 @@ CASES = [
     (proposed("Dana is with them."), "utility"),
     (proposed("Dana Lopez is with them.", subject="Dana Lopez"), "utility"),
     (proposed("Dana paints boats."), ""),
+    (proposed("It is much better now."), "utility"),
+    (proposed("Dana's name is Dana.", predicate="name", object="Dana"), "utility"),
+    (proposed("Dana moved " + "x" * LONGEST_FACT), "utility"),
     (proposed("Dana is cooking soup right now."), "durability"),
     (proposed("Dana moved to Porto.", trust="external"), "trust"),
 ]

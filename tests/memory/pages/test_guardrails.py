@@ -57,6 +57,7 @@ def test_an_edit_of_the_facts_by_hand_is_followed_by_the_heartbeat_step(vault: V
     path.write_text(path.read_text().replace("Ask first.", "Ask twice."))
     result = refresh_guardrails(Vault(vault.root, vault.git.environment), caller)
     assert result.commit is not None and rules(vault) == {"Ask twice."}
+    assert "\nClawmem-Op: curate\n" in vault.git.run("log", "-1", "--format=%B", result.commit).decode()
     assert not refresh_guardrails(vault, caller).changed
 
 

@@ -106,6 +106,7 @@ def test_what_both_did_is_joined_in_one_commit_of_two_parents(machines: list[Mac
     subject, _, rest = other.git("log", "-1", "--format=%B").partition("\n\n")
     assert subject == "sync(vault): 1 change from origin joined with 1 made here"
     assert "- remember(areas/general): The boat is red." in rest and rest.strip().endswith("Clawmem-Op: sync")
+    assert "Decided:" not in rest
     assert machine.sync().rounds[-1].how == "fast-forward"
     assert_alike(machine, other)
     assert machine.standing() == ["Jane lives in Oslo.", "The boat is red.", "The lamp is green."]

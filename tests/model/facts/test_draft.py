@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from clawmem.errors import InvalidInput
 from clawmem.model.facts.draft import draft_from_record
 
 NOW = datetime(2026, 2, 11, 9, tzinfo=UTC)
@@ -39,3 +40,16 @@ def test_a_plan_ends_with_its_day_unless_the_day_comes_again(statement: str, end
 )
 def test_what_takes_place_on_a_day_to_come_ends_with_it(statement: str, end: str | None) -> None:
     assert draft_from_record({"fact": statement}, NOW).fact.valid_to == end
+
+
+def test_a_fact_begins_before_it_ends() -> None:
+    record = {"fact": "Asha is in Oslo.", "valid_from": "2026-03-19T10:00:00Z"}
+    with pytest.raises(InvalidInput, match="would end"):
+        draft_from_record({**record, "valid_to": "2026-03-19T10:00:00Z"}, NOW)
+    assert draft_from_record({**record, "valid_to": "2026-03-19"}, NOW).fact.valid_to == "2026-03-19"
+
+
+@pytest.mark.parametrize("kind", ["supersedes", "likes"])
+def test_a_link_is_of_a_kind_that_is_made_by_hand(kind: str) -> None:
+    with pytest.raises(InvalidInput, match=f"'{kind}'"):
+        draft_from_record({"fact": "Asha is in Oslo.", "links": [{"type": kind, "to": "fact_1a2b3c4d"}]}, NOW)

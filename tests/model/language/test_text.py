@@ -16,6 +16,7 @@ from clawmem.model.language.text import (
     check_visible,
     common_start,
     counted,
+    each_text,
     forms_of,
     visible,
     with_article,
@@ -38,6 +39,11 @@ def test_nothing_that_moves_the_cursor_is_left(text: str) -> None:
 @given(st.text())
 def test_a_json_document_stays_the_same_document(text: str) -> None:
     assert json.loads(visible(json.dumps({"text": text}, ensure_ascii=False))) == {"text": text}
+
+
+def test_each_text_of_a_value_is_changed_and_nothing_else() -> None:
+    value = {"one": ["two", 3, None, True], "four": {"five": "six"}}
+    assert each_text(value, str.upper) == {"one": ["TWO", 3, None, True], "four": {"five": "SIX"}}
 
 
 def test_numbers_have_their_nouns() -> None:

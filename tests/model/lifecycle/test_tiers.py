@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.errors import InvalidInput
-from clawmem.model.facts.fact import ARCHIVED, RETRACTED, STATUSES, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ARCHIVED, REDACTED, RETRACTED, STATUSES, SUPERSEDED, Fact
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.dates import stamp
 from clawmem.model.lifecycle.tiers import (
@@ -32,9 +32,11 @@ from clawmem.model.lifecycle.tiers import (
     score,
     score_tier,
     should_archive,
+    stale_reason,
     tier_of,
     zone,
 )
+from clawmem.model.records.event import Event
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 SECOND = 1 / 86400
@@ -299,6 +301,37 @@ def test_a_verdict_in_full() -> None:
 def test_a_fact_is_archived_only_below_the_score() -> None:
     assert not should_archive(a_fact(59), NOW, archive_days=30)  # its score is 0.205
     assert should_archive(a_fact(61), NOW, archive_days=30)  # and 0.195
+
+
+def quoting(event: str, text: str = "likes tea") -> Fact:
+    return a_fact(source_event=event, source_text=text)
+
+
+@pytest.mark.parametrize(
+    ("fact", "why"),
+    [
+        (a_fact(180, trust="agent"), None),
+        (a_fact(181, trust="agent"), "not confirmed or used for 181 days"),
+        (a_fact(400, trust="user"), None),
+        (a_fact(400, trust="user", project="crane"), "not confirmed or used for 400 days"),
+        (a_fact(details={"review_by": "2026-11-21"}), None),
+        (a_fact(details={"review_by": "2026-11-20"}), "to be reviewed by 2026-11-20"),
+        (a_fact(metadata={"check_failed": {"why": "no file"}}), "its check failed: no file"),
+        (quoting("evt_1"), None),
+        (quoting("evt_1", "likes coffee"), "source changed: evt_1 no longer contains the quote"),
+        (quoting("evt_2"), "source changed: evt_2 was redacted"),
+        (quoting("evt_3"), "source changed: evt_3 was revoked"),
+        (quoting("evt_4"), "source changed: evt_4 is no longer in the ledger"),
+    ],
+)
+def test_why_a_fact_is_stale(fact: Fact, why: str | None) -> None:
+    event = Event("evt_1", "2026-11-01T09:00:00Z", "user", "Jane likes tea.")
+    sources = {
+        "evt_1": event,
+        "evt_2": event._replace(text=REDACTED),
+        "evt_3": event._replace(metadata={"revoked": True}),
+    }
+    assert stale_reason(fact, NOW, sources) == why
 
 
 @pytest.mark.parametrize(

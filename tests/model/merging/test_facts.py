@@ -145,6 +145,18 @@ def test_two_successors_ask_nobody_if_one_was_withdrawn() -> None:
     assert [fact.id for fact in alone.shelves[PATH] if fact.is_current] == ["fact_0000000a"]
 
 
+def test_a_correction_that_one_side_took_back_and_the_other_built_on_stands() -> None:
+    second, third = (
+        BASE._replace(id=f"fact_0000000{n}", fact=f"Jane sails {n} days.", links=(FactLink("supersedes", old),))
+        for n, old in ((2, BASE.id), (3, "fact_00000002"))
+    )
+    corrected = BASE._replace(status="superseded", superseded_by=second.id)
+    built_on = (corrected, second._replace(status="superseded", superseded_by=third.id), third)
+    for sides in (((BASE,), built_on), (built_on, (BASE,))):
+        merged = merge_facts({PATH: (corrected, second)}, {PATH: sides[0]}, {PATH: sides[1]})
+        assert [fact.id for fact in merged.shelves[PATH] if fact.is_current] == [third.id]
+
+
 SINGLE = frozenset({"lives_in"})
 
 

@@ -82,6 +82,8 @@ def test_a_fact_that_stands_in_another_unit_counts_where_it_belongs_and_is_not_r
     assert [[unit.key for unit in part.units] for part in packed.sections] == [[1], [3]]
     assert packed.sections[1].left_out == 1
     assert packed.remarks[0].text == "(left out of Fresh in use: 1; `clawmem list` shows them)\n"
+    together = pack(DAY, [_section(HOT_FACTS, [_unit(1, 10, 2), _unit(2, 10), _unit(3, 10)])], 400)
+    assert [unit.key for unit in together.sections[0].units] == [1, 3]
 
 
 def test_what_is_left_out_is_counted_where_it_is_offered_first() -> None:

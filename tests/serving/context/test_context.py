@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from clawmem.memory.pages.summaries import count_tokens
 from clawmem.model.facts.draft import draft_from_record
 from clawmem.model.pages.tokens import token_bound
 from clawmem.model.records.caller import Caller
+from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import is_recalled
 from clawmem.model.transcripts.message import Message
 from clawmem.serving.context.context import context, context_in
@@ -180,6 +182,15 @@ def test_days_of_one_entity_and_of_a_past_state_tell_facts_and_no_messages(vault
         text = context(vault, caller, 1000, question, entity, as_of).text
         message = text.split("## In the days asked about\n")[1]
         assert "The mast was painted" in message and ("The mast looks good" in text) is has_message, (entity, as_of)
+
+
+def test_the_days_since_one_stand_in_place_of_the_tiers(vault: Vault, caller: Caller) -> None:
+    _keep(vault, caller._replace(now=caller.now - timedelta(days=9)), "The sea is salt")
+    _keep(vault, caller, "The mast was painted")
+    text = context(vault, caller, 1000, since="2026-11-20").text
+    assert "The mast was painted" in text and "The sea is salt" not in text
+    with pytest.raises(InvalidInput, match="The question"):
+        context(vault, caller, 1000, "x" * (QUESTION_CHARACTERS + 1))
 
 
 def test_a_budget_too_small_for_the_frame_is_refused(vault: Vault, caller: Caller) -> None:

@@ -106,6 +106,9 @@ def test_a_record_that_cannot_be_written_is_told_and_the_commit_stays(vault: Vau
 
 def test_a_commit_that_fails_leaves_no_git_process_and_no_lock(vault: Vault, environment: dict[str, str]) -> None:
     head = vault.head()
+    with transaction(vault, NOW, "without a commit", eager=True):
+        pass
+    assert list(vault.git_dir.glob("fast_import_crash_*")) == []
     vault.git = failing = FailingGit(vault.root, environment)
     with transaction(vault, NOW, "test"):
         with pytest.raises(Locked), writer_lock(vault.state / "lock", 0, "of every version"):

@@ -79,6 +79,10 @@ def test_plain_files_are_edited_as_a_careful_person_edits_them() -> None:
     assert "Oslo" in after and "Bergen" not in after
     back = files(step, moved, Step("revoke --source=web:x")).answer("Where does Ivo live?", 50)
     assert "Bergen" in back and "Oslo" not in back
+    said = Step(
+        "ingest -", "2026-01-02T09:00:00Z", '{"role": "user", "content": "Ivo hums.", "timestamp": "2026-01-01"}'
+    )
+    assert files(said).answer("Who hums?", 50) == "chats/2026-01-01.md: user: Ivo hums. (2026-01-01)\n"
     assert not files(step, Step("retract {{x}}", None, "", {"x": "Ivo lives in Bergen."})).answer("Ivo", 50)
 
 
