@@ -111,10 +111,9 @@ def _doubtful(current: Iterable[Fact], judged: JudgedFacts) -> tuple[DoubtfulCla
 
 
 def kept_out_by(fact: Fact, results: Iterable[GateResult]) -> list[GateResult]:
-    """Return the verdicts that keep a fact from the wiki. What a person typed shows, however many sentences it has and
-    however sure of it they are: these gates are for what nobody reviewed."""
-    is_typed = fact.source_event is None and is_given_by_person(fact)
-    passed = (ATOMIC, CONFIDENT) if is_typed else ()
+    """Return the verdicts that keep a fact from the wiki. What a person typed or imported shows, however many sentences
+    it has and however sure of it they are: these gates are for what nobody reviewed."""
+    passed = (ATOMIC, CONFIDENT) if is_given_by_person(fact) else ()
     return [result for result in results if not result.passed and result.gate not in passed]
 
 

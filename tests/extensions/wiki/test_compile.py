@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
+from pathlib import Path
+
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -125,8 +127,8 @@ def test_pages_have_links_of_obsidian_where_the_vault_says_so(vault: Vault, call
     assert "Wrote 0 pages" in clawmem("wiki", "build").out
 
 
-def test_what_a_person_typed_is_shown_however_many_sentences_it_has(
-    vault: Vault, caller: Caller, clawmem: Command
+def test_what_a_person_typed_or_imported_is_shown_however_many_sentences_it_has(
+    vault: Vault, caller: Caller, clawmem: Command, tmp_path: Path
 ) -> None:
     recipe = add(vault, caller, "Deploy with `make image`. Then tell Jane.", BOAT, confidence=0.5)
     build_wiki(vault, caller)
@@ -134,6 +136,12 @@ def test_what_a_person_typed_is_shown_however_many_sentences_it_has(
     gated = clawmem("wiki", "gate", recipe)
     assert "passes" in gated.out and "no   atomic: it has 2 sentences" in gated.out
     assert clawmem("wiki", "gate", recipe, "--json").data["passed"] == 1
+    (tmp_path / "notes/.obsidian").mkdir(parents=True)
+    (tmp_path / "notes/.obsidian/app.json").write_text("{}")
+    (tmp_path / "notes/Flat.md").write_text("The rent is 900. Mr. Voss gets it.\n")
+    assert clawmem("import", str(tmp_path / "notes")).code == 0
+    build_wiki(vault, caller)
+    assert "Mr. Voss gets it." in (vault.read_text("wiki/resources/flat.md") or "")
 
 
 def test_written_and_removed_pages_are_counted_apart() -> None:
