@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-
 from pathlib import Path
 
 import pytest
