@@ -63,6 +63,11 @@ REQUESTS = [
     ("Can you remember that I'm vegan?", "The user is vegan."),
     ("til: sourdough needs a long rest", "The user learned: sourdough needs a long rest."),
     ("Always answer in German.", "The user wants this rule to be followed: always answer in German."),
+    (
+        "one thing you must remember: never push to main on a Friday",
+        "The user wants this rule to be followed: never push to main on a Friday.",
+    ),
+    ("Important: never log tokens.", "The user wants this rule to be followed: never log tokens."),
     ("don't push without asking me", "The user wants this rule to be followed: don't push without asking the user."),
     (
         "Please stop apologising all the time.",
