@@ -27,7 +27,12 @@ _LOOSE = re.compile(
 )
 _NOW = r"(?:right now|now|currently|today|these days|nowadays|at the moment|at present|again|instead)"
 _NOW_ASIDE = re.compile(rf",? {_NOW}", re.IGNORECASE)
-_LAST_ASIDE = re.compile(r",? (?:since|as of|from|for|with|near|by) ", re.IGNORECASE)
+_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_LAST_ASIDE = re.compile(
+    rf",? (?:(?:since|as of|from|for|with|near|by) |(?:in|on) (?=(?:\d{{1,2}}\.? )?{_MONTH}\b|\d{{4}}\b)"
+    r"|(?:last|this) (?=(?:year|month|week|spring|summer|autumn|fall|winter)\b))",
+    re.IGNORECASE,
+)
 _LEADING = re.compile(rf"^(?:{_NOW},? )", re.IGNORECASE)
 # What may stand between a subject and the phrase: "Jane has just moved to", "Jane's new home city is".
 _BETWEEN = re.compile(rf" (?:{_NOW}|has|just|really|already|actually|new|current|latest)", re.IGNORECASE)
