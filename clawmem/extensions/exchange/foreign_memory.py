@@ -121,16 +121,17 @@ def unit(value: Any) -> float | None:
 
 _BULLET = re.compile(rf"\A{LIST_MARK}\s+(?:\[(?P<tick>[ xX])\]\s+)?")
 _TICKS = {"x": " (done)", " ": " (open)"}
-_UNDER_COLUMNS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_UNDER_COLUMN = re.compile(":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _CODE = re.compile(r"(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
-_LINK = re.compile(r"(?<![\\\w])!?\[([^\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"(?<![\\\w])!?\[([^\[\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
 _ESCAPED = re.compile(r"\\([\[\]<>*_`\\#|])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
 _QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
 _CALLOUT = re.compile(r"\[!\w+\][+-]?\s*")
+_LETTER = re.compile(r"\w")
 _ADDRESS = re.compile(r"<?https?://\S+>?")
 
 
@@ -149,16 +150,13 @@ class Page(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A paragraph or bullet: the number of its first line, its text as written, and the headings above it."""
+    """A paragraph, a bullet or a row of a table: the number of its first line, its text (of a row, each cell behind the
+    name of its column), the headings above it, and how it is written, as evidence."""
 
     line: int
     text: str
     heading: str
-
-    @property
-    def quote(self) -> str:
-        """The text as evidence; of a row of a table, without the names of the columns."""
-        return self.text if _row(self.text) is None else self.text.rpartition("\n")[2]
+    quote: str
 
 
 def read_page(path: str, text: str, yaml: Yaml) -> Page:
@@ -188,48 +186,46 @@ def passages(body: str, above: int = 0) -> Iterator[Passage]:
     """Yield the paragraphs, bullets and rows of tables of a body, which begins after `above` lines of its file."""
     lines = (NumberedLine(number, line) for number, line in enumerate(body.split("\n"), 1))
     for message in read_markdown(lines):
-        yield from _rows_apart(
-            Passage(above + message.line, message.text, str((message.metadata or {}).get("heading", "")))
-        )
+        heading = str((message.metadata or {}).get("heading", ""))
+        yield from _rows_apart(Passage(above + message.line, message.text, heading, message.text))
 
 
 def _rows_apart(passage: Passage) -> Iterator[Passage]:
-    """Yield a passage, or of a table what is above it and each row, below the lines with the names of the columns."""
-    lines = passage.text.split("\n")
-    rule = next((n for n, line in enumerate(lines) if n and "|" in line and _UNDER_COLUMNS.fullmatch(line)), 0)
+    """Yield a passage, or of a table what is above it and each row."""
+    lines = _QUOTED.sub("", passage.text).split("\n")
+    rule = next((n for n, line in enumerate(lines) if n and "|" in line and _is_rule(line)), 0)
     if not rule or rule + 1 == len(lines):
         yield passage
         return
     if rule > 1:
-        yield passage._replace(text="\n".join(lines[: rule - 1]))
+        above = "\n".join(lines[: rule - 1])
+        yield passage._replace(text=above, quote=above)
+    names = _cells(lines[rule - 1])
     for n, line in enumerate(lines[rule + 1 :], rule + 1):
-        yield passage._replace(line=passage.line + n, text="\n".join((*lines[rule - 1 : rule + 1], line)))
+        pairs = zip_longest(names, _cells(line), fillvalue="")
+        text = ", ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+        yield Passage(passage.line + n, text, passage.heading, line)
 
 
-def _row(text: str) -> str | None:
-    """Return a row of a table, each cell behind the name of its column, or None for another passage."""
-    lines = text.strip().split("\n")
-    if len(lines) != 3 or "|" not in lines[1] or not _UNDER_COLUMNS.fullmatch(lines[1]):
-        return None
-    names, cells = (
-        [cell.strip() for cell in _CELL_END.split(re.sub(r"^\||(?<!\\)\|$", "", line.strip()))] for line in lines[::2]
-    )
-    pairs = zip_longest(names, cells, fillvalue="")
-    return ", ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+def _cells(line: str) -> list[str]:
+    """Return the cells of a row. A bar in code, or behind a backslash, ends none."""
+    bare = _CODE.sub(lambda code: code[0].replace("|", r"\|"), line.strip())
+    cells = _CELL_END.split(re.sub(r"^\||(?<!\\)\|$", "", bare))
+    return [cell.strip().replace(r"\|", "|") for cell in cells]
+
+
+def _is_rule(line: str) -> bool:
+    return all(map(_UNDER_COLUMN.fullmatch, _cells(line)))
 
 
 def is_statement(text: str) -> bool:
     """Return whether a passage can be a fact: prose of bearable length, not code, a table, HTML or an address, and not
     the beginning of a list or the name of an empty field."""
     bare = _BULLET.sub("", text.lstrip(), count=1)
+    if len(bare) > LONGEST_FACT or _NO_PROSE.match(bare):
+        return False
     message = plain(text)
-    return bool(
-        message
-        and len(bare) <= LONGEST_FACT
-        and not (_NO_PROSE.match(bare) and _row(text) is None)
-        and not message.endswith((":", "："))
-        and not _ADDRESS.fullmatch(message)
-    )
+    return bool(_LETTER.search(message)) and not (message.endswith((":", "：")) or _ADDRESS.fullmatch(message))
 
 
 def stated(place: str, key: str, passage: Passage, record: Mapping[str, Any], entity: str | None = None) -> Found:
@@ -264,7 +260,7 @@ def without_code(text: str) -> str:
 
 
 def _without_marks(text: str) -> str:
-    unquoted = _QUOTED.sub("", text.strip() if (row := _row(text)) is None else row)
+    unquoted = _QUOTED.sub("", text.strip())
     bare = _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted
     if bullet := _BULLET.match(bare):
         bare = bare[bullet.end() :] + _TICKS.get((bullet["tick"] or "").lower(), "")
@@ -397,6 +393,5 @@ def _about(owner: str, text: str) -> str:
 def _block(place: str, record: Mapping[str, Any]) -> Iterator[Found]:
     label = word(record.get("label")) or "block"
     for line in record["value"].splitlines():
-        text = plain(line)
-        if text and not line.lstrip().startswith(("# ", "##")):
-            yield ForeignMemory(place, label, text, line, record={"details": {"block": label}})
+        if is_statement(line) and not line.lstrip().startswith(("# ", "##")):
+            yield ForeignMemory(place, label, plain(line), line, record={"details": {"block": label}})

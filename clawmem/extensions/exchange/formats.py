@@ -61,8 +61,8 @@ _TAG = re.compile(r"(?<!\S)#(?=[\d/-]*[^\W\d])([\w/-]+)")
 _TAGS_APART = re.compile(rf"(?:^|(?<=[.!?:)\]]))(?:[ \t]*{_TAG.pattern})+[ \t]*$", re.MULTILINE)
 _TAGS_LAST = re.compile(rf"(?:\s+{_TAG.pattern})+\s*\Z")
 _BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
-_WIKI_LINK = re.compile(r"!?\[\[([^\]|#]*)((?:#[^\]|]*)?)(?:\|([^\]]*))?\]\]")
-_EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\]|#]+)[^\]]*\]\][ \t]*$", re.MULTILINE)
+_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|#]*)((?:#[^\[\]|]*)?)(?:\|([^\[\]]*))?\]\]")
+_EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\][ \t]*$", re.MULTILINE)
 _DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
 _BOARD = ".canvas"
 PAGES = (".md", ".markdown", _BOARD)
@@ -70,6 +70,7 @@ PAGES = (".md", ".markdown", _BOARD)
 _OF_PAGE = frozenset(
     "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()
 )
+_NOTHING = ("", "~", "null", [], {})
 
 
 class _Note(NamedTuple):
@@ -93,22 +94,20 @@ class _Note(NamedTuple):
 
 def _notes(files: Files, yaml: Yaml) -> list[_Note]:
     """Return the pages and boards. Where several have one name, the path tells their subjects apart."""
-    pages = [*pages_of(files, yaml), *((path, _board(files[path])) for path in sorted(files) if path.endswith(_BOARD))]
+    boards = [(path, _board(files[path])) for path in sorted(files) if path.lower().endswith(_BOARD)]
+    pages = [*pages_of(files, yaml), *boards]
     titles = [str(page.front.get("title") or _stem(path)) for path, page in pages]
-    alike = Counter(map(slug, titles))
+    kinds = [(word(page.front.get("type")), posixpath.basename(posixpath.dirname(path))) for path, page in pages]
+    entities = [entity_path(title, *kind) for title, kind in zip(titles, kinds, strict=True)]
+    of_name, of_entity = Counter(map(slug, titles)), Counter(entities)
     notes = []
-    for (path, page), title in zip(pages, titles, strict=True):
-        folder, front = posixpath.dirname(path), page.front
-        named = _DAY_IN_NAME.search(path)
+    for (path, page), title, kind, entity in zip(pages, titles, kinds, entities, strict=True):
+        folder, front, named = posixpath.dirname(path), page.front, _DAY_IN_NAME.search(path)
         when = moment(front.get("date"), front.get("created"), named and named[0], front.get("modified"))
-        shown = f"{title} ({folder})" if folder and alike[slug(title)] > 1 else title
-        kinds = (word(front.get("type")), posixpath.basename(folder))
-        notes.append((_Note(path, page, shown, entity_path(title, *kinds), when), kinds))
-    entities = Counter(note.entity for note, _ in notes)
-    return [
-        note if entities[note.entity] == 1 else note._replace(entity=entity_path(note.title, *kinds))
-        for note, kinds in notes
-    ]
+        shown = f"{title} ({folder})" if folder and of_name[slug(title)] > 1 else title
+        own = entity if of_entity[entity] == 1 else entity_path(shown, *kind)
+        notes.append(_Note(path, page, shown, own, when))
+    return notes
 
 
 def _stem(path: str) -> str:
@@ -137,8 +136,9 @@ def _entities_by_name(notes: list[_Note]) -> dict[str, str | None]:
 
 
 def _related_to(text: str, known: Mapping[str, str | None]) -> dict[str, Any]:
-    targets = [link[1].strip().removesuffix(".md") for link in _WIKI_LINK.finditer(text) if link[1].strip()]
-    found = [known.get(name.lower()) or entity_path(posixpath.basename(name)) for name in targets]
+    links = (link for link in _WIKI_LINK.finditer(text) if not link[1])  # what is shown in place is often a picture
+    names = (link[2].strip().removesuffix(".md") for link in links)
+    found = [known.get(name.lower()) or entity_path(posixpath.basename(name)) for name in names]
     return {"related_entities": list(dict.fromkeys(filter(None, found)))} if any(found) else {}
 
 
@@ -154,7 +154,7 @@ def _with_shown_links(text: str) -> str:
     """Return a text with what is shown of its links: their own words, else the page and the heading in it."""
 
     def shown(link: re.Match[str]) -> str:
-        return link[3] or f"{posixpath.basename(link[1])}{link[2].replace('#', ' > ')}".removeprefix(" > ")
+        return link[4] or f"{posixpath.basename(link[2])}{link[3].replace('#', ' > ')}".removeprefix(" > ")
 
     return _WIKI_LINK.sub(shown, text)
 
@@ -188,8 +188,8 @@ def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
 def _properties(note: _Note, text: str, known: Mapping[str, str | None]) -> Iterator[Found]:
     front, _ = split_front_matter(text.replace("\r\n", "\n"))
     for key, value in parse_yaml(front or "", note.path, as_text=True).items():
-        items = value if isinstance(value, list) else [value]
-        if key.lower() in _OF_PAGE or not any(items):
+        items = [item for item in (value if isinstance(value, list) else [value]) if item not in _NOTHING]
+        if key.lower() in _OF_PAGE or not items:
             continue
         if not all(isinstance(text, str) for text in items):
             yield SkippedMemory(note.path, f"its property '{key}' is neither a text nor a list of texts")
@@ -203,16 +203,18 @@ def _passage(place: str, passage: Passage, note: _Note, known: Mapping[str, str 
     is_basic, front = "permalink" in note.page.front, note.page.front
     if is_basic and (relation := _RELATION.fullmatch(passage.text.strip())):
         return _relation(place, note, relation["relation"], relation["target"].strip(), known)
-    text = _EMBED.sub("", passage.text).strip()
-    if not text:
-        return SkippedMemory(place, f"it only shows {', '.join(_EMBED.findall(passage.text))}")
+    text, shown = _EMBED.sub("", passage.text).strip(), _EMBED.findall(passage.text)
+    if shown and not text:
+        return SkippedMemory(place, f"it only shows {', '.join(shown)}")
+    if not is_statement(text):
+        return SkippedMemory(place, NO_STATEMENT)
     record: dict[str, Any] = _related_to(without_code(text), known)
     if tags := [*words(front.get("tags") or front.get("tag") or []), *_TAG.findall(text)]:
         record["tags"] = tags
     if is_basic and (observed := _OBSERVATION.fullmatch(text)):
         record["category"], text = observed["category"], _TAGS_LAST.sub("", observed["text"])
     message = plain(_TAGS_APART.sub("", _BLOCK_NAME.sub("", text)), _with_shown_links)
-    if not message or not is_statement(text):
+    if not message:
         return SkippedMemory(place, NO_STATEMENT)
     return note.memory(place, naming(note.title, message), passage.quote, record)
 
@@ -321,7 +323,7 @@ def _noted(path: str, passage: Passage, on: str | None) -> Found:
         return SkippedMemory(place, NO_STATEMENT)
     when = moment(mark["day"] if mark else None, on)
     details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
-    quote = passage.quote if not mark else text
+    quote = _OBSERVED.sub("", passage.quote).strip()
     return ForeignMemory(place, path, plain(text), quote, timestamp=when, record=details)
 
 

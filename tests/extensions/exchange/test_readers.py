@@ -330,3 +330,40 @@ def test_addresses_names_of_lists_and_quote_marks_are_no_statements() -> None:
         "> [!note]\n> The pier is oak.\n\n**Right order:**\n"
     )
     assert statements("okf", {"pier.md": page, "index.md": "# I\n"}) == ["Citations: The pier is oak."]
+
+
+def _read(name: str, files: Files) -> list[ForeignMemory]:
+    found = MEMORY_FORMATS[name].read(files, parse_yaml)
+    return [memory for memory in found if isinstance(memory, ForeignMemory)]
+
+
+def test_lines_without_words_and_code_marks_of_a_block_are_no_statements() -> None:
+    value = "# About\n---\n***\n- \n```\n- Name: Ana\nLikes tea"
+    found = _read("mem0", {"agent.af": json.dumps({"blocks": [{"label": "human", "value": value}]})})
+    assert [memory.statement for memory in found] == ["Name: Ana", "Likes tea"]
+
+
+def test_properties_without_a_value_pictures_and_quoted_tables_of_notes() -> None:
+    page = "---\nrole: null\nplace: ~\nend:\nowner: Ana\n---\nThe plan ![[plan.png]] is in [[Archive]].\n\n"
+    table = "> [!note] Ports\n> | host | port |\n> | --- | :-: |\n> | [[Pier\\|quay]] | `a|b` |\n"
+    found = _read("notes", {"Tide.md": page + table, "Pier.md": "[[Tide]]", "B.CANVAS": '{"nodes": [{"text": "hi"}]}'})
+    assert [memory.statement for memory in found if memory.title == "Tide"] == [
+        "Tide's owner is Ana",
+        "Tide: The plan plan.png is in Archive.",
+        "Tide: Ports",
+        "Tide: host: quay, port: `a|b`",
+    ]
+    assert [memory.record.get("related_entities") for memory in found if memory.title == "Tide"] == [
+        None,
+        ["resources/archive"],
+        None,
+        ["resources/pier"],
+    ]
+    assert [memory.statement for memory in found if memory.title == "B"] == ["B: hi"]
+
+
+@pytest.mark.parametrize("line", ["[" * 30_000, "![[" * 10_000, "[[a#" * 10_000, "|-|-" + " " * 30_000 + "x", "!" * 30_000])
+def test_the_time_for_marks_that_nothing_closes_does_not_explode(line: str) -> None:
+    files = {"a.md": f"[[b]] k | z\n{line}\nend"}
+    assert format_of(files, parse_yaml, "a.md") == "notes"
+    assert _read("notes", files) == []
