@@ -633,14 +633,15 @@ def _mail(data: bytes) -> Text:
         body = message.get_body(("plain", "html"))
         content = "" if body is None else _content(body)
         names = [part.get_filename() or part.get_content_type() for part in message.iter_attachments()]
+        sender = _people(message, "from")
+        to = [person for key in ("to", "cc", "bcc") for person in _people(message, key)]
+        subject, identity = (_clean(str(message.get(key, ""))) for key in ("subject", "message-id"))
+        thread = _clean(str(message.get("references") or message.get("in-reply-to") or "")).split()[:1]
     except (LookupError, ValueError, AttributeError, TypeError):
         raise Problem("is damaged: it cannot be read as mail.", _DAMAGED) from None
     if body is not None and body.get_content_subtype() == "html":
         content = "\n\n".join(_html_blocks(content.encode(errors="replace")))
     own = _own_words(content.replace("\r\n", "\n"))
-    sender = _people(message, "from")
-    to = [person for key in ("to", "cc", "bcc") for person in _people(message, key)]
-    subject, identity = (_clean(str(message.get(key, ""))) for key in ("subject", "message-id"))
     when = None
     with suppress(ValueError, TypeError):
         moment = parsedate_to_datetime(str(message.get("date")))
@@ -648,7 +649,6 @@ def _mail(data: bytes) -> Text:
     by, day = (sender or [["an unknown sender"]])[0][0], f" of {when[:10]}" if when else ""
     at = f" to {', '.join(person[0] for person in to[:3])}{' and others' if len(to) > 3 else ''}" if to else ""
     heading = f"Mail{day} from {by}{at}{f': {subject}' if subject else ''}"
-    thread = _clean(str(message.get("references") or message.get("in-reply-to") or "")).split()[:1]
     mail: dict[str, object] = {
         "heading": heading,
         "speaker": by if sender else None,

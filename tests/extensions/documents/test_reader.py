@@ -301,12 +301,12 @@ def test_each_mail_of_a_mailbox_is_as_its_own_file_is(clawmem: Command, vault_ro
     begins = b"From x@example.org Fri Mar  6 09:00:00 2026\n"
     first = mail(f"{MOTOR}\n\n>From Bergen it came.\nFrom me: it is old.")
     (tmp_path / "one.eml").write_bytes(mail(MOTOR, Message_ID="<m7@example.org>"))
-    others = [(tmp_path / "one.eml").read_bytes(), b"Subject: nothing\n\n"]
+    others = [(tmp_path / "one.eml").read_bytes(), b"Subject: nothing\n\n", b"Message-ID: <\n\nThe rope.\n"]
     (tmp_path / "in.mbox").write_bytes(b"\n".join(begins + each for each in (first, *others)))
     clawmem("ingest", str(tmp_path / "one.eml"))
     result = clawmem("ingest", str(tmp_path / "in.mbox"))
     assert result.out.startswith("1 event added, 1 already known, 0 skipped")
-    assert "in.mbox: mail 3 has no text, or is damaged" in result.err
+    assert "in.mbox: mails 3-4 have no text, or are damaged" in result.err
     events = list(map(json.loads, (vault_root / "ledger" / "2026-03-04.jsonl").read_text().splitlines()))
     assert [event["speaker"] for event in events] == ["Jane Miller"] * 2
     assert events[1]["text"].startswith(f"{MOTOR}\n\nFrom Bergen it came.\nFrom me: it is old.")
