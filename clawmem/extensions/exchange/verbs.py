@@ -40,13 +40,13 @@ from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
 from clawmem.memory.entities.entities import add_alias
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.note_facts import (
-    NO_LONGER,
     NoteFacts,
     facts_of_notes,
     mark_of,
     may_come_back,
     note_of,
     pairs_alike,
+    reason_of_end,
 )
 from clawmem.memory.facts.remember import RememberedFact, remember
 from clawmem.memory.facts.revise import FactEdit, edit, retract, supersede
@@ -233,9 +233,8 @@ def _ended(vault: Vault, caller: Caller, unsaid: Iterable[Fact], skipped: list[S
     """End the facts that their notes no longer say. Return the last commit."""
     commit = None
     for fact in unsaid:
-        name = note_of(fact).rpartition("/")[2]
-        end = FactEdit(valid_to=stamp(caller.now), reason=f"{NO_LONGER} {name}")
-        result = _attempt(skipped, name, partial(edit, vault, fact.id, end, caller))
+        end = FactEdit(valid_to=stamp(caller.now), reason=reason_of_end(fact))
+        result = _attempt(skipped, note_of(fact), partial(edit, vault, fact.id, end, caller))
         commit = (result and result.commit) or commit
     return commit
 

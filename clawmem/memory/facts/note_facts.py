@@ -15,7 +15,6 @@ from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 
 IMPORTED = "imported"
-NO_LONGER = "no longer in"
 _LEAST_ALIKE = 0.7
 
 
@@ -37,6 +36,11 @@ def note_of(fact: Fact) -> str:
     """Return the note that a fact is of, or an empty text."""
     mark = (fact.metadata or {}).get(IMPORTED)
     return str(mark.get("note")) if isinstance(mark, Mapping) else ""
+
+
+def reason_of_end(fact: Fact) -> str:
+    """Return why a fact that its note no longer says ends."""
+    return f"no longer in {note_of(fact).rpartition('/')[2]}"
 
 
 def facts_of_notes(
@@ -68,7 +72,7 @@ def may_come_back(index: Index, fact: Fact, outdated: Collection[str]) -> bool:
     while (later := fact.superseded_by) and later not in seen and (after := by_ids(index, [later])):
         fact = after[later].fact
         seen.add(later)
-    return fact.id in outdated or str((fact.details or {}).get("because")).startswith(NO_LONGER)
+    return fact.id in outdated or (fact.details or {}).get("because") == reason_of_end(fact)
 
 
 def pairs_alike(olds: Sequence[str], news: Sequence[str]) -> dict[int, int]:
@@ -83,5 +87,5 @@ def pairs_alike(olds: Sequence[str], news: Sequence[str]) -> dict[int, int]:
 
 def _ratio(old: str, new: str) -> float:
     matcher = SequenceMatcher(None, old, new)
-    quick = min(matcher.real_quick_ratio(), matcher.quick_ratio())  # an upper bound, found in less time
+    quick = matcher.quick_ratio()  # an upper bound, found in less time
     return matcher.ratio() if quick >= _LEAST_ALIKE else quick

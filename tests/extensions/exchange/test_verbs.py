@@ -438,6 +438,16 @@ def test_a_changed_note_replaces_what_it_said_before(clawmem: Command, tmp_path:
     assert "0 errors" in clawmem("doctor").out
 
 
+def test_what_a_person_ended_stays_ended(clawmem: Command, tmp_path: Path) -> None:
+    folder = notes(tmp_path / "n", {"Pier.md": "Pier runs on Postgres 15.\n"})
+    clawmem("import", folder, env=at("2026-11-22"))
+    [fact] = facts(clawmem)
+    ended = ("--valid-to", "2026-11-23", "--reason", "no longer in production")
+    clawmem("edit", fact["id"], *ended, env=at("2026-11-23"))
+    again = clawmem("import", folder, "--json", env=at("2026-11-24")).data
+    assert (again["known"], again["commit"], held(clawmem)) == (1, None, {})
+
+
 RULES = """# Pier
 
 ## Rules
