@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
@@ -127,6 +128,7 @@ _CODE = re.compile(r"(?<!\\)(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 _FOOTNOTE = re.compile(r"(?<!\\)\[\^([^\]\s]+)\]")
 _DEFINITION = re.compile(r"\[\^[^\]\s]+\]:")
 _LINK = re.compile(r"(?<![\\\w])!?\[([^\[\]]*)\]\(([^)\s]*)(?:\s+\"[^\"]*\")?\)")
+NOTE_LINK = re.compile(r"(?P<shown>!?)\[\[(?P<note>[^\[\]|#]*)(?P<heading>#[^\[\]|]*)?(?:\|(?P<words>[^\[\]]*))?\]\]")
 _ESCAPED = re.compile(r"\\([\[\]<>*_`\\#|])")
 _NO_PROSE = re.compile(r"```|~~~|\||<[a-z!/]|!\[", re.IGNORECASE)
 _QUOTED = re.compile(r"^>[ \t]?", re.MULTILINE)
@@ -240,17 +242,17 @@ def is_definition(text: str) -> bool:
     return all(_DEFINITION.match(line) for line in text.split("\n"))
 
 
-def plain(text: str, more: Callable[[str], str] = str) -> str:
+def plain(text: str) -> str:
     """Return a passage as a plain statement: without bullet, quote, footnote and bold marks, and link targets.
 
-    `more` takes away further marks. Code stays as it is."""
+    Code stays as it is."""
     spans: list[str] = []
 
     def hidden(found: re.Match[str]) -> str:
         spans.append(found[0])
         return f"\0{len(spans) - 1}\0"
 
-    bare = more(_without_marks(_CODE.sub(hidden, text.replace("\0", ""))))
+    bare = _without_marks(_CODE.sub(hidden, text.replace("\0", "")))
     return one_line(re.sub("\0(\\d+)\0", lambda found: spans[int(found[1])], bare))
 
 
@@ -264,8 +266,18 @@ def _without_marks(text: str) -> str:
     bare = _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted
     if bullet := _BULLET.match(bare):
         bare = bare[bullet.end() :] + _TICKS.get((bullet["tick"] or "").lower(), "")
-    bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", bare)))
+    bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", with_shown_links(bare))))
     return _ESCAPED.sub(r"\1", bare)
+
+
+def with_shown_links(text: str) -> str:
+    """Return a text with what is shown of its links to notes: their own words, else the note and the heading in it."""
+
+    def shown(link: re.Match[str]) -> str:
+        heading = (link["heading"] or "").replace("#", " > ")
+        return link["words"] or f"{posixpath.basename(link['note'])}{heading}".removeprefix(" > ")
+
+    return NOTE_LINK.sub(shown, text)
 
 
 def footnotes(text: str) -> tuple[str, ...]:

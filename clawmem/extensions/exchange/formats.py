@@ -19,6 +19,7 @@ from clawmem.extensions.exchange import foreign_memory as mem0
 from clawmem.extensions.exchange import okf
 from clawmem.extensions.exchange.foreign_memory import (
     NO_STATEMENT,
+    NOTE_LINK,
     Files,
     ForeignMemory,
     Found,
@@ -35,6 +36,7 @@ from clawmem.extensions.exchange.foreign_memory import (
     passages,
     plain,
     stated,
+    with_shown_links,
     without_code,
     words,
 )
@@ -61,7 +63,6 @@ _TAG = re.compile(r"(?<!\S)#(?=[\d/-]*[^\W\d])([\w/-]+)")
 _TAGS_APART = re.compile(rf"(?:^|(?<=[.!?:)\]]))(?:[ \t]*{_TAG.pattern})+[ \t]*$", re.MULTILINE)
 _TAGS_LAST = re.compile(rf"(?:\s+{_TAG.pattern})+\s*\Z")
 _BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
-_WIKI_LINK = re.compile(r"(!?)\[\[([^\[\]|#]*)((?:#[^\[\]|]*)?)(?:\|([^\[\]]*))?\]\]")
 _EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\][ \t]*$", re.MULTILINE)
 _DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
 _BOARD = ".canvas"
@@ -70,7 +71,7 @@ PAGES = (".md", ".markdown", _BOARD)
 _OF_PAGE = frozenset(
     "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()
 )
-_NOTHING = ("", "~", "null", [], {})
+_NOTHING = ("", "~", "null")
 
 
 class _Note(NamedTuple):
@@ -136,8 +137,8 @@ def _entities_by_name(notes: list[_Note]) -> dict[str, str | None]:
 
 
 def _related_to(text: str, known: Mapping[str, str | None]) -> dict[str, Any]:
-    links = (link for link in _WIKI_LINK.finditer(text) if not link[1])  # what is shown in place is often a picture
-    names = (link[2].strip().removesuffix(".md") for link in links)
+    links = (link for link in NOTE_LINK.finditer(text) if not link["shown"])  # what is shown is often a picture
+    names = (link["note"].strip().removesuffix(".md") for link in links)
     found = [known.get(name.lower()) or entity_path(posixpath.basename(name)) for name in names]
     return {"related_entities": list(dict.fromkeys(filter(None, found)))} if any(found) else {}
 
@@ -150,15 +151,6 @@ def _relation(place: str, note: _Note, relation: str, target: str, known: Mappin
     return note.memory(place, text, text, {**record, **related})._replace(key=note.title)
 
 
-def _with_shown_links(text: str) -> str:
-    """Return a text with what is shown of its links: their own words, else the page and the heading in it."""
-
-    def shown(link: re.Match[str]) -> str:
-        return link[4] or f"{posixpath.basename(link[2])}{link[3].replace('#', ' > ')}".removeprefix(" > ")
-
-    return _WIKI_LINK.sub(shown, text)
-
-
 def _spaced(name: str) -> str:
     """Return a name with spaces: models write John_Smith as the name of an entity."""
     return name if " " in name else name.replace("_", " ").strip() or name
@@ -169,7 +161,7 @@ def is_linked_notes(files: Files, yaml: Yaml) -> bool:
     if any(path.split("/")[0] in (".obsidian", ".basic-memory") for path in files):
         return True
     found = list(pages_of(files, yaml))
-    return any("permalink" in page.front for _, page in found) or any(_WIKI_LINK.search(page.body) for _, page in found)
+    return any("permalink" in page.front for _, page in found) or any(NOTE_LINK.search(page.body) for _, page in found)
 
 
 def read_linked_notes(files: Files, yaml: Yaml) -> Iterator[Found]:
@@ -195,7 +187,7 @@ def _properties(note: _Note, text: str, known: Mapping[str, str | None]) -> Iter
             yield SkippedMemory(note.path, f"its property '{key}' is neither a text nor a list of texts")
             continue
         listed, verb = ", ".join(items), "is" if len(items) == 1 else "are"
-        statement = f"{note.title}'s {re.sub('[_-]+', ' ', key)} {verb} {_with_shown_links(listed)}"
+        statement = f"{note.title}'s {re.sub('[_-]+', ' ', key)} {verb} {with_shown_links(listed)}"
         yield note.memory(note.path, one_line(statement), f"{key}: {listed}", _related_to(listed, known))
 
 
@@ -213,7 +205,7 @@ def _passage(place: str, passage: Passage, note: _Note, known: Mapping[str, str 
         record["tags"] = tags
     if is_basic and (observed := _OBSERVATION.fullmatch(text)):
         record["category"], text = observed["category"], _TAGS_LAST.sub("", observed["text"])
-    message = plain(_TAGS_APART.sub("", _BLOCK_NAME.sub("", text)), _with_shown_links)
+    message = plain(_TAGS_APART.sub("", _BLOCK_NAME.sub("", text)))
     if not message:
         return SkippedMemory(place, NO_STATEMENT)
     return note.memory(place, naming(note.title, message), passage.quote, record)
@@ -268,17 +260,16 @@ def read_auto_memory(files: Files, yaml: Yaml) -> Iterator[Found]:
         name = str(page.front.get("name") or path)
         found: list[Found] = []
         for passage in passages(page.body, page.above):
-            place, why = f"{path}:{passage.line}", _WHY.match(passage.text)
+            memory, why = stated(f"{path}:{passage.line}", name, passage, record), _WHY.match(passage.text)
             last = found[-1] if found else None
-            if why and isinstance(last, ForeignMemory) and is_statement(passage.text):
+            if why and isinstance(last, ForeignMemory) and isinstance(memory, ForeignMemory):
                 about = {"because": plain(passage.text[why.end() :]), **mapping(last.record.get("details"))}
-                quote = f"{last.quote}\n\n{passage.text}"
+                quote = f"{last.quote}\n\n{memory.quote}"
                 found[-1] = last._replace(quote=quote, record={**last.record, "details": about})
-            elif is_statement(passage.text):
-                statement = _described(one_line(description), plain(passage.text, _with_shown_links))
-                found.append(ForeignMemory(place, name, statement, passage.quote, timestamp=when, record=record))
-            else:
-                found.append(SkippedMemory(place, NO_STATEMENT))
+                continue
+            if isinstance(memory, ForeignMemory):
+                memory = memory._replace(statement=_described(one_line(description), memory.statement), timestamp=when)
+            found.append(memory)
         if not any(isinstance(memory, ForeignMemory) for memory in found):
             yield ForeignMemory(path, name, one_line(description), description, timestamp=when, record=record)
         yield from found
@@ -319,12 +310,10 @@ def _noted(path: str, passage: Passage, on: str | None) -> Found:
     looked_up = any(part.strip().lower() in _CODEX_LOOKUPS for part in passage.heading.split(" > "))
     if looked_up or _CODEX_HEAD.match(text) or _PLACEHOLDER.fullmatch(text) or (mark and mark["day"] == _NO_DAY):
         return SkippedMemory(place, NO_MEMORY)
-    if not is_statement(text):
-        return SkippedMemory(place, NO_STATEMENT)
-    when = moment(mark["day"] if mark else None, on)
     details: Mapping[str, Any] = {"details": {"heading": heading}} if heading else {}
-    quote = _OBSERVED.sub("", passage.quote).strip()
-    return ForeignMemory(place, path, plain(text), quote, timestamp=when, record=details)
+    found = stated(place, path, passage._replace(text=text, quote=_OBSERVED.sub("", passage.quote).strip()), details)
+    when = moment(mark["day"] if mark else None, on)
+    return found if isinstance(found, SkippedMemory) else found._replace(timestamp=when)
 
 
 def _type(page: Page) -> str:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from shlex import quote
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -28,6 +28,7 @@ from clawmem.faces.parts.reading import (
     ReadFiles,
     check_plain,
     open_archive,
+    opened,
     read_files,
     unpacked,
     write_folder,
@@ -349,12 +350,15 @@ def import_(
     files = read_files(target)
     chosen = format_of(files, parse_yaml, target.name, format_)
     memory_format = MEMORY_FORMATS[chosen]
-    found: Iterable[Found] = chain(memory_format.read(files, parse_yaml), _left_out(files))
     folder = target if target.is_dir() else target.parent
     rules = files if chosen == RULES else ()
     projects = {name: _project_of_rules(call, (folder / name).parent) for name in rules}
-    found = (_of_project(memory, projects.get(_PART.sub("", memory.place))) for memory in found)
-    messages, pages = memory_format.messages(files), _pages(call, target, files)
+    memories = (
+        _of_project(memory, projects.get(_PART.sub("", memory.place)))
+        for memory in memory_format.read(files, parse_yaml)
+    )
+    found = chain(memories, starmap(SkippedMemory, files.left_out.items()))
+    messages, pages = memory_format.messages(files), _pages(call, folder, files, target.is_dir())
     answer = _imported(call, chosen, found, messages, name, trust or memory_format.trust, dry_run, pages)
     scopes = [
         f"{name}: rules {f'of the project {of}' if of else 'of yours, in every project'}"
@@ -364,13 +368,9 @@ def import_(
 
 
 def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool) -> Answer:
-    from clawmem.faces.parts.reading import opened
-
     check_plain(target)
-    with opened(call, str(target)) as o, open_archive(o, target.name) as archive:
-        files = ReadFiles()
-        conversations = []
-        others = 0
+    with opened(call, str(target)) as file, open_archive(file, target.name) as archive:
+        files, conversations, others = ReadFiles(), [], 0
         for member in archive.infolist():
             if archives.is_conversations(member.filename):
                 conversations.append(member.filename)
@@ -386,10 +386,10 @@ def _from_archive(call: Call, target: Path, name: str, trust: str, dry_run: bool
                 f"{target.name} is not the export of a chat program.",
                 "An export has conversations.json. Unpack other archives, and import the folder.",
             )
-        messages = chain(
-            archives.documents(files), *(_conversation(archive, conversation) for conversation in conversations)
-        )
-        found = chain(archives.memories(files), _left_out(files), _rest(others))
+        if others:
+            files.left_out["the rest of the archive"] = f"{counted(others, 'file')} with no conversation or memory"
+        messages = chain(archives.documents(files), *(_conversation(archive, name) for name in conversations))
+        found = chain(archives.memories(files), starmap(SkippedMemory, files.left_out.items()))
         return _imported(call, ARCHIVE, found, messages, name, trust, dry_run)
 
 
@@ -401,12 +401,12 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
         yield SkippedLine(0, f"{name}: {problem.message}")
 
 
-def _pages(call: Call, target: Path, files: ReadFiles) -> Pages:
+def _pages(call: Call, folder: Path, files: ReadFiles, whole: bool) -> Pages:
     """Return the pages of an import. The time of an export is not that of what it contains."""
-    folder, home = (target if target.is_dir() else target.parent), call.runtime.home()
+    home = call.runtime.home()
     place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
     times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
-    return Pages(place, times, tuple(files.left_out), target.is_dir())
+    return Pages(place, times, tuple(files.left_out), whole)
 
 
 def _project_of_rules(call: Call, folder: Path) -> str | None:
@@ -424,15 +424,6 @@ def _of_project(memory: Found, project: str | None) -> Found:
     name, record = project_name(project), {**memory.record, "project": project}
     entity = entity_path(name, "project")
     return memory._replace(record=record, entity=entity, title=name, key=f"{project} {memory.key}")
-
-
-def _left_out(files: ReadFiles) -> Iterator[Found]:
-    yield from (SkippedMemory(name, reason) for name, reason in files.left_out.items())
-
-
-def _rest(others: int) -> Iterator[Found]:
-    if others:
-        yield SkippedMemory("the rest of the archive", f"{counted(others, 'file')} with no conversation or memory")
 
 
 def _imported(
