@@ -6,9 +6,11 @@ import posixpath
 import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import zip_longest
+from shlex import quote
 from typing import Any, NamedTuple
 
 from clawmem.errors import Unreadable
+from clawmem.faces.parts.reading import PAGES
 from clawmem.model.language.dates import day_of
 from clawmem.model.language.text import LIST_MARK, LONGEST_FACT, one_line, without_emphasis
 from clawmem.model.pages.summary import split_front_matter
@@ -180,7 +182,7 @@ def read_page(path: str, text: str, yaml: Yaml) -> Page:
 def pages_of(files: Files, yaml: Yaml) -> Iterator[tuple[str, Page]]:
     """Yield the Markdown pages with their paths, in order."""
     for path in sorted(files):
-        if path.lower().endswith((".md", ".markdown")):
+        if path.lower().endswith(PAGES):
             yield path, read_page(path, files[path], yaml)
 
 
@@ -321,8 +323,8 @@ def read(files: Files, yaml: Yaml) -> Iterator[Found]:
     for path in sorted(files):
         records = _records(files[path])
         if records is None:
-            page = path.endswith((".md", ".markdown"))
-            takes = f"import {path} --format notes` takes it" if page else f"ingest {path}` takes a chat"
+            page = path.lower().endswith(PAGES)
+            takes = f"import {quote(path)} --format notes` takes it" if page else f"ingest {quote(path)}` takes a chat"
             yield SkippedMemory(path, f"it has no list of memories; `clawmem {takes}")
             continue
         for number, record in enumerate(records, 1):

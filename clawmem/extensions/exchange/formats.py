@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from shlex import quote
 from typing import Any, NamedTuple
 
 from clawmem.errors import InvalidInput
@@ -40,6 +41,7 @@ from clawmem.extensions.exchange.foreign_memory import (
     without_code,
     words,
 )
+from clawmem.faces.parts.reading import PAGES
 from clawmem.model.facts.codec import OTHER_NAMES
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED
 from clawmem.model.harness import RULE_FILES
@@ -66,7 +68,7 @@ _BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
 _EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\][ \t]*$", re.MULTILINE)
 _DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
 _BOARD = ".canvas"
-PAGES = (".md", ".markdown", _BOARD)
+NOTES = (*PAGES, _BOARD)
 # What the front matter says about the page, not about its subject.
 _OF_PAGE = frozenset(
     "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()
@@ -499,7 +501,8 @@ def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
     if found is None:
         raise InvalidInput(
             f"Nothing in {name} was recognised as a memory.",
-            f"`clawmem ingest {name}` takes a chat, mail, a table or a document, `--format notes` any Markdown pages; "
+            f"`clawmem ingest {quote(name)}` takes a chat, mail, a table or a document, "
+            "`--format notes` any Markdown pages; "
             f"other formats: {', '.join(MEMORY_FORMATS)}.",
         )
     return found

@@ -18,7 +18,7 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange import formats as archives
 from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory, entity_path
-from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, PAGES, RULES, format_of
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, NOTES, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
@@ -38,7 +38,7 @@ from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.lookup import entities, facts_from_event
 from clawmem.index.tables.store import Index
 from clawmem.learning.ingest import RepeatCounter, count_new, ingest, to_events
-from clawmem.memory.entities.entities import add_alias
+from clawmem.memory.entities.entities import EntityChange, add_alias
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.note_facts import (
     NoteFacts,
@@ -50,7 +50,7 @@ from clawmem.memory.facts.note_facts import (
     reason_of_end,
 )
 from clawmem.memory.facts.remember import RememberedFact, remember
-from clawmem.memory.facts.revise import FactEdit, edit, retract, supersede
+from clawmem.memory.facts.revise import FactEdit, ReviseResult, edit, retract, supersede
 from clawmem.memory.facts.revoke import withdrawal_notices
 from clawmem.memory.proposals import read_proposals
 from clawmem.memory.writing import writing
@@ -72,7 +72,7 @@ from clawmem.vault.git.folder import project_of
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
-_Result = TypeVar("_Result")
+_Result = TypeVar("_Result", ReviseResult, EntityChange)
 
 
 class ImportResult(NamedTuple):
@@ -188,91 +188,84 @@ def import_memories(
         return ImportResult(planned, (), known, tuple(skipped), events, None, tuple(withdrawn), changes=changes)
     heard = ingest(vault, (statement.message for statement in fresh), caller, origin) if fresh else None
     spoken = ingest(vault, messages, caller, origin)
+    refused = {line.line for line in heard.skipped} if heard else set()
     skipped += [_skipped_message(line) for line in (*(heard.skipped if heard else ()), *spoken.skipped)]
-    refused = {skipped_line.line for skipped_line in heard.skipped} if heard else set()
+    writer = _Writer(vault, caller, skipped, [heard.commit if heard else None, spoken.commit])
     kept = [statement for statement in fresh if statement.message.line not in refused]
     keys = {*changes.outdated, *(statement.memory.key for statement in kept)}
     later = [statement for statement in kept if statement.memory.replaces in keys]
     first = [statement for statement in kept if statement.memory.replaces not in keys]
     for fact_id in said_again:
-        _attempt(skipped, fact_id, partial(retract, vault, fact_id, caller, "its note says it again"))
+        writer.attempt(fact_id, partial(retract, vault, fact_id, caller, "its note says it again"))
     result = remember(vault, [statement.draft for statement in first], caller) if first else None
     facts = list(result.facts) if result else []
+    writer.commits.append(result and result.commit)
     ids = {fact_id: fact_id for fact_id in changes.outdated} | {
         statement.memory.key: fact.fact.id for statement, fact in zip(first, facts, strict=False)
     }
-    unsaid = [fact for name, fact in changes.outdated.items() if all(name != each.memory.replaces for each in later)]
-    ended = _ended(vault, caller, unsaid, skipped)
-    replaced = _replaced(vault, caller, later, ids, facts, skipped)
-    named = _add_aliases(vault, statements, caller, skipped)
-    commit = named or replaced or ended or (result and result.commit) or spoken.commit or (heard and heard.commit)
+    replaced = {statement.memory.replaces for statement in later}
+    writer.end(fact for fact_id, fact in changes.outdated.items() if fact_id not in replaced)
+    facts += writer.replace(later, ids)
+    writer.add_aliases(statements)
+    notices = (*withdrawn, *(note for each in (heard, spoken, result) if each for note in each.notices))
     return ImportResult(
         planned,
         tuple(facts),
         known,
         tuple(skipped),
         spoken.added + (heard.added if heard else 0),
-        commit,
-        tuple(
-            dict.fromkeys((*withdrawn, *(note for each in (heard, spoken, result) if each for note in each.notices)))
-        ),
+        next(filter(None, reversed(writer.commits)), None),
+        tuple(dict.fromkeys(notices)),
         result.failed if result else None,
         changes,
     )
 
 
-def _attempt(skipped: list[SkippedMemory], place: str, act: Callable[[], _Result]) -> _Result | None:
-    """Return the result of an act, or None if it is refused, which is added to `skipped`."""
-    try:
-        return act()
-    except ClawmemError as problem:
-        skipped.append(SkippedMemory(place, problem.message))
-        return None
+class _Writer(NamedTuple):
+    """Writes one change after the other, with the commits so far. What is refused is added to `skipped`."""
 
+    vault: Vault
+    caller: Caller
+    skipped: list[SkippedMemory]
+    commits: list[str | None]
 
-def _ended(vault: Vault, caller: Caller, unsaid: Iterable[Fact], skipped: list[SkippedMemory]) -> str | None:
-    """End the facts that their notes no longer say. Return the last commit."""
-    commit = None
-    for fact in unsaid:
-        end = FactEdit(valid_to=stamp(caller.now), reason=reason_of_end(fact))
-        result = _attempt(skipped, note_of(fact), partial(edit, vault, fact.id, end, caller))
-        commit = (result and result.commit) or commit
-    return commit
+    def attempt(self, place: str, act: Callable[[], _Result]) -> _Result | None:
+        """Return the result of an act, or None if it is refused."""
+        try:
+            result = act()
+        except ClawmemError as problem:
+            self.skipped.append(SkippedMemory(place, problem.message))
+            return None
+        self.commits.append(result.commit)
+        return result
 
+    def end(self, unsaid: Iterable[Fact]) -> None:
+        """End the facts that their notes no longer say."""
+        for fact in unsaid:
+            end = FactEdit(valid_to=stamp(self.caller.now), reason=reason_of_end(fact))
+            self.attempt(note_of(fact), partial(edit, self.vault, fact.id, end, self.caller))
 
-def _replaced(
-    vault: Vault, caller: Caller, later: list[_Statement], ids: dict[str, str], facts: list[RememberedFact],
-    skipped: list[SkippedMemory],
-) -> str | None:  # fmt: skip
-    """Replace facts by the statements that did so in their memory, the oldest first. Return the last commit."""
-    commit = None
-    while ready := [statement for statement in later if statement.memory.replaces in ids]:
-        later = [statement for statement in later if statement.memory.replaces not in ids]
-        for memory, _, draft, _ in ready:
-            old = ids[memory.replaces or ""]
-            if result := _attempt(skipped, memory.place, partial(supersede, vault, old, draft, caller)):
-                commit = result.commit or commit
-                placed, outcome = result.facts[0], "replaced" if memory.replaces == old else "added"
-                ids[memory.key] = placed.fact.id
-                outcome = "proposed" if "proposed" in result.outcome else outcome
-                facts.append(RememberedFact(placed.fact, placed.entity, outcome))
-    skipped += [SkippedMemory(statement.memory.place, "what it replaced was not imported") for statement in later]
-    return commit
+    def replace(self, later: list[_Statement], ids: dict[str, str]) -> Iterator[RememberedFact]:
+        """Replace facts by the statements that did so in their memory, the oldest first, and yield the new ones."""
+        while ready := [statement for statement in later if statement.memory.replaces in ids]:
+            later = [statement for statement in later if statement.memory.replaces not in ids]
+            for memory, _, draft, _ in ready:
+                old = ids[memory.replaces or ""]
+                if result := self.attempt(memory.place, partial(supersede, self.vault, old, draft, self.caller)):
+                    placed, outcome = result.facts[0], "replaced" if memory.replaces == old else "added"
+                    ids[memory.key] = placed.fact.id
+                    outcome = "proposed" if "proposed" in result.outcome else outcome
+                    yield RememberedFact(placed.fact, placed.entity, outcome)
+        self.skipped.extend(SkippedMemory(each.memory.place, "what it replaced was not imported") for each in later)
 
-
-def _add_aliases(
-    vault: Vault, statements: Iterable[_Statement], caller: Caller, skipped: list[SkippedMemory]
-) -> str | None:
-    """Give the entities of the statements their other names. Return the last commit."""
-    wanted = {(memory.entity, alias): memory.place for memory, *_ in statements for alias in memory.aliases}
-    described = run_query(vault, entities) if wanted else []
-    known = {(entity.name, normal(name)) for entity in described for name in (entity.title, *entity.aliases)}
-    commit = None
-    for (entity, alias), place in wanted.items():
-        if entity and (entity, normal(alias)) not in known:
-            result = _attempt(skipped, place, partial(add_alias, vault, entity, alias, caller))
-            commit = (result and result.commit) or commit
-    return commit
+    def add_aliases(self, statements: Iterable[_Statement]) -> None:
+        """Give the entities of the statements their other names."""
+        wanted = {(memory.entity, alias): memory.place for memory, *_ in statements for alias in memory.aliases}
+        described = run_query(self.vault, entities) if wanted else []
+        known = {(entity.name, normal(name)) for entity in described for name in (entity.title, *entity.aliases)}
+        for (entity, alias), place in wanted.items():
+            if entity and (entity, normal(alias)) not in known:
+                self.attempt(place, partial(add_alias, self.vault, entity, alias, self.caller))
 
 
 def _statements(
@@ -405,7 +398,7 @@ def _pages(call: Call, folder: Path, files: ReadFiles, whole: bool) -> Pages:
     """Return the pages of an import. The time of an export is not that of what it contains."""
     home = call.runtime.home()
     place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
-    times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
+    times = {name: files.times[name] for name in files if name.lower().endswith(NOTES)}
     return Pages(place, times, tuple(files.left_out), whole)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import IO, TYPE_CHECKING, Any
 
 from clawmem.errors import ExtensionMissing, InvalidInput, NotFound, Refused, StorageFailed
@@ -150,8 +151,9 @@ _TEXTS = (*PAGES, ".json", ".jsonl", ".af", ".canvas")
 
 
 def _left_out(name: str) -> str:
-    if name.lower().endswith((*INGESTED, ".zip")):
-        return f"`clawmem {'import' if name.endswith('.zip') else 'ingest'} {name}` takes it"
+    for verb, endings in (("import", ".zip"), ("ingest", INGESTED)):
+        if name.lower().endswith(endings):
+            return f"`clawmem {verb} {quote(name)}` takes it"
     return "it is no Markdown and no JSON"
 
 

@@ -172,7 +172,8 @@ def _read(call: Call, file: str, wish: Wish) -> Files:
         every = [path for path in Path(file).rglob("*") if path.is_file()]
         found = [path for path in every if path.suffix in (".jsonl", ".json")]
         others = sum(path.suffix.lower() in (*PAGES, *INGESTED) for path in every)
-        hint = f"`clawmem import {file}` takes Markdown (plain pages: --format notes), `clawmem ingest FILE` the rest."
+        takes = f"`clawmem import {quote(file)}` takes Markdown (plain pages: --format notes)"
+        hint = f"{takes}, `clawmem ingest FILE` the rest."
         if others and not found:
             raise InvalidInput(f"{file} has no transcript (.jsonl or .json).", hint)
         paths = sorted(path for path in found if since is None or path.stat().st_mtime >= since)

@@ -92,8 +92,11 @@ def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict
 
     If this is killed, what it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
     """
-    parts = {path: (_generated(before.get(path)), _generated(data)) for path, data in after.items()}
-    parts = {path: pair for path, pair in parts.items() if None not in pair and pair[0] != pair[1]}
+    parts = {
+        path: (old, new)
+        for path, data in after.items()
+        if (old := _generated(before.get(path))) is not None and (new := _generated(data)) is not None and old != new
+    }
     named = {key for old, new in parts.values() for line in _lines_gone(old, new) for key in _FACT_ID.findall(line)}
     files = {path for paths in find_in_head(vault, named).values() for path in paths}
     facts = _facts({path: after.get(path) or vault.read(path) for path in files})
@@ -101,7 +104,6 @@ def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict
     reworded: dict[str, dict[str, Fact]] = defaultdict(dict)
     notices = []
     for path, (old, new) in parts.items():
-        assert old is not None and new is not None
         for line in _lines_gone(old, new):
             for key in _FACT_ID.findall(line):
                 place, fact = known.get(key, ("", None))
@@ -111,24 +113,28 @@ def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict
                     old = old.replace(line, line.replace(one_line(fact.fact), text, 1), 1)
         if old != new:
             notices.append(f"{path}: this edit between the marks will not last. Edit words of a line, or write above.")
-    written = {}
-    for place, changed in reworded.items():
-        path = items_path(place)
-        stood = after.get(path) or vault.read(path)
-        if vault.read(path) != stood:
-            raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
-        written[path] = render_items([changed.get(key, fact) for key, fact in facts[place].items()])
-        vault.disk.replace(vault.path(path), written[path], vault.state)
+    written = {
+        items_path(place): render_items([changed.get(key, fact) for key, fact in facts[place].items()])
+        for place, changed in reworded.items()
+    }
+    _write(vault, written, after)
     return written, notices
+
+
+def _write(vault: Vault, written: Mapping[str, bytes], after: Files) -> None:
+    for path, data in written.items():
+        if path in after and vault.read(path) != after[path]:
+            raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
+        vault.disk.replace(vault.path(path), data, vault.state)
 
 
 def _generated(data: bytes | None) -> str | None:
     return generated_part(data.decode(errors="replace")) if data is not None and BEGIN.encode() in data else None
 
 
-def _lines_gone(old: str | None, new: str | None) -> list[str]:
-    kept = frozenset((new or "").splitlines())
-    return [line for line in (old or "").splitlines() if line not in kept]
+def _lines_gone(old: str, new: str) -> list[str]:
+    kept = frozenset(new.splitlines())
+    return [line for line in old.splitlines() if line not in kept]
 
 
 def _reworded(line: str, page: str, fact: Fact) -> str | None:
@@ -171,10 +177,7 @@ def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller)
     for path, data in after.items():
         if file_kind(path) is LEDGER_DAY and (events := _events_of_agent(before.get(path) or b"", data or b"")) != data:
             written[path] = events
-    for path, data in written.items():
-        if path in after and vault.read(path) != after[path]:
-            raise ChangedMeanwhile(f"{path} was edited while this ran.", "Run the command again.")
-        vault.disk.replace(vault.path(path), data, vault.state)
+    _write(vault, written, after)
     return written
 
 

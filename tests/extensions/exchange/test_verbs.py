@@ -89,13 +89,14 @@ def test_what_another_command_takes_is_named_with_it(clawmem: Command, tmp_path:
     refused = clawmem("import", str(chat))
     assert refused.code == 2 and "hint: `clawmem ingest conversations.json` takes a chat" in refused.err
     export(folder)
-    for name in ("page.md", "people.csv", "export.zip"):
+    for name in ("page.md", "people.csv", "export.zip", "old export.ZIP"):
         (folder / name).write_text("The boat is red.\n")
     reasons = {part["place"]: part["reason"] for part in clawmem("import", str(folder), "--json").data["skipped"]}
     assert "`clawmem ingest conversations.json` takes a chat" in reasons["conversations.json"]
     assert "`clawmem import page.md --format notes` takes it" in reasons["page.md"]
     assert reasons["people.csv"] == "`clawmem ingest people.csv` takes it"
     assert reasons["export.zip"] == "`clawmem import export.zip` takes it"
+    assert reasons["old export.ZIP"] == "`clawmem import 'old export.ZIP'` takes it"
 
 
 def test_original_dates_are_kept_and_nothing_is_learned_twice(clawmem: Command, tmp_path: Path) -> None:
