@@ -299,8 +299,7 @@ def linked_pages(text: str) -> tuple[str, ...]:
 # exports with `memories` and `text`. Of Letta, a list of `archival_memories` and the blocks of an agent file,
 # `{"blocks": [{"label", "value"}]}` or `core_memory`, are read, too; some agent files are JSON within a JSON string.
 
-_LISTS = ("results", "memories", "archival_memories")
-_BLOCKS = ("blocks", "core_memory")
+_LISTS = ("results", "memories", "archival_memories", "blocks", "core_memory")
 _TEXTS = ("memory", "text", "content", "data")
 _NAME = re.compile(r"[^\W\d_]{2,}(?:[ ._-][^\W\d_]+){0,3}")
 _NOBODY = frozenset("user users default default_user default-user me test anonymous admin none null unknown".split())
@@ -343,13 +342,8 @@ def _records(text: str) -> list[Any] | None:
     except ValueError:
         return None
     for key in _LISTS:
-        if isinstance(document, dict) and isinstance(document.get(key), list):
-            return list(document[key])
-    for key in _BLOCKS:
-        if isinstance(document, dict) and isinstance(document.get(key), list):
-            return [
-                record for record in document[key] if isinstance(record, dict) and isinstance(record.get("value"), str)
-            ]
+        if isinstance(records := mapping(document).get(key), list):
+            return records
     shaped = isinstance(document, list) and all(
         isinstance(record, dict) and first(record, *_TEXTS) for record in document
     )

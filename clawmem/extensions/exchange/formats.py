@@ -41,7 +41,6 @@ from clawmem.extensions.exchange.foreign_memory import (
     without_code,
     words,
 )
-from clawmem.faces.parts.reading import PAGES
 from clawmem.model.facts.codec import OTHER_NAMES
 from clawmem.model.facts.fact import RETRACTED, SUPERSEDED
 from clawmem.model.harness import RULE_FILES
@@ -67,8 +66,6 @@ _TAGS_LAST = re.compile(rf"(?:\s+{_TAG.pattern})+\s*\Z")
 _BLOCK_NAME = re.compile(r"[ \t]+\^[\w-]+[ \t]*$", re.MULTILINE)
 _EMBED = re.compile(r"^[ \t]*(?:[-*+][ \t]+)?!\[\[([^\[\]|#]+)(?:[|#][^\[\]]*)?\]\][ \t]*$", re.MULTILINE)
 _DAY_IN_NAME = re.compile(r"\d{4}-\d\d-\d\d(?=[^/]*$)")
-_BOARD = ".canvas"
-NOTES = (*PAGES, _BOARD)
 # What the front matter says about the page, not about its subject.
 _OF_PAGE = frozenset(
     "title tags tag aliases alias created date modified updated type permalink id publish cssclass cssclasses".split()
@@ -96,9 +93,8 @@ class _Note(NamedTuple):
 
 
 def _notes(files: Files, yaml: Yaml) -> list[_Note]:
-    """Return the pages and boards. Where several have one name, the path tells their subjects apart."""
-    boards = [(path, _board(files[path])) for path in sorted(files) if path.lower().endswith(_BOARD)]
-    pages = [*pages_of(files, yaml), *boards]
+    """Return the pages. Where several have one name, the path tells their subjects apart."""
+    pages = list(pages_of(files, yaml))
     titles = [str(page.front.get("title") or _stem(path)) for path, page in pages]
     kinds = [(word(page.front.get("type")), posixpath.basename(posixpath.dirname(path))) for path, page in pages]
     entities = [entity_path(title, *kind) for title, kind in zip(titles, kinds, strict=True)]
@@ -115,18 +111,6 @@ def _notes(files: Files, yaml: Yaml) -> list[_Note]:
 
 def _stem(path: str) -> str:
     return posixpath.basename(path).rsplit(".", 1)[0]
-
-
-def _board(text: str) -> Page:
-    """Return the texts on a board of Obsidian as a page."""
-    try:
-        board = mapping(read_json(text))
-    except ValueError:
-        return Page({}, "", "it is not JSON")
-    lists = [value for key in ("nodes", "edges") if isinstance(value := board.get(key), list)]
-    parts = [mapping(part) for value in lists for part in value]
-    texts = (word(part.get("text") or part.get("label")) for part in parts)
-    return Page({}, "\n\n".join(filter(None, texts)))
 
 
 def _entities_by_name(notes: list[_Note]) -> dict[str, str | None]:
@@ -480,9 +464,9 @@ MEMORY_FORMATS = {
         is_agent_memory, read_agent_memory, "agent",
     ),
     "notes": MemoryFormat(
-        "basic-memory, Obsidian: each paragraph, bullet, row of a table, property and text on a board is a fact, and"
-        " `aliases`, tags and links are kept. The folder `People`, `Companies` or `Projects` is the kind of the entity;"
-        " of notes of one name it is in the name",
+        "basic-memory, Obsidian: each paragraph, bullet, row of a table and property is a fact, and `aliases`, tags"
+        " and links are kept. The folder `People`, `Companies` or `Projects` is the kind of the entity; of"
+        " notes of one name it is in the name",
         is_linked_notes, read_linked_notes, "user",
     ),
 }  # fmt: skip

@@ -18,12 +18,13 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput
 from clawmem.extension import ask
 from clawmem.extensions.exchange import formats as archives
 from clawmem.extensions.exchange.foreign_memory import ForeignMemory, Found, SkippedMemory, entity_path
-from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, NOTES, RULES, format_of
+from clawmem.extensions.exchange.formats import AUTO, FORMATS, MEMORY_FORMATS, RULES, format_of
 from clawmem.extensions.exchange.okf import render
 from clawmem.faces.parts.command import Answer, Call, Command, Feed
 from clawmem.faces.parts.parameters import DRY_RUN, OF_ENTITY, Parameter
 from clawmem.faces.parts.reading import (
     MOST_BYTES,
+    PAGES,
     NotUnpacked,
     ReadFiles,
     check_plain,
@@ -398,7 +399,7 @@ def _pages(call: Call, folder: Path, files: ReadFiles, whole: bool) -> Pages:
     """Return the pages of an import. The time of an export is not that of what it contains."""
     home = call.runtime.home()
     place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
-    times = {name: files.times[name] for name in files if name.lower().endswith(NOTES)}
+    times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
     return Pages(place, times, tuple(files.left_out), whole)
 
 

@@ -147,7 +147,7 @@ _BLOCK_BYTES = 1 << 18
 PAGES = (".md", ".markdown")
 INGESTED = tuple(".csv .tsv .ics .vcf .mbox .eml .pdf .docx .pptx .epub .html .txt".split())
 """The ends of the names of files that `ingest` takes and `import` does not."""
-_TEXTS = (*PAGES, ".json", ".jsonl", ".af", ".canvas")
+_TEXTS = (*PAGES, ".json", ".jsonl", ".af")
 
 
 def _left_out(name: str) -> str:

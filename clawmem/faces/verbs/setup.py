@@ -77,8 +77,7 @@ def setup(
             remove_crontab(runtime.vault(), runtime.environment, dry_run)
         return _answer(harness, result, f"{harness}: nothing to remove", dry_run)
     made, planned = _vault_made(call, dry_run)
-    if planned is None:
-        _check_agent(call, harness, schedule)
+    _check_agent(call, harness, schedule)
     wanted = _wiring(call, harness, planned)
     result = wire(wanted, receipt, runtime.environment, stamp(runtime.now()), dry_run)
     try:
@@ -111,9 +110,10 @@ def _check_agent(call: Call, harness: str, schedule: bool) -> None:
     """Raise NotPermitted if an agent names another memory for a harness than the user's default, or a schedule, which
     runs outside of its shell."""
     runtime = call.runtime
-    agent, root = runtime.agent(), runtime.vault().root
+    agent = runtime.agent()
     if agent is None:
         return
+    root = runtime.vault().root
     if root != runtime.default_vault_folder():
         raise NotPermitted(f"Only a person makes {root} the memory of {harness}, and {agent} is an agent.", PERSON_RUNS)
     if schedule:

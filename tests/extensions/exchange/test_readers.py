@@ -229,7 +229,7 @@ def test_notes_with_links_give_observations_relations_and_text() -> None:
     ],
 )
 def test_no_reader_fails_on_odd_files(name: str, text: str) -> None:
-    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text, "d.canvas": text}
+    files = {"a.json": text, "b.jsonl": text, "c.md": text, "memory/2026-01-01.md": text}
     list(MEMORY_FORMATS[name].read(files, parse_yaml))
     assert MEMORY_FORMATS[name].fits(files, parse_yaml) in (True, False)
 
@@ -346,7 +346,7 @@ def test_lines_without_words_and_code_marks_of_a_block_are_no_statements() -> No
 def test_properties_without_a_value_pictures_and_quoted_tables_of_notes() -> None:
     page = "---\nrole: null\nplace: ~\nend:\nowner: Ana\n---\nThe plan ![[plan.png]] is in [[Archive]].\n\n"
     table = "> [!note] Ports\n> | host | port |\n> | --- | :-: |\n> | [[Pier\\|quay]] | `a|b` |\n"
-    found = _read("notes", {"Tide.md": page + table, "Pier.md": "[[Tide]]", "B.CANVAS": '{"nodes": [{"text": "hi"}]}'})
+    found = _read("notes", {"Tide.md": page + table, "Pier.md": "[[Tide]]"})
     assert [memory.statement for memory in found if memory.title == "Tide"] == [
         "Tide's owner is Ana",
         "Tide: The plan plan.png is in Archive.",
@@ -359,7 +359,6 @@ def test_properties_without_a_value_pictures_and_quoted_tables_of_notes() -> Non
         None,
         ["resources/pier"],
     ]
-    assert [memory.statement for memory in found if memory.title == "B"] == ["B: hi"]
 
 
 @pytest.mark.parametrize("line", ["[" * 30_000, "![[" * 10_000, "[[a#" * 10_000, "|-|-" + " " * 30_000 + "x"])

@@ -317,21 +317,18 @@ def test_an_agent_is_told_the_body_of_a_memory_and_its_reason(clawmem: Command, 
     assert "4 May 2027" in said and "because the gate leaks" in said
 
 
-def test_properties_ticks_tables_and_boards_are_kept_and_the_rest_is_named(clawmem: Command, tmp_path: Path) -> None:
-    board = {"nodes": [{"type": "text", "text": "A kiosk at the quay"}], "edges": [{"label": "needs a permit"}]}
+def test_properties_ticks_and_tables_are_kept_and_the_rest_is_named(clawmem: Command, tmp_path: Path) -> None:
     pages = {
         "People/Ines Falk.md": "---\nbirthday: 1989-07-04\naliases: [IF]\ncountry: NO\nkeys: {a: 1}\n---\nRows.\n",
         "Books.md": "- [x] Dune\n- [ ] Piranesi\n",
         "Flat.md": "![[plan.png]]\n| Room | Colour |\n|---|:-:|\n"
         "| Hall | sea \\| green |\n| Loft | |\n\n![[lease.pdf]]\n",
-        "B.canvas": json.dumps(board),
+        "B.canvas": '{"nodes": []}',
         "lease.pdf": "%PDF",
     }
     folder = notes(tmp_path / "n", pages)
     result = clawmem("import", folder, "--json").data
     assert sorted(fact["fact"] for fact in result["facts"]) == [
-        "B: A kiosk at the quay",
-        "B: needs a permit",
         "Books: Dune (done)",
         "Books: Piranesi (open)",
         "Flat: Room: Hall, Colour: sea | green",
@@ -345,6 +342,7 @@ def test_properties_ticks_tables_and_boards_are_kept_and_the_rest_is_named(clawm
         ("Flat.md:1", "it only shows plan.png"),
         ("Flat.md:7", "it only shows lease.pdf"),
         ("People/Ines Falk.md", "its property 'keys' is neither a text nor a list of texts"),
+        ("B.canvas", "it is no Markdown and no JSON"),
         ("lease.pdf", "`clawmem ingest lease.pdf` takes it"),
     ]
 
