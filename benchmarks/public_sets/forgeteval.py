@@ -33,7 +33,7 @@ from benchmarks.public_sets.common import (
     share,
 )
 from clawmem.errors import ClawmemError, InvalidInput
-from clawmem.memory.facts.forget import forget, named_everywhere
+from clawmem.memory.facts.forget import forget
 from clawmem.memory.facts.redact import RedactTarget, redact
 from clawmem.memory.facts.remember import remember
 from clawmem.memory.facts.revise import supersede
@@ -178,7 +178,8 @@ def _mutate(memory: Memory, operation: str, target: str, new: str = "") -> None:
             raise
     elif operation == "release":
         forget(vault, target, caller)
-    elif (found := named_everywhere(vault, target, caller)) is not None:
+    else:
+        found, _ = forget(vault, target, caller, dry_run=True, everywhere=True)
         texts = dict.fromkeys((*(placed.fact.fact for placed in found.facts), *(event.text for event in found.events)))
         stated = tuple(placed.fact.id for placed in found.facts)
         redact(vault, RedactTarget(texts=tuple(texts), stated=stated), caller, "purged")

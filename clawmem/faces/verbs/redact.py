@@ -12,7 +12,7 @@ from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.faces.parts.words import commits_made
 from clawmem.memory.facts import redact as acts
-from clawmem.memory.facts.forget import Forgetting, named_everywhere
+from clawmem.memory.facts.forget import Forgetting
 from clawmem.memory.facts.forget import forget as forget_act
 from clawmem.memory.facts.redact import RedactResult, RedactTarget
 from clawmem.memory.facts.revise import check_reason
@@ -107,10 +107,7 @@ def forget(
     `retract` is for what was never true, `supersede` for what changed, `forget` for what shall not be told, `redact`
     for a secret."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
-    if everywhere:
-        found, commit = named_everywhere(vault, words, caller), None
-    else:
-        found, commit = forget_act(vault, words, caller, dry_run=not yes)
+    found, commit = forget_act(vault, words, caller, dry_run=everywhere or not yes, everywhere=everywhere)
     shown = found.facts if commit else found.before
     lines = [fact_line(placed.fact, placed.entity) for placed in shown]
     lines += [f"{event.id}  {event.timestamp[:10]}  {one_line(event.text)}" for event in found.events]

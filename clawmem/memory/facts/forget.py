@@ -396,24 +396,18 @@ def _said_of_one_named(target: Named, before: Sequence[Event]) -> dict[tuple[str
     return found
 
 
-def forget(vault: Vault, says: str, caller: Caller, dry_run: bool = False) -> tuple[Forgetting, str | None]:
+def forget(
+    vault: Vault, says: str, caller: Caller, dry_run: bool = False, everywhere: bool = False
+) -> tuple[Forgetting, str | None]:
     """Hide what a person's words name, in one commit. Return it, and the commit. With `dry_run` nothing is written.
 
-    Raise NotFound if nothing has the words."""
+    With `everywhere`, also what is not current or hidden already is named. Raise NotFound if nothing has the words."""
     with writing(vault, caller, KIND, dry_run=dry_run) as work:
-        found = _plan_for_person(work, says, caller)
+        found = _plan_for_person(work, says, caller, everywhere)
         return found, None if dry_run else work.commit([found.change])[-1]
 
 
-def named_everywhere(vault: Vault, says: str, caller: Caller) -> Forgetting:
-    """Return what a person's words name, also what is not current or hidden already. Nothing is written.
-
-    Raise NotFound if nothing has the words."""
-    with writing(vault, caller, KIND, dry_run=True) as work:
-        return _plan_for_person(work, says, caller, everywhere=True)
-
-
-def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool = False) -> Forgetting:
+def _plan_for_person(work: WriteScope, says: str, caller: Caller, everywhere: bool) -> Forgetting:
     """Return what a person's words hide: a fact or a message by its id, all of an entity and what names it, or what has
     the words."""
     ids = [says] if says.startswith(("evt_", FACT_PREFIX)) and " " not in says else []

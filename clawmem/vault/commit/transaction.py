@@ -192,34 +192,29 @@ class Transaction:
         self.notices += [f"kept your edit of {path}" for path in finish_pending(self.vault)]
 
     def _commit_edits(self, good: Mapping[str, bytes | None], head: Head) -> None:
-        from clawmem.vault.edits.adoption import (
-            adoption_notices,
-            as_edits_of_agent,
-            flaw_notices,
-            plan_adoption,
-            with_reworded_lines,
-        )
+        from clawmem.vault.edits import adoption as edits
 
         committed = self.vault.contents_at(head.commit, good) if head.commit else {}
         edited = {path: data for path, data in good.items() if data != committed.get(path)}
         agent = self._agent.agent if self._agent else None
         if edited:
-            reworded, notices = with_reworded_lines(self.vault, committed, edited)
+            reworded, notices = edits.with_reworded_lines(self.vault, committed, edited)
             if reworded:
                 committed = {**self.vault.contents_at(head.commit or "", reworded), **committed}
                 edited.update(reworded)
             self.notices += notices
             if self._agent is not None:
-                edited.update(as_edits_of_agent(self.vault, committed, edited, self._agent))
-            adopted = plan_adoption(self.vault, committed, edited, agent)
+                edited.update(edits.as_edits_of_agent(self.vault, committed, edited, self._agent))
+            adopted = edits.plan_adoption(self.vault, committed, edited, agent)
             moved = {pair: number for adoption in adopted for pair, number in adoption.moved.items()}
             if moved:
                 from clawmem.vault.edits.hand_edits import add_old_path_aliases
 
                 edited.update(add_old_path_aliases(self.vault, committed, edited, moved))
-                adopted = plan_adoption(self.vault, committed, edited, agent)
+                adopted = edits.plan_adoption(self.vault, committed, edited, agent)
             names = self._write_commits([adoption.change for adoption in adopted], head)
-            self.notices += (*adoption_notices(self.vault, adopted, names, agent), *flaw_notices(committed, edited))
+            self.notices += edits.adoption_notices(self.vault, adopted, names, agent)
+            self.notices += edits.flaw_notices(committed, edited)
         update_git_index(self.vault, (*good, *(path for path in edited if path not in good)), ())
         clear_pending(self.vault)
 

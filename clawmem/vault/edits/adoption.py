@@ -107,8 +107,7 @@ def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict
         for line in _lines_gone(old, new):
             for key in _FACT_ID.findall(line):
                 place, fact = known.get(key, ("", None))
-                text = fact and _reworded(line, new, fact)
-                if fact and text:
+                if fact and (text := _reworded(line, new, fact)):
                     reworded[place][key] = fact._replace(fact=text)
                     old = old.replace(line, line.replace(one_line(fact.fact), text, 1), 1)
         if old != new:
