@@ -170,7 +170,7 @@ def _properties(note: _Note, text: str, known: Mapping[str, str | None]) -> Iter
         if key.lower() in _OF_PAGE or not items:
             continue
         if not all(isinstance(text, str) for text in items):
-            yield SkippedMemory(note.path, f"its property '{key}' is neither a text nor a list of texts")
+            yield SkippedMemory(f"{note.path}:1", f"its property '{key}' is neither a text nor a list of texts")
             continue
         listed, verb = ", ".join(items), "is" if len(items) == 1 else "are"
         statement = f"{note.title}'s {re.sub('[_-]+', ' ', key)} {verb} {with_shown_links(listed)}"

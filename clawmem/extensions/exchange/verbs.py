@@ -109,13 +109,16 @@ class Pages(NamedTuple):
         name = _PART.sub("", memory.place)
         return f"{self.place}/{name}" if name in self.times else None
 
-    def compared(self, index: Index, statements: Iterable[_Statement], now: str) -> NoteFacts:
-        """Return which facts of earlier imports the pages no longer say."""
-        said: dict[str, list[str]] = {f"{self.place}/{name}": [] for name in self.times}
+    def compared(
+        self, index: Index, statements: Iterable[_Statement], skipped: Iterable[SkippedMemory], now: str
+    ) -> NoteFacts:
+        """Return which facts of earlier imports the pages no longer say; of one that was skipped, nobody knows."""
+        unread = {*self.unread, *(part.place for part in skipped)}
+        said: dict[str, list[str]] = {f"{self.place}/{name}": [] for name in self.times if name not in unread}
         for statement in statements:
-            if note := self.note(statement.memory):
+            if (note := self.note(statement.memory)) in said:
                 said[note] += (statement.draft.fact.fact, statement.event)
-        present = {*said, *(f"{self.place}/{name}" for name in self.unread)}
+        present = {f"{self.place}/{name}" for name in (*self.times, *unread)}
         return facts_of_notes(index, said, present, f"{self.place}/" if self.is_folder else "", now)
 
     def paired(self, fresh: list[_Statement], outdated: Mapping[str, Fact], now: str) -> list[_Statement]:
@@ -167,7 +170,7 @@ def import_memories(
         proposed = {
             proposal.fact.source_event for proposal in read_proposals(vault, work.read).proposals if proposal.fact
         }
-        changes = pages.compared(work.index, statements, stamp(caller.now))
+        changes = pages.compared(work.index, statements, skipped, stamp(caller.now))
         said_again: list[str] = []
         fresh = []
         for statement in statements:

@@ -341,7 +341,7 @@ def test_properties_ticks_and_tables_are_kept_and_the_rest_is_named(clawmem: Com
     assert [(part["place"], part["reason"].partition(";")[0]) for part in result["skipped"]] == [
         ("Flat.md:1", "it only shows plan.png"),
         ("Flat.md:7", "it only shows lease.pdf"),
-        ("People/Ines Falk.md", "its property 'keys' is neither a text nor a list of texts"),
+        ("People/Ines Falk.md:1", "its property 'keys' is neither a text nor a list of texts"),
         ("B.canvas", "it is no Markdown and no JSON"),
         ("lease.pdf", "`clawmem ingest lease.pdf` takes it"),
     ]
@@ -435,6 +435,14 @@ def test_a_changed_note_replaces_what_it_said_before(clawmem: Command, tmp_path:
     assert {"Rent ends on 31. March 2027.", "Rent: The cat is Mimi.", "The shed is dark green."} <= set(held(clawmem))
     assert clawmem("import", folder, "--json", env=at("2026-11-27")).data["commit"] is None
     assert "0 errors" in clawmem("doctor").out
+
+
+def test_what_a_note_said_stays_while_its_front_matter_cannot_be_read(clawmem: Command, tmp_path: Path) -> None:
+    for text, planned in (("role: cook", 0), ("role: [cook", 0), ("role: pilot", 1)):
+        folder = notes(tmp_path / "n", {"Ana.md": f"---\n{text}\n---\nAna rows.\n"})
+        result = clawmem("import", folder, "--json").data
+        assert (result["replaced"] + result["ended"], "Ana rows." in held(clawmem)) == (planned, True)
+    assert sorted(held(clawmem)) == ["Ana rows.", "Ana's role is pilot"]
 
 
 def test_what_a_person_ended_stays_ended(clawmem: Command, tmp_path: Path) -> None:
