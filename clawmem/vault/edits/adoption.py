@@ -21,7 +21,7 @@ from clawmem.model.facts.fact import (
 )
 from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
 from clawmem.model.language.dates import stamp
-from clawmem.model.language.text import check_statement, counted, one_line, some_of, visible
+from clawmem.model.language.text import LIST_MARK, check_statement, counted, one_line, some_of, visible
 from clawmem.model.pages.summary import BEGIN, generated_part
 from clawmem.model.proposals.proposal import ADD, Proposal, new_proposal_id, proposal_path, render_proposal
 from clawmem.model.proposals.quarantine import is_approved, orders_in_text, without_approval
@@ -38,6 +38,7 @@ UNNAMED = Author("by hand", "hand@clawmem")
 _WORDS = ("fact", "category", "subject", "predicate", "object", "source_text", "tags")
 _SHOWN = 3
 
+_BULLET = re.compile(rf"\A\s*{LIST_MARK}\s+")
 _FACT_ID = re.compile(rf"\b{FACT_PREFIX}\w+")
 
 Files = Mapping[str, bytes | None]
@@ -100,16 +101,16 @@ def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict
     named = {key for old, new in parts.values() for line in _lines_gone(old, new) for key in _FACT_ID.findall(line)}
     files = {path for paths in find_in_head(vault, named).values() for path in paths}
     facts = _facts({path: after.get(path) or vault.read(path) for path in files})
-    known = {key: (place, fact) for place, found in facts.items() for key, fact in found.items() if key in named}
+    known = {key: (place, fact) for place, each in facts.items() for key, fact in each.items() if key in named}
     reworded: dict[str, dict[str, Fact]] = defaultdict(dict)
     notices = []
     for path, (old, new) in parts.items():
         for line in _lines_gone(old, new):
             for key in _FACT_ID.findall(line):
                 place, fact = known.get(key, ("", None))
-                if fact and (text := _reworded(line, new, fact)):
-                    reworded[place][key] = fact._replace(fact=text)
-                    old = old.replace(line, line.replace(one_line(fact.fact), text, 1), 1)
+                if fact and (found := _reworded(line, new, fact)):
+                    reworded[place][key] = fact._replace(fact=found[1])
+                    old = old.replace(line, found[0], 1)
         if old != new:
             notices.append(f"{path}: this edit between the marks will not last. Edit words of a line, or write above.")
     written = {
@@ -136,14 +137,15 @@ def _lines_gone(old: str, new: str) -> list[str]:
     return [line for line in old.splitlines() if line not in kept]
 
 
-def _reworded(line: str, page: str, fact: Fact) -> str | None:
-    """Return the words that stand in a page where a line stated a fact before the same remarks, or None."""
-    start = f"- {one_line(fact.fact)}"
-    remarks = line.removeprefix(start)
-    if remarks == line:
-        return None
-    found = (other[2:].removesuffix(remarks) for other in page.splitlines() if other.endswith(remarks))
-    return next((text for text in found if text.strip() and text != one_line(fact.fact)), None)
+def _reworded(line: str, page: str, fact: Fact) -> tuple[str, str] | None:
+    """Return the line of a page with the remarks of a line that stated a fact, and its other words, or None."""
+    before = one_line(fact.fact)
+    remarks = line.removeprefix(f"- {before}")
+    for other in page.splitlines() if remarks != line else ():
+        text = one_line(_BULLET.sub("", other.removesuffix(remarks)))
+        if other.endswith(remarks) and text not in ("", before):
+            return other, text
+    return None
 
 
 def as_edits_of_agent(vault: Vault, before: Files, after: Files, caller: Caller) -> dict[str, bytes]:

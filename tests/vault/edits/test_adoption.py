@@ -334,7 +334,7 @@ def test_the_words_of_a_line_that_clawmem_wrote_reword_its_fact(
         clawmem("remember", text, "--entity", "areas/house", "--importance", "0.95")
     clawmem("heartbeat")
     summary, memory = vault_root / "life/areas/house/summary.md", vault_root / "MEMORY.md"
-    summary.write_text(summary.read_text().replace("Vaillant", "Bosch"))
+    summary.write_text(summary.read_text().replace("- The boiler is a Vaillant.", "  *  The boiler is a Bosch. "))
     memory.write_text(memory.read_text().replace("green", "red"))
     result = clawmem("note", "The car is red.", env=env)
     assert "will not last" not in result.err
