@@ -331,28 +331,42 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
     """Return what was recorded, noted and said on some days, by time. Above the limit, messages go first."""
-    from clawmem.serving.recall.events import said_on  # few questions name days
+    from clawmem.memory.facts.note_facts import note_of  # few questions name days
+    from clawmem.serving.recall.events import said_on
 
-    where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
+    noted = asks_for_notes(asked.words) and NOTES in asked.where
+    where = (NOTES,) if noted else asked.where
     dated: list[tuple[str, RecallHit]] = []
     policy = vault.settings.words("tiers.policy")
-    if FACTS in where:
+    if FACTS in asked.where:
         counted = count_accesses(unfolded_accesses(vault))
-        rows = time_channel(index, span, asked.wanted).scores if asked.words else None
-        found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
-        for other_placed in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
+        rows = time_channel(index, span, asked.wanted).scores if asked.words else {}
+        first, last = max(asked.wanted.since or "", span.first), min(asked.wanted.until or "9999", span.last)
+        stated = all_passing(index, asked.wanted._replace(since=first, until=last))
+        found = {placed.fact.id: placed for placed in (*facts_in_rows(index, sorted(rows)).values(), *stated)}
+        # What was written down elsewhere is a fact here, of the day of its note.
+        kept = [
+            placed for placed in found.values() if _is_of(placed.fact, span) and (not noted or note_of(placed.fact))
+        ]
+        for other_placed in sorted(kept, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
             fact = add_accesses(other_placed.fact, counted)
             tier = tier_of(fact, asked.caller.now, policy=policy)
             hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
-    if FACTS in where and asked.caller.agent:
+    if FACTS in asked.where and asked.caller.agent:
         dated = [pair for pair in dated if not _is_order(pair[1])]
     chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
     notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))
     return RecallResult((), {"time": ChannelReport(True, len(dated))}, notices).ranked(ranking)
+
+
+def _is_of(fact: Fact, span: DaySpan) -> bool:
+    """Return whether a fact that was recorded, or held, in some days was also said in them, where it says when."""
+    day = str((fact.metadata or {}).get("said_at") or span.first)[:10]
+    return span.first <= day <= span.last or fact.valid_from is not None or fact.valid_to is not None
 
 
 def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
