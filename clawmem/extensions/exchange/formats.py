@@ -508,7 +508,7 @@ def format_of(files: Files, yaml: Yaml, name: str, wanted: str = AUTO) -> str:
     if found is None:
         raise InvalidInput(
             f"Nothing in {name} was recognised as a memory.",
-            f"`clawmem ingest {name}` takes a chat, mail, a table or a document, `--format notes` any Markdown pages; "
+            "`clawmem ingest` takes a chat, mail, a table or a document, `--format notes` any Markdown pages; "
             f"other formats: {', '.join(MEMORY_FORMATS)}.",
         )
     return found

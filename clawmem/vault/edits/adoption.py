@@ -19,7 +19,7 @@ from clawmem.model.facts.fact import (
     statement_trust,
     trust_rank,
 )
-from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement, counted, one_line, some_of, visible
 from clawmem.model.pages.summary import BEGIN, generated_part
@@ -38,6 +38,7 @@ UNNAMED = Author("by hand", "hand@clawmem")
 _WORDS = ("fact", "category", "subject", "predicate", "object", "source_text", "tags")
 _SHOWN = 3
 
+_MEMORY = "MEMORY.md"
 _FACT_ID = re.compile(rf"\b{FACT_PREFIX}\w+")
 
 Files = Mapping[str, bytes | None]
@@ -87,12 +88,13 @@ def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None =
 
 
 def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict[str, bytes], list[str]]:
-    """Reword the facts whose lines in the generated part of a page were edited, in the work tree too. Return the
-    changed files, and a notice for each page with another edit there, which will not last.
+    """Reword the facts whose lines in the generated part of a summary or of MEMORY.md were edited, in the work tree
+    too. Return the changed files, and a notice for each page with another edit there, which will not last.
 
     If this is killed, what it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
     """
-    parts = {path: (_generated(before.get(path)), _generated(data)) for path, data in after.items()}
+    pages = (path for path in after if file_kind(path) is SUMMARY_PAGE or path == _MEMORY)
+    parts = {path: (_generated(before.get(path)), _generated(after[path])) for path in pages}
     parts = {path: pair for path, pair in parts.items() if None not in pair and pair[0] != pair[1]}
     named = {key for old, new in parts.values() for line in _lines_gone(old, new) for key in _FACT_ID.findall(line)}
     files = {path for paths in find_in_head(vault, named).values() for path in paths}
