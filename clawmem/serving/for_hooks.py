@@ -15,6 +15,7 @@ from clawmem.model.language.question import (
     COMMON_WORDS,
     STOPWORDS,
     TIME_WORDS,
+    asks,
     is_first_person,
     is_private,
     is_technical,
@@ -166,12 +167,12 @@ def prompt_text(
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
     words = _telling(prompt)
-    if len(words) < (1 if is_question(prompt) else _LEAST_WORDS):
+    of_self = asks(prompt) and is_first_person(prompt)
+    if len(words) < (1 if of_self or is_question(prompt) else _LEAST_WORDS):
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
     # Who asks "where do I live?" is asked about; a task in the first person is about something else.
-    whose = ["I"] if is_question(prompt) and is_first_person(prompt) else []
-    question = " ".join((*whose, *words))[:QUESTION_CHARACTERS]
+    question = " ".join(["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(
