@@ -354,8 +354,8 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
             hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
-    if FACTS in asked.where and asked.caller.agent:
-        dated = [pair for pair in dated if not _is_order(pair[1])]
+    if FACTS in asked.where:
+        dated = [pair for pair in dated if not _is_kept_back(pair[1], asked.caller.agent)]
     chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
@@ -388,9 +388,9 @@ def _one_ranking(
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources, asks_why(asked.words))
-    # A person sees them with a label.
-    if FACTS in asked.where and asked.caller.agent and (orders := [each for each in every if _is_order(each)]):
-        found = sum(map(_is_order, _strong(every, asked, words)[: asked.limit]))
+    orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
+    if orders:
+        found = sum(each in orders for each in _strong(every, asked, words)[: asked.limit])
         every = [each for each in every if each not in orders]
         result = _with_orders_counted(result, asked, found)
     strong = _strong(every, asked, words)
@@ -408,8 +408,15 @@ def _one_ranking(
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
 
 
-def _is_order(hit: RecallHit) -> bool:
-    return isinstance(hit.hit, EventHit) and hit.hit.is_order
+def _is_kept_back(hit: RecallHit, agent: str | None) -> bool:
+    """Return whether a hit reads as an order and is not shown: to no agent, and to a person neither the output of a
+    tool nor what speaks to a machine. The rest, such as a mail that bids its reader, a person sees with a label."""
+    if not isinstance(hit.hit, EventHit) or not hit.hit.is_order:
+        return False
+    from clawmem.model.proposals.quarantine import order_handed_on  # few hits read as an order
+
+    event = hit.hit.event
+    return agent is not None or event.role == "tool" or order_handed_on(event.text) is not None
 
 
 def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int) -> RecallResult:
