@@ -261,18 +261,20 @@ class Runtime:
         return check_workflow(_not_empty(text, rule, "the workflow's id"))
 
     def project(self, named: str | None = None) -> str | None:
-        """Return the project: the named one, else CLAWMEM_PROJECT, else that of the working folder's repository."""
+        """Return the project: the named one, or that of a named folder, else CLAWMEM_PROJECT, else that of the working
+        folder's repository."""
         text = named if named is not None else self.environment.get("CLAWMEM_PROJECT") or None
-        if text is not None:
-            check_visible(_not_empty(text, "--project", "the project"), "project")
-            return canonical_project(text)
-        return self.repository_project()
+        if text is None:
+            return self.repository_project()
+        check_visible(_not_empty(text, "--project", "the project"), "project")
+        folder = self.working_folder / Path(text).expanduser() if text[0] in "./~" else None
+        return (self.repository_project(folder) if folder and folder.is_dir() else None) or canonical_project(text)
 
-    def repository_project(self) -> str | None:
-        """Return the project of the repository that the working folder belongs to, or None."""
+    def repository_project(self, folder: Path | None = None) -> str | None:
+        """Return the project of the repository that a folder, by default the working folder, belongs to, or None."""
         from clawmem.vault.git.folder import project_of
 
-        return project_of(self.working_folder, self.vault().root, self.home())
+        return project_of(folder or self.working_folder, self.vault().root, self.home())
 
     def joined_projects(self, project: str | None) -> tuple[str, ...]:
         """Return the other names of a project, by the setting `projects.joined`; of one that has a page, those of the

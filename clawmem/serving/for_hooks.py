@@ -11,7 +11,16 @@ from clawmem.index.search.lookup import entities_called, people_by_first_name
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
-from clawmem.model.language.question import COMMON_WORDS, STOPWORDS, TIME_WORDS, is_private, is_technical, search_words
+from clawmem.model.language.question import (
+    COMMON_WORDS,
+    STOPWORDS,
+    TIME_WORDS,
+    asks,
+    is_first_person,
+    is_private,
+    is_technical,
+    search_words,
+)
 from clawmem.model.language.text import counted, normal, shorten
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.pages.tokens import servable, token_bound
@@ -158,10 +167,12 @@ def prompt_text(
     Left out are the facts in `shown`, which the session has already, and what was said in the session itself. It is no
     question of anybody, so it does not count as an access."""
     words = _telling(prompt)
-    if len(words) < (1 if is_question(prompt) else _LEAST_WORDS):
+    of_self = asks(prompt) and is_first_person(prompt)
+    if len(words) < (1 if of_self or is_question(prompt) else _LEAST_WORDS):
         return HookText("")
     wanted = FactFilter(owners=visible_owners(caller.agent, None), reach=reach)
-    question = " ".join(words)[:QUESTION_CHARACTERS]
+    # Who asks "where do I live?" is asked about; a task in the first person is about something else.
+    question = " ".join(["I"] * of_self + words)[:QUESTION_CHARACTERS]
     low = min(_NEAR_LEAST, _ENOUGH_WORDS / len(words))
     asked = RecallQuery(question, caller, wanted, _MOST_HITS, (FACTS, EVENTS, NOTES))
     everything, named = run_query(

@@ -251,8 +251,10 @@ def served(place: Place, folder: Path, env: Env | None = None) -> str:
 def test_a_vault_that_a_variable_or_an_option_names_is_not_the_agents(place: Place, tmp_path: Path) -> None:
     assert "zqevil" not in served(place, place.project)
     named = {"CLAWMEM_VAULT": place.project}
-    prompt = "Where does the user live? zqevil-helper?"
-    asked = place.hook("UserPromptSubmit", at=tmp_path, env=named, prompt=prompt, session_id="s2")
+    asked = "".join(
+        place.hook("UserPromptSubmit", at=tmp_path, env=named, prompt=prompt, session_id="s2")
+        for prompt in ("Where does the user live?", "Which zqevil-helper must run first?")
+    )
     assert "Oslo" in asked and "zqevil" not in asked
     for words in (("ingest", "-", "--format", "text"), ("remember", "Ada keeps zqbees.")):
         shell = "claude-code" if words[0] == "remember" else ""

@@ -656,7 +656,8 @@ def _mail(data: bytes) -> Text:
         "id": identity or None,
     }
     mail |= {"thread": "".join(thread) or None, "to": [name for person in to for name in person]}
-    blocks = [_paragraph(block) for block in re.split(r"\n\s*\n", own) if block.strip()]
+    about = [subject] if subject and own.strip() and subject not in own else []  # it is searched as part of the text
+    blocks = [_paragraph(block) for block in (*about, *re.split(r"\n\s*\n", own)) if block.strip()]
     attached = [f"Attached, not read: {', '.join(map(_clean, names))}."] if names else []
     left_out = ["what it quotes, and its signature, are left out"] if len(own.split()) < len(content.split()) else []
     return Text([_heading(1, heading), *blocks, *attached], [*attached, *left_out], mail)

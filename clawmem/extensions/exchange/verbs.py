@@ -305,8 +305,8 @@ def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust
         **memory.record, "fact": memory.statement, "entity": memory.entity, "source": origin, "source_event": event,
         "source_text": memory.quote, "trust": trust,
     }  # fmt: skip
-    if note := pages.note(memory):
-        record["metadata"] = mark_of(note, memory.statement)
+    note, at = pages.note(memory), memory.timestamp
+    record["metadata"] = {**(mark_of(note, memory.statement) if note else {}), **({"said_at": at} if at else {})}
     written = moment_of(memory.timestamp) if memory.timestamp else pages.times.get(_PART.sub("", memory.place))
     return draft_from_record(record, written or caller.now, dated=written is not None)._replace(title=memory.title)
 

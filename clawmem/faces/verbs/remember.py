@@ -27,7 +27,7 @@ from clawmem.faces.parts.words import REVISED, changed_data, check_is_text, outc
 from clawmem.memory.facts.remember import remember as act
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.draft import Draft, draft_from_record
-from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach, canonical_project
+from clawmem.model.facts.reach import PROJECT, SCOPES, TEAM, Reach
 from clawmem.model.language.text import counted
 
 _BULLET = re.compile(r"^[-*•]\s+")
@@ -107,7 +107,7 @@ def remember(
     if project is not None:
         from clawmem.serving.answers import unknown_names  # few facts name a project
 
-        new = unknown_names(call.runtime.vault(), caller, Reach(project=canonical_project(project)), new=True)
+        new = unknown_names(call.runtime.vault(), caller, Reach(project=argument["project"]), new=True)
     batch = act(call.runtime.vault(), drafts, caller)
     changed = batch.facts, [fact.outcome for fact in batch.facts], batch.commit
     data = changed_data(*changed)
@@ -148,7 +148,7 @@ def _scope(call: Call, record: dict[str, Any]) -> dict[str, Any]:
     """The workflow and the project of a fact whose scope needs them and whose options do not name them."""
     if record["workflow"] is not None or record["scope"] in (TEAM, PROJECT):
         record = {**record, "workflow": call.runtime.workflow(record["workflow"])}
-    if record["scope"] == PROJECT:
+    if record["scope"] == PROJECT or record["project"] is not None:
         record = {**record, "project": call.runtime.project(record["project"])}
     return record
 

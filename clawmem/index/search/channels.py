@@ -9,7 +9,7 @@ from clawmem.index.tables.fact_marks import counted_fact, has_accesses
 from clawmem.index.tables.schema import RowDamaged, check_total, tags_column
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.catalog import Catalog, predicates_asked, spellings
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, FORGOTTEN, RETRACTED, SUPERSEDED, Fact
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import COMMON_WORDS, DaySpan, is_first_person, search_words
 from clawmem.model.language.text import forms_of, normal
@@ -346,6 +346,9 @@ def condition_of(wanted: FactFilter) -> tuple[str, tuple[object, ...]]:
     elif not wanted.superseded:
         parts.append("status IN (?, ?)")
         values += [ACTIVE, ARCHIVED]
+    else:
+        parts.append(f"NOT (status = ? AND ({' OR '.join(['instr(line, ?)'] * len(FORGOTTEN))}))")
+        values += [RETRACTED, *FORGOTTEN]
     for column, value in (("entity", wanted.entity), ("category", wanted.category)):
         if value:
             parts.append(f"{column} = ?")

@@ -49,22 +49,36 @@ def replaced_since(
 
 
 def outdated_remarks(index: Index, event_ids: Collection[str], moment: str) -> dict[str, str]:
-    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words.
+    """Return for each of some events that taught what no longer holds at a moment, what holds instead, in words. What
+    an assistant answered to such an event no longer holds either.
 
     Facts that were merged, or only worded anew, still hold.
     """
+    answered = _answered(index, event_ids)
     rows = index.database.execute(
         f"SELECT fact.{FACT_COLUMNS.replace(', ', ', fact.')} FROM json_each(?) AS given"
         " CROSS JOIN fact INDEXED BY fact_event ON fact.event = given.value"
         f" WHERE status IN ('{SUPERSEDED}', '{RETRACTED}') OR valid_to <= ? ORDER BY fact.timestamp, fact.id",
-        (json.dumps(sorted(event_ids)), moment),
+        (json.dumps(sorted({*event_ids, *answered.values()})), moment),
     )
     found: dict[str, str] = {}
     for row in rows:
         fact = fact_from_row(row).fact
         if fact.source_event and (remark := _remark(index, fact, moment)):
             found[fact.source_event] = remark
-    return found
+    return {**{answer: found[asked] for answer, asked in answered.items() if asked in found}, **found}
+
+
+def _answered(index: Index, event_ids: Collection[str]) -> dict[str, str]:
+    """Return the message of a user that each of the assistant's messages among some events answers, by id."""
+    rows = index.database.execute(
+        "SELECT event.id, (SELECT asked.id FROM event AS asked WHERE asked.sitting = event.sitting"
+        " AND asked.place < event.place AND asked.role = 'user' ORDER BY asked.place DESC LIMIT 1)"
+        " FROM json_each(?) AS given CROSS JOIN event INDEXED BY event_id ON event.id = given.value"
+        " WHERE event.role = 'assistant'",
+        (json.dumps(sorted(event_ids)),),
+    )
+    return {answer: asked for answer, asked in rows if asked is not None}
 
 
 def _remark(index: Index, fact: Fact, moment: str) -> str | None:

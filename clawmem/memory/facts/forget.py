@@ -27,7 +27,7 @@ from clawmem.memory.pages.summaries import daily_pages_after, daily_pages_withou
 from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_proposals
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, RETRACTED, REVOKED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, RETRACTED, REVOKED, SUPERSEDED, Fact
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
@@ -168,7 +168,7 @@ def plan_forgetting(
     meant += [placed for placed in known if any(_is_meant(words, placed.fact) for words in wordings)]
     meant += facts_of(work.index, entity) if entity else ()
     served = (placed for placed in meant if everywhere or placed.fact.status != RETRACTED)
-    meant = list({placed.fact.id: placed for placed in served}.values())
+    meant = list({placed.fact.id: placed for placed in _with_corrected(served, known)}.values())
     identity = new_proposal_id(work.caller.entropy, taken)
     mark = identity if request else day_of(stamp(work.caller.now))
     hidden = _hidden(ledgers, events, request, meant, wordings, ids, mark)
@@ -188,7 +188,8 @@ def plan_forgetting(
         notes.extend([text] * gone)
         return gone
 
-    why = f"asked to forget; {identity} waits for a person" if request else "forgotten by a person"
+    by_person, asked = FORGOTTEN
+    why = f"{asked}{identity} waits for a person" if request else by_person
     remark = {"at": stamp(work.caller.now), "reason": why, REVOKED: True}
     gone = tuple(
         placed._replace(
@@ -222,6 +223,19 @@ def plan_forgetting(
     texts = dict.fromkeys(text for event in changed.values() for text in _texts(event, mark))
     shown_notes = tuple(dict.fromkeys(notes))
     return Forgetting(gone, messages, proposal, change, shown_notes, tuple(meant), stay, tuple(texts), proposed)
+
+
+def _with_corrected(meant: Iterable[PlacedFact], known: Sequence[PlacedFact]) -> Iterator[PlacedFact]:
+    """Yield the facts, each with the wordings that it corrected, which say the same in other words."""
+    waiting = list(meant)
+    while waiting:
+        placed = waiting.pop(0)
+        yield placed
+        waiting += [
+            other
+            for other in known
+            if other.fact.superseded_by == placed.fact.id and other.fact.valid_from == other.fact.valid_to is not None
+        ]
 
 
 def _proposed(

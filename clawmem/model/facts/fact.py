@@ -120,6 +120,17 @@ def is_given_by_person(fact: Fact) -> bool:
     return typed and fact.agent is None and (fact.workflow is None or is_workflow(fact.workflow))
 
 
+# The reasons of a fact that was retracted on a request to forget it: no answer has it.
+FORGOTTEN = ("forgotten by a person", "asked to forget; ")
+
+
+def is_forgotten(fact: Fact) -> bool:
+    """Return whether the fact was withdrawn on a request to forget it."""
+    remark = (fact.metadata or {}).get("retracted")
+    reason = remark.get("reason") if isinstance(remark, Mapping) else None
+    return fact.status == RETRACTED and isinstance(reason, str) and reason.startswith(FORGOTTEN)
+
+
 def is_revoked(fact: Fact) -> bool:
     """Return whether the fact was withdrawn with its origin."""
     remark = (fact.metadata or {}).get("retracted")

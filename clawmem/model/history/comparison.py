@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.errors import InvalidInput
 from clawmem.model.facts.codec import fact_from_record
-from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact
+from clawmem.model.facts.fact import ACTIVE, ARCHIVED, RETRACTED, SUPERSEDED, Fact, is_forgotten
 from clawmem.model.language.text import counted
 from clawmem.model.lifecycle.chain import REPLACING_LINKS
 from clawmem.model.lifecycle.premises import without_record
@@ -295,4 +295,4 @@ def _listed(facts: Sequence[Fact]) -> str:
 
 
 def _quoted(fact: Fact) -> str:
-    return f'"{fact.fact}"'
+    return "a statement" if is_forgotten(fact) else f'"{fact.fact}"'

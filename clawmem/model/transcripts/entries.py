@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from datetime import date, timedelta
 from itertools import chain, zip_longest
 
 from clawmem.model.facts.fact import EXTERNAL
@@ -23,7 +24,7 @@ _LABELS = {
     "summary": "", "dtstart": "start", "dtend": "end", "due": "due", "location": "place", "rrule": "repeats",
     "organizer": "organizer", "attendee": "with", "description": "about", "fn": "name", "nickname": "nickname",
     "org": "company", "title": "title", "tel": "phone", "email": "email", "adr": "address", "bday": "birthday",
-    "url": "url", "note": "note",
+    "url": "url", "note": "note", "status": "status",
 }  # fmt: skip
 _TIMES, _PARTS = ("start", "end", "due", "birthday"), ("company", "address")
 _PROPERTY = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;(?:\"[^\"]*\"|[^\":])*)?):(.*)")
@@ -62,7 +63,7 @@ def read_entries(lines: Iterable[NumberedLine], role: str = "note") -> Iterator[
         elif name == "end":
             yield from _message(number, role, pairs) if in_entry else ()
             del inside[-1:]
-        elif in_entry and name in _LABELS:
+        elif in_entry and name in _LABELS and (name != "status" or value.upper() == "CANCELLED"):
             pairs.append((_LABELS[name], _readable(_LABELS[name], about, value)))
 
 
@@ -80,6 +81,9 @@ def _message(number: int, role: str, pairs: Iterable[tuple[str, str]]) -> Iterat
 
 def _readable(label: str, about: str, value: str) -> str:
     """Return a value for people: a time, the name of somebody, how often something repeats, or a text."""
+    if label == "end" and len(value) == 8 and value.isdecimal():
+        with suppress(ValueError, OverflowError):  # an entry of whole days ends before this day
+            return (date.fromisoformat(value) - timedelta(days=1)).isoformat()
     if label in _TIMES and (time := _TIME.fullmatch(value)):
         return f"{time[1]}-{time[2]}-{time[3]}" + (f" {time[4]}:{time[5]}{time[6]}" if time[4] else "")
     if label in ("organizer", "with"):

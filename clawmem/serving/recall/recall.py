@@ -331,28 +331,42 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
     """Return what was recorded, noted and said on some days, by time. Above the limit, messages go first."""
-    from clawmem.serving.recall.events import said_on  # few questions name days
+    from clawmem.memory.facts.note_facts import note_of  # few questions name days
+    from clawmem.serving.recall.events import said_on
 
-    where = (NOTES,) if asks_for_notes(asked.words) and NOTES in asked.where else asked.where
+    noted = asks_for_notes(asked.words) and NOTES in asked.where
+    where = (NOTES,) if noted else asked.where
     dated: list[tuple[str, RecallHit]] = []
     policy = vault.settings.words("tiers.policy")
-    if FACTS in where:
+    if FACTS in asked.where:
         counted = count_accesses(unfolded_accesses(vault))
-        rows = time_channel(index, span, asked.wanted).scores if asked.words else None
-        found = all_passing(index, asked.wanted) if rows is None else facts_in_rows(index, sorted(rows)).values()
-        for other_placed in sorted(found, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
+        rows = time_channel(index, span, asked.wanted).scores if asked.words else {}
+        first, last = max(asked.wanted.since or "", span.first), min(asked.wanted.until or "9999", span.last)
+        stated = all_passing(index, asked.wanted._replace(since=first, until=last))
+        found = {placed.fact.id: placed for placed in (*facts_in_rows(index, sorted(rows)).values(), *stated)}
+        # What was written down elsewhere is a fact here, of the day of its note.
+        kept = [
+            placed for placed in found.values() if _is_of(placed.fact, span) and (not noted or note_of(placed.fact))
+        ]
+        for other_placed in sorted(kept, key=lambda placed: placed.fact.id):  # rows differ from clone to clone
             fact = add_accesses(other_placed.fact, counted)
             tier = tier_of(fact, asked.caller.now, policy=policy)
             hit = FactHit(fact, other_placed.entity, 1.0, tier, {"time": 1.0}, share=1.0)
             dated.append((str((fact.metadata or {}).get("said_at", fact.timestamp)), RecallHit(FACTS, hit)))
     dated += said_on(index, asked, span, where)
-    if FACTS in where and asked.caller.agent:
-        dated = [pair for pair in dated if not _is_order(pair[1])]
+    if FACTS in asked.where:
+        dated = [pair for pair in dated if not _is_kept_back(pair[1], asked.caller.agent)]
     chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
     notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))
     return RecallResult((), {"time": ChannelReport(True, len(dated))}, notices).ranked(ranking)
+
+
+def _is_of(fact: Fact, span: DaySpan) -> bool:
+    """Return whether a fact that was recorded, or held, in some days was also said in them, where it says when."""
+    day = str((fact.metadata or {}).get("said_at") or span.first)[:10]
+    return span.first <= day <= span.last or fact.valid_from is not None or fact.valid_to is not None
 
 
 def _sources(index: Index, result: RecallResult, owners: Collection[str], moment: str) -> tuple[EventHit, ...]:
@@ -374,9 +388,9 @@ def _one_ranking(
     from clawmem.serving.recall.one_ranking import in_one_order, with_falling_scores
 
     every = in_one_order(result, asked.caller.agent, sources, asks_why(asked.words))
-    # A person sees them with a label.
-    if FACTS in asked.where and asked.caller.agent and (orders := [each for each in every if _is_order(each)]):
-        found = sum(map(_is_order, _strong(every, asked, words)[: asked.limit]))
+    orders = [each for each in every if _is_kept_back(each, asked.caller.agent)] if FACTS in asked.where else []
+    if orders:
+        found = sum(each in orders for each in _strong(every, asked, words)[: asked.limit])
         every = [each for each in every if each not in orders]
         result = _with_orders_counted(result, asked, found)
     strong = _strong(every, asked, words)
@@ -394,8 +408,15 @@ def _one_ranking(
     return result.ranked(best)._replace(nearest=near, weak=len(every) - len(strong))
 
 
-def _is_order(hit: RecallHit) -> bool:
-    return isinstance(hit.hit, EventHit) and hit.hit.is_order
+def _is_kept_back(hit: RecallHit, agent: str | None) -> bool:
+    """Return whether a hit reads as an order and is not shown: to no agent, and to a person neither the output of a
+    tool nor what speaks to a machine. The rest, such as a mail that bids its reader, a person sees with a label."""
+    if not isinstance(hit.hit, EventHit) or not hit.hit.is_order:
+        return False
+    from clawmem.model.proposals.quarantine import order_handed_on  # few hits read as an order
+
+    event = hit.hit.event
+    return agent is not None or event.role == "tool" or order_handed_on(event.text) is not None
 
 
 def _with_orders_counted(result: RecallResult, asked: RecallQuery, left_out: int) -> RecallResult:

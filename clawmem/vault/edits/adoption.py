@@ -19,7 +19,7 @@ from clawmem.model.facts.fact import (
     statement_trust,
     trust_rank,
 )
-from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, file_kind
+from clawmem.model.kinds import ITEMS_FILE, LEDGER_DAY, PROPOSAL_FILE, SUMMARY_PAGE, file_kind
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import LIST_MARK, check_statement, counted, one_line, some_of, visible
 from clawmem.model.pages.summary import BEGIN, generated_part
@@ -39,6 +39,7 @@ _WORDS = ("fact", "category", "subject", "predicate", "object", "source_text", "
 _SHOWN = 3
 
 _BULLET = re.compile(rf"\A\s*{LIST_MARK}\s+")
+_MEMORY = "MEMORY.md"
 _FACT_ID = re.compile(rf"\b{FACT_PREFIX}\w+")
 
 Files = Mapping[str, bytes | None]
@@ -88,15 +89,18 @@ def plan_adoption(vault: Vault, before: Files, after: Files, agent: str | None =
 
 
 def with_reworded_lines(vault: Vault, before: Files, after: Files) -> tuple[dict[str, bytes], list[str]]:
-    """Reword the facts whose lines in the generated part of a page were edited, in the work tree too. Return the
-    changed files, and a notice for each page with another edit there, which will not last.
+    """Reword the facts whose lines in the generated part of a summary or of MEMORY.md were edited, in the work tree
+    too. Return the changed files, and a notice for each page with another edit there, which will not last.
 
     If this is killed, what it wrote is one more edit by hand. Raise ChangedMeanwhile if a file was edited again.
     """
+    pages = [path for path in after if file_kind(path) is SUMMARY_PAGE or path == _MEMORY]
     parts = {
         path: (old, new)
-        for path, data in after.items()
-        if (old := _generated(before.get(path))) is not None and (new := _generated(data)) is not None and old != new
+        for path in pages
+        if (old := _generated(before.get(path))) is not None
+        and (new := _generated(after[path])) is not None
+        and old != new
     }
     named = {key for old, new in parts.values() for line in _lines_gone(old, new) for key in _FACT_ID.findall(line)}
     files = {path for paths in find_in_head(vault, named).values() for path in paths}

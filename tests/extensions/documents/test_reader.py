@@ -311,6 +311,9 @@ def test_each_mail_of_a_mailbox_is_as_its_own_file_is(clawmem: Command, vault_ro
     assert [event["speaker"] for event in events] == ["Jane Miller"] * 2
     assert events[1]["text"].startswith(f"{MOTOR}\n\nFrom Bergen it came.\nFrom me: it is old.")
     assert events[1]["metadata"]["heading"].endswith("The pump")
+    (tmp_path / "two.eml").write_bytes(mail("Send them by May.", Subject="Two findings", Message_ID="<m8@x.org>"))
+    clawmem("ingest", str(tmp_path / "two.eml"))
+    assert "Send them by May" in clawmem("recall", "which findings").out, "a subject is searched"
     again = clawmem("digest", "file", str(tmp_path / "in.mbox"))
     assert again.code == 2 and "`clawmem ingest` takes each" in again.err
 

@@ -169,3 +169,23 @@ def test_context_has_the_summary_that_recall_finds(clawmem: Command, vault_root:
     assert "Nora rebuilt" in clawmem("recall", question).out.splitlines()[0]
     assert "- areas/people/nora: Nora rebuilt the old quay wall.\n" in clawmem("context", question).out
     assert "Nora" not in clawmem("context", "who paints the paint?").out
+
+
+@pytest.mark.parametrize(
+    ("question", "day"),
+    [
+        ("what happened on 16 November 2026?", True), ("what did I note on 16 November 2026?", True),
+        ("what did I do last week?", True), ("what happened today?", False), ("what did I note today?", False),
+    ],
+)  # fmt: skip
+def test_an_imported_note_is_of_its_own_day(clawmem: Command, tmp_path: Path, question: str, day: bool) -> None:
+    (tmp_path / "notes/.obsidian").mkdir(parents=True)
+    (tmp_path / "notes/.obsidian/app.json").write_text("{}")
+    (tmp_path / "notes/2026-11-13.md").write_text("The well was dug.\n")
+    (tmp_path / "notes/2026-11-16.md").write_text("The blue room was painted.\n")
+    assert clawmem("import", str(tmp_path / "notes")).code == 0
+    assert ("blue room" in clawmem("recall", question).out) is (day and "last week" not in question)
+    assert ("well" in clawmem("recall", question).out) is ("last week" in question)
+    shown = clawmem("recall", "blue room", "--since", "2026-11-16", "--until", "2026-11-16").out
+    assert "blue room was painted" in shown
+    assert "blue room was painted. (2026-11-16)" in clawmem("context").out

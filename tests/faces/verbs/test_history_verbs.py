@@ -8,6 +8,8 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import Command
 
 ENTRY = {
@@ -317,14 +319,19 @@ def test_undo_last_is_undo_and_what_forget_prints_can_be_run(clawmem: Command) -
     assert "quay" not in clawmem("recall", "boat").out
 
 
-def test_forget_hides_a_former_wording_and_undo_shows_it_again_as_former(clawmem: Command) -> None:
+@pytest.mark.parametrize("named", ["salary", "6,100 euro"])
+def test_forget_hides_a_former_wording_and_undo_shows_it_again_as_former(clawmem: Command, named: str) -> None:
     clawmem("remember", "My gross salary is 5,900 euro.")
     (fact,) = clawmem("list", "--json").data["facts"]
     clawmem("edit", fact["id"], "My gross salary is 6,100 euro.")
-    assert len(clawmem("forget", "salary", "--yes", "--json").data["facts"]) == 2
+    assert len(clawmem("forget", named, "--yes", "--json").data["facts"]) == 2
     clawmem("heartbeat")
-    for words in (("recall", "what is my salary"), ("context", "what was my salary before"), ("list",)):
-        assert "euro" not in clawmem(*words).out + clawmem(*words).err
+    for words in (
+        ("recall", "what is my salary"), ("context", "what was my salary before"), ("list", "--include-superseded"),
+        ("recall", "my salary", "--include-superseded"), ("list", "--status", "retracted"), ("diff", "today"),
+    ):  # fmt: skip
+        result = clawmem(*words)
+        assert "euro" not in result.out + result.err
     page = clawmem("show", "daily").out
     assert "euro" not in page
     assert clawmem("forget", "salary").code == 1

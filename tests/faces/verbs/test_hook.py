@@ -592,3 +592,13 @@ def test_a_prompt_gets_what_shares_a_word_of_its_subject(clawmem: Command, vault
     assert "Altmann" in asked and "bakery" not in asked
     # Days and words of any task tell nothing of its subject.
     assert given("Write a second list of all numbers for Tuesday, and print each line of the file") == ""
+
+
+def test_who_asks_in_the_first_person_is_asked_about(clawmem: Command, vault_root: Path, project: Path) -> None:
+    assert "areas/people/user" in clawmem("remember", "The user lives in Oslo.").out
+    clawmem("remember", "Ana lives in Rome.", "-e", "areas/people/ana")
+    for prompt in ("where do I live?", "where do I live"):
+        result = say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt, session_id=prompt)
+        assert "Oslo" in context(result)
+    for prompt in ("how do I fix the parser?", "I want to live test the parser of this importer"):
+        assert context(say(clawmem, vault_root, "UserPromptSubmit", project, prompt=prompt)) == ""

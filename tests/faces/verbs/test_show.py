@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -134,3 +135,15 @@ def test_days_are_said_in_words_and_a_list_of_decisions_has_them(clawmem: Comman
     assert "Atlas is free." in clawmem("decision", "list", "--since", "2 weeks", env=env).out
     assert clawmem("decision", "list", "--since", "week", env=env).out == ""
     assert clawmem("decision", "list", "--until", "2026-11-03", env=env).out == ""
+
+
+def test_a_folder_names_the_project_of_its_repository(clawmem: Command, vault_root: Path, tmp_path: Path) -> None:
+    (tmp_path / "site/.git").mkdir(parents=True)
+    (tmp_path / "site/.git/HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "site/.git/config").write_text('[remote "origin"]\n\turl = git@git.example.org:Ada/Boat.git\n')
+    env = {"CLAWMEM_VAULT": str(vault_root)}
+    assert clawmem("remember", "The hull is oak.", "--project", ".", cwd=tmp_path / "site", env=env).code == 0
+    for name in ("./site", str(tmp_path / "site"), "git.example.org/ada/boat"):
+        result = clawmem("list", "--project", name, "--json", cwd=tmp_path, env=env)
+        projects = {fact["fact"]: fact.get("project") for fact in result.data["facts"]}
+        assert projects["The hull is oak."] == "git.example.org/ada/boat"

@@ -37,6 +37,12 @@ BEGIN:VEVENT
 DTSTART:20261399T000000Z
 SUMMARY:No such day
 END:VEVENT
+BEGIN:VEVENT
+DTSTART;VALUE=DATE:20261228
+DTEND;VALUE=DATE:20270103
+SUMMARY:Ski week
+STATUS:CANCELLED
+END:VEVENT
 END:VCALENDAR
 """
 CARDS = """BEGIN:VCARD
@@ -70,7 +76,7 @@ def found(text: str, name: str) -> list[Message]:
 
 
 def test_an_entry_of_a_calendar_has_its_date_and_its_labels() -> None:
-    dentist, choir, odd = found(CALENDAR, "cal.ics")
+    dentist, choir, odd, week = found(CALENDAR, "cal.ics")
     assert dentist.text == (
         "start: 2026-12-08 08:30, Dentist, place: Kaistrasse 4, Bergen, about: Bring the blue card and arrive early"
     )
@@ -78,6 +84,7 @@ def test_an_entry_of_a_calendar_has_its_date_and_its_labels() -> None:
     assert choir.text == "start: 2026-09-02, Choir, repeats: weekly, organizer: Olga Brandt, with: emil@example.org"
     assert (choir.timestamp, choir.trust) == ("2026-09-02T00:00:00Z", "external"), "an invitation is from outside"
     assert odd.timestamp is None and odd.text.endswith("No such day")
+    assert week.text == "start: 2026-12-28, end: 2027-01-02, Ski week, status: CANCELLED"
 
 
 def test_a_card_has_no_picture() -> None:

@@ -304,6 +304,7 @@ def test_a_name_is_the_same_with_accents_and_hyphens_and_no_answer_alone(clawmem
 def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable[..., Any]) -> None:
     items = [
         {"role": "user", "content": "Never run the migrations on staging yourself.", "id": "m1"},
+        {"role": "assistant", "content": "Right: no migrations on staging by me.", "id": "m1a"},
         {"role": "user", "content": "The rate limit is 40.", "id": "m2"},
         {"role": "system", "content": "You are told that the migrations of staging run at night.", "id": "m3"},
         {"role": "tool", "content": "The migrations on staging are done.", "id": "m4"},
@@ -312,16 +313,17 @@ def test_a_message_whose_fact_was_replaced_says_what_holds_now(clawmem: Callable
     clawmem("ingest", "-", "--format", "jsonl", given=lines)
     events = clawmem("recall", "migrations staging rate limit", "--in", "events", "--all", "--json").data["events"]
     ids = {event["text"]: event["id"] for event in events}
+    items = [items[0], *items[2:]]
     old = clawmem("remember", "Agents never run migrations on staging.", "--event", ids[items[0]["content"]], "--json")
     clawmem("supersede", old.data["facts"][0]["id"], "Agents may run migrations on staging.")
     wrong = clawmem("remember", "The limit is 40.", "--event", ids[items[1]["content"]], "--json")
     clawmem("retract", wrong.data["facts"][0]["id"])
     question = "run the migrations on staging"
     for command in (("recall", question), ("context", question), ("recall", question, "--budget", "400")):
-        line = next(
-            other_line for other_line in clawmem(*command).out.splitlines() if "Never run the migrations" in other_line
-        )
-        assert "(no longer: now Agents may run" in line.replace(", no longer", " (no longer")
+        shown = clawmem(*command).out.splitlines()
+        for words in ("Never run the migrations", "no migrations on staging by me"):
+            line = next(other_line for other_line in shown if words in other_line)
+            assert "(no longer: now Agents may run" in line.replace(", no longer", " (no longer")
     assert "no longer: withdrawn" in clawmem("recall", "rate limit", "--in", "events").out
     prompt = clawmem("recall", question, "--json").data["llm_context"]["text"]
     assert "You are told" not in prompt
