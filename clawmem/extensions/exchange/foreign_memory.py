@@ -266,10 +266,21 @@ def without_code(text: str) -> str:
 def _without_marks(text: str) -> str:
     unquoted = _QUOTED.sub("", text.strip())
     bare = _CALLOUT.sub("", unquoted, count=1) if unquoted.startswith("[!") else unquoted
-    if bullet := _BULLET.match(bare):
-        bare = bare[bullet.end() :] + _TICKS.get((bullet["tick"] or "").lower(), "")
+    bare = _in_one_sentence(bare) if _BULLET.match(bare) else bare
     bare = without_emphasis(_LINK.sub(r"\1", _FOOTNOTE.sub("", with_shown_links(bare))))
     return _ESCAPED.sub(r"\1", bare)
+
+
+def _in_one_sentence(text: str) -> str:
+    """Return an item of a list with those below it, each with its tick: "Pack (open): tent (done); stove"."""
+    items: list[list[str]] = []
+    for line in map(str.strip, text.split("\n")):
+        if bullet := _BULLET.match(line):
+            items.append([line[bullet.end() :], _TICKS.get((bullet["tick"] or "").lower(), "")])
+        else:
+            items[-1][0] += f" {line}"
+    first, *below = (words.strip() + tick for words, tick in items)
+    return f"{first.removesuffix(':')}: {'; '.join(below)}" if below else first
 
 
 def with_shown_links(text: str) -> str:

@@ -44,6 +44,7 @@ from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.note_facts import (
     NoteFacts,
     facts_of_notes,
+    forgotten_of_notes,
     mark_of,
     may_come_back,
     note_of,
@@ -180,6 +181,14 @@ def import_memories(
             ):
                 fresh.append(statement)
                 said_again += [fact.id for fact in cited if fact.is_current and fact.id not in changes.outdated]
+        forgotten = forgotten_of_notes(work.index)
+        again = [
+            statement
+            for statement in fresh
+            if pairs_alike(forgotten.get(note_of(statement.draft.fact), ()), [statement.draft.fact.fact])
+        ]
+        skipped += [SkippedMemory(statement.memory.place, "it says what was to be forgotten") for statement in again]
+        fresh = [statement for statement in fresh if statement not in again]
         withdrawn = withdrawal_notices(
             work, {statement.event for statement in statements} - {statement.event for statement in fresh}
         )

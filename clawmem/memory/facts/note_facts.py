@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from clawmem.index.search.lookup import by_ids, facts_containing
 from clawmem.index.tables.store import Index
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, is_forgotten
 from clawmem.model.facts.validity import is_over
 from clawmem.model.language.text import normal
 
@@ -64,6 +64,15 @@ def facts_of_notes(
     }
     gone = Counter(note for note, _ in by_note if folder and note.startswith(folder) and note not in present)
     return NoteFacts(outdated, tuple(fact.id for fact in unsaid if fact.id not in outdated), gone)
+
+
+def forgotten_of_notes(index: Index) -> dict[str, list[str]]:
+    """Return what each note said that was forgotten on request."""
+    found: dict[str, list[str]] = {}
+    for placed in facts_containing(index, f'"{IMPORTED}"'):
+        if is_forgotten(placed.fact):
+            found.setdefault(note_of(placed.fact), []).append(placed.fact.fact)
+    return found
 
 
 def may_come_back(index: Index, fact: Fact, outdated: Collection[str]) -> bool:

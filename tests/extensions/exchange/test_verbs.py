@@ -489,3 +489,29 @@ def test_each_bullet_of_rules_is_an_instruction_of_its_project(
     assert "project" not in next(fact for fact in facts(clawmem) if "Dutch" in fact["fact"])
     assert "CLAUDE.md: rules of the project github.com/ines/pier" in clawmem("import", str(repository), "--dry-run").err
     assert f"clawmem import {rules}" in clawmem("ingest", str(rules)).out
+
+
+def test_what_was_forgotten_does_not_come_back_with_a_changed_note(clawmem: Command, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    (notes / ".obsidian").mkdir(parents=True)
+    (notes / ".obsidian/app.json").write_text("{}")
+    page = notes / "Henrik.md"
+    page.write_text("He drinks only decaf. His assistant is Mareike.\n\nHe plays chess.\n")
+    assert clawmem("import", str(notes)).code == 0
+    assert clawmem("forget", "decaf", "--yes").code == 0
+    page.write_text(page.read_text().replace("Mareike", "Marta"))
+    again = clawmem("import", str(notes))
+    assert "Henrik.md:1 was skipped: it says what was to be forgotten" in again.err
+    assert [fact["fact"] for fact in clawmem("list", "--json").data["facts"]] == ["Henrik: He plays chess."]
+
+
+def test_an_item_is_said_with_those_below_it(clawmem: Command, tmp_path: Path) -> None:
+    (tmp_path / "notes/.obsidian").mkdir(parents=True)
+    (tmp_path / "notes/.obsidian/app.json").write_text("{}")
+    (tmp_path / "notes/Tasks.md").write_text(
+        "- [x] Oars\n  - [ ] oiled\n  - bought\n- [ ] Sail\n  - [x] cut\n- Pack:\n  - tent\n    with pegs\n"
+    )
+    assert clawmem("import", str(tmp_path / "notes")).code == 0
+    assert {fact["fact"] for fact in clawmem("list", "--json").data["facts"]} == {
+        "Tasks: Oars (done): oiled (open); bought", "Tasks: Sail (open): cut (done)", "Tasks: Pack: tent with pegs",
+    }  # fmt: skip
