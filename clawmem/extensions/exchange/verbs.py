@@ -71,6 +71,7 @@ from clawmem.model.transcripts.formats import HEAD_BYTES, read, shape_of
 from clawmem.model.transcripts.message import Message, SkippedLine
 from clawmem.serving.browse import export_memory
 from clawmem.vault.git.folder import project_of
+from clawmem.vault.git.identity import personal_identity
 from clawmem.vault.strict_yaml import parse_yaml
 from clawmem.vault.vault import Vault
 
@@ -408,9 +409,11 @@ def _conversation(archive: ZipFile, name: str) -> Iterator[Message | SkippedLine
 
 
 def _pages(call: Call, folder: Path, files: ReadFiles, whole: bool) -> Pages:
-    """Return the pages of an import. The time of an export is not that of what it contains."""
-    home = call.runtime.home()
+    """Return the pages of an import. The time of an export is not that of what it contains. Two people who share a
+    vault may have notes at the same place."""
+    home, person = call.runtime.home(), personal_identity(call.runtime.vault().git)
     place = f"~/{folder.relative_to(home).as_posix()}" if folder.is_relative_to(home) else folder.as_posix()
+    place = f"{person.email}:{place}" if person and person.email else place
     times = {name: files.times[name] for name in files if name.lower().endswith(PAGES)}
     return Pages(place, times, tuple(files.left_out), whole)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from difflib import SequenceMatcher
@@ -16,6 +17,8 @@ from clawmem.model.language.text import normal
 
 IMPORTED = "imported"
 _LEAST_ALIKE = 0.7
+# Whose note it is, before its path.
+_OWNER = re.compile(r"[^/~:]+@[^/~:]+:")
 
 
 class NoteFacts(NamedTuple):
@@ -62,7 +65,9 @@ def facts_of_notes(
         for fact in unsaid
         if mark_of(note_of(fact), fact.fact)[IMPORTED] == (fact.metadata or {})[IMPORTED]
     }
-    gone = Counter(note for note, _ in by_note if folder and note.startswith(folder) and note not in present)
+    gone = Counter(
+        _OWNER.sub("", note) for note, _ in by_note if folder and note.startswith(folder) and note not in present
+    )
     return NoteFacts(outdated, tuple(fact.id for fact in unsaid if fact.id not in outdated), gone)
 
 

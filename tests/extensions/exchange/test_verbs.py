@@ -515,3 +515,12 @@ def test_an_item_is_said_with_those_below_it(clawmem: Command, tmp_path: Path) -
     assert {fact["fact"] for fact in clawmem("list", "--json").data["facts"]} == {
         "Tasks: Oars (done): oiled (open); bought", "Tasks: Sail (open): cut (done)", "Tasks: Pack: tent with pegs",
     }  # fmt: skip
+
+
+def test_notes_of_two_people_at_one_place_are_two(clawmem: Command, tmp_path: Path) -> None:
+    bo = {"GIT_AUTHOR_NAME": "Bo", "GIT_AUTHOR_EMAIL": "bo@example.org"}
+    for text, who in (("Ann keeps bees.", {}), ("Bo keeps geese.", bo)):
+        folder = notes(tmp_path / "n", {"Todo.md": f"{text}\n"})
+        result = clawmem("import", folder, "--json", env=who).data
+        assert (result["replaced"], result["ended"], result["gone"]) == (0, 0, {})
+    assert sorted(held(clawmem)) == ["Todo: Ann keeps bees.", "Todo: Bo keeps geese."]
