@@ -355,7 +355,7 @@ def import_(
     if format_ == ARCHIVE or (format_ == AUTO and target.suffix.lower() == ".zip"):
         return _from_archive(call, target, name, trust or "agent", dry_run)
     files = read_files(target)
-    chosen = format_of(files, parse_yaml, target.name, format_)
+    chosen = format_of(files, parse_yaml, path, format_)
     memory_format = MEMORY_FORMATS[chosen]
     folder = target if target.is_dir() else target.parent
     rules = files if chosen == RULES else ()

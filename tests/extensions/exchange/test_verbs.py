@@ -87,7 +87,7 @@ def test_what_another_command_takes_is_named_with_it(clawmem: Command, tmp_path:
     chat = folder / "conversations.json"
     chat.write_text(json.dumps([{"uuid": "c", "chat_messages": [{"sender": "human", "text": "Hello."}]}]))
     refused = clawmem("import", str(chat))
-    assert refused.code == 2 and "hint: `clawmem ingest conversations.json` takes a chat" in refused.err
+    assert refused.code == 2 and f"hint: `clawmem ingest {chat}` takes a chat" in refused.err
     export(folder)
     for name in ("page.md", "people.csv", "export.zip", "old export.ZIP"):
         (folder / name).write_text("The boat is red.\n")
