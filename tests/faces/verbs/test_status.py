@@ -79,7 +79,7 @@ def test_doctor_warns_when_nothing_was_read_for_a_week(clawmem: Command) -> None
 
     def warned() -> bool:
         problems = clawmem("doctor", "--json").data["problems"]
-        return any("1 event of more than a week ago wait" in problem["message"] for problem in problems)
+        return any("1 event older than a week waits for a model" in problem["message"] for problem in problems)
 
     assert warned()
     task = clawmem("learn", "pending", "--json").data

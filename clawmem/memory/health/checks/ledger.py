@@ -226,8 +226,8 @@ def _unread(vault: Vault, ledgers: Sequence[str], now: datetime, known: Mapping[
         number = sum(known[path] if path in known else _unread_events(vault, path, reached) for path in before)
         after = (run for path in ledgers if path not in before for run in runs_in(vault.read(path) or b"", path))
         if number and not any(isinstance(run.get("events"), int) for run in after):
-            waiting = counted(number, "event")
-            message = f"{waiting} of more than a week ago wait for a model, and none has read any since. {_READ}"
+            waiting = f"{counted(number, 'event')} older than a week {'waits' if number == 1 else 'wait'}"
+            message = f"{waiting} for a model, and none has read any since. {_READ}"
             yield HealthProblem(WARNING, LEARNING, None, None, message)
     except Unreadable:
         return  # reported with the file
