@@ -182,14 +182,7 @@ def import_memories(
             ):
                 fresh.append(statement)
                 said_again += [fact.id for fact in cited if fact.is_current and fact.id not in changes.outdated]
-        forgotten = forgotten_of_notes(work.index)
-        again = [
-            statement
-            for statement in fresh
-            if pairs_alike(forgotten.get(note_of(statement.draft.fact), ()), [statement.draft.fact.fact])
-        ]
-        skipped += [SkippedMemory(statement.memory.place, "it says what was to be forgotten") for statement in again]
-        fresh = [statement for statement in fresh if statement not in again]
+        fresh = _without_forgotten(work.index, fresh, skipped)
         withdrawn = withdrawal_notices(
             work, {statement.event for statement in statements} - {statement.event for statement in fresh}
         )
@@ -308,6 +301,20 @@ def _statements(
             continue
         by_event.setdefault(f"{event.id} {draft.fact.fact}", _Statement(memory, message, draft, event.id))
     return list(by_event.values())
+
+
+def _without_forgotten(
+    index: Index, statements: Iterable[_Statement], skipped: list[SkippedMemory]
+) -> list[_Statement]:
+    """Return the statements that are not like what was forgotten of their note. Add the others to `skipped`."""
+    forgotten, kept = forgotten_of_notes(index), list[_Statement]()
+    for statement in statements:
+        fact = statement.draft.fact
+        if pairs_alike(forgotten.get(note_of(fact), ()), [fact.fact]):
+            skipped.append(SkippedMemory(statement.memory.place, "it says what was to be forgotten"))
+        else:
+            kept.append(statement)
+    return kept
 
 
 def _draft(memory: ForeignMemory, event: str, caller: Caller, origin: str, trust: str, pages: Pages) -> Draft:
