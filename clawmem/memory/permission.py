@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from clawmem.errors import NotPermitted
-from clawmem.model.facts.fact import Fact
+from clawmem.model.facts.fact import Fact, is_forgotten
 from clawmem.model.facts.reach import ORGANISATION, scope_of
 from clawmem.model.kinds import ALL
 from clawmem.model.records.caller import Caller
@@ -14,6 +15,9 @@ from clawmem.model.records.layout import ACCESS
 from clawmem.model.settings.permission import allowed, forbidden, in_words, rights_of
 from clawmem.model.settings.settings import CONSUMER, LEARNER, TOOL
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.index.search.lookup import PlacedFact
 
 # A person wires these into a harness. The server checks the verb of each tool that is called.
 _OF_HARNESSES = frozenset(("hook", "mcp serve", "completions", "schema"))
@@ -109,6 +113,24 @@ def check_may_read(caller: Caller | None, entity: str) -> None:
         raise NotPermitted(
             f"{entity} belongs to the agent {owner}, so the agent {asks} may not read it.",
             f"Only {owner} and a person may read it. A person leaves out --agent and CLAWMEM_AGENT.",
+        )
+
+
+def may_read_fact(caller: Caller | None, placed: PlacedFact) -> bool:
+    """Return whether the caller may read a fact. No agent may read one that was to be forgotten."""
+    known = caller is None or caller.agent is None or not is_forgotten(placed.fact)
+    return known and may_read(caller, placed.entity)
+
+
+def check_may_read_fact(caller: Caller | None, placed: PlacedFact) -> None:
+    """Raise NotPermitted if an agent asks for a fact of another agent, or for one that was to be forgotten.
+
+    A person reads everything: who decides about a request to forget sees what it is about."""
+    check_may_read(caller, placed.entity)
+    if not may_read_fact(caller, placed):
+        raise NotPermitted(
+            f"{placed.fact.id} was forgotten on request, so no agent may read it.",
+            "A person can see it, and bring it back with `clawmem undo`.",
         )
 
 

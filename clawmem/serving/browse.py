@@ -14,7 +14,7 @@ from clawmem.index.search.lookup import PlacedFact, entities, facts_of, unreadab
 from clawmem.index.search.lookup import find_fact as find_fact
 from clawmem.index.tables.fact_marks import counted_fact, plain_importances, served_fact
 from clawmem.index.tables.store import Index
-from clawmem.memory.permission import check_may_read, may_read
+from clawmem.memory.permission import check_may_read_fact, may_read
 from clawmem.model.facts.fact import SUPERSEDED, Fact, importance_of
 from clawmem.model.facts.reach import PROJECT
 from clawmem.model.facts.validity import last_true, untrue_reason
@@ -82,7 +82,7 @@ def show_fact(vault: Vault, reference: str, caller: Caller, as_of: str | None = 
 
 def _shown(vault: Vault, index: Index, reference: str, caller: Caller, as_of: str | None) -> FactDetails:
     found = find_fact(index, reference)
-    check_may_read(caller, found.entity)
+    check_may_read_fact(caller, found)
     placed = PlacedFact(served_fact(index, counted_fact(index, found.fact)), found.entity)
     if as_of is None:
         against = conflicts_of_facts(vault, index, caller, [placed.fact.id], None).get(placed.fact.id, ())
@@ -185,7 +185,7 @@ def _counted(index: Index, placed: PlacedFact) -> PlacedFact:
 def peek(vault: Vault, reference: str, caller: Caller | None = None) -> PlacedFact:
     """Return a fact by id or unique prefix without counting an access."""
     placed = run_query(vault, lambda index: _counted(index, find_fact(index, reference)))
-    check_may_read(caller, placed.entity)
+    check_may_read_fact(caller, placed)
     return _with_counts(placed, count_accesses(unfolded_accesses(vault)))
 
 

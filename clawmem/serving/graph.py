@@ -23,7 +23,7 @@ from clawmem.index.search.lookup import (
 from clawmem.index.search.replaced import edges_towards, served_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.permission import check_may_read, may_read
+from clawmem.memory.permission import check_may_read, check_may_read_fact, may_read
 from clawmem.memory.proposals import read_proposals
 from clawmem.model.facts.fact import FACT_PREFIX
 from clawmem.model.lifecycle.premises import SUCCEEDED
@@ -140,8 +140,10 @@ def _nodes(index: Index, names: Iterable[str]) -> dict[str, GraphNode]:
 def _node(index: Index, reference: str, caller: Caller) -> str:
     """Return the fact or entity of a reference. Raise NotPermitted if it belongs to another agent."""
     name = _named(index, reference, caller)
-    place = by_ids(index, [name])[name].entity if is_fact(name) else name
-    check_may_read(caller, place)
+    if is_fact(name):
+        check_may_read_fact(caller, by_ids(index, [name])[name])
+    else:
+        check_may_read(caller, name)
     return name
 
 
@@ -208,7 +210,7 @@ def impact(vault: Vault, reference: str, caller: Caller, depth: int | None = Non
 
     def read(index: Index) -> tuple[PlacedFact, list[Dependent], int, tuple[str, ...]]:
         start = find_fact(index, reference)
-        check_may_read(caller, start.entity)
+        check_may_read_fact(caller, start)
         found = list(_resting(index, start, depth))
         shown = [dependent for dependent in found if may_read(caller, dependent.placed.entity)]
         return start, shown, len(found) - len(shown), (*index.notices, *unreadable_notices(index))

@@ -8,7 +8,17 @@ from clawmem.index.tables.fact_marks import counted_fact
 from clawmem.index.tables.schema import check_row, check_sealed
 from clawmem.index.tables.store import Index
 from clawmem.model.facts.codec import fact_from_record, items_file
-from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, STATUSES, Fact, FactLink, check_prefix, is_reference
+from clawmem.model.facts.fact import (
+    ACTIVE,
+    FACT_PREFIX,
+    FORGOTTEN,
+    RETRACTED,
+    STATUSES,
+    Fact,
+    FactLink,
+    check_prefix,
+    is_reference,
+)
 from clawmem.model.kinds import ITEMS_FILE, file_kind
 from clawmem.model.language.text import as_one_file, near_name, normal, plain
 from clawmem.model.named_tuple import NamedTuple
@@ -100,6 +110,13 @@ def by_ids(index: Index, fact_ids: Iterable[str]) -> dict[str, PlacedFact]:
         if row:
             found[fact_id] = fact_from_row(row)
     return found
+
+
+def forgotten_ids(index: Index) -> set[str]:
+    """Return the ids of the facts that were withdrawn on a request to forget them."""
+    marks = " OR ".join(["instr(line, ?)"] * len(FORGOTTEN))
+    query = f"SELECT id FROM fact WHERE status = ? AND ({marks})"
+    return {fact_id for (fact_id,) in index.database.execute(query, (RETRACTED, *FORGOTTEN))}
 
 
 def by_prefix(index: Index, prefix: str) -> list[PlacedFact]:

@@ -13,7 +13,7 @@ from clawmem.index.search.replaced import resting_on
 from clawmem.index.tables.store import Index
 from clawmem.memory.allowed_commands import run_command
 from clawmem.memory.facts.revise import ReviseResult
-from clawmem.memory.permission import check_may_read, may_read
+from clawmem.memory.permission import check_may_read_fact, may_read
 from clawmem.memory.proposals import read_proposals, with_proposals
 from clawmem.memory.scope import WriteScope, fact_change
 from clawmem.memory.writing import writing
@@ -208,7 +208,7 @@ def _held(index: Index, reference: str | None, caller: Caller) -> list[PlacedFac
             if other_placed.fact.is_current and check_of(other_placed.fact) and may_read(caller, other_placed.entity)
         ]
     placed = find_fact(index, reference)
-    check_may_read(caller, placed.entity)
+    check_may_read_fact(caller, placed)
     if check_of(placed.fact) is None:
         raise InvalidInput(
             f"{placed.fact.id} has no check.",
@@ -313,7 +313,7 @@ def _with_known_proposals(vault: Vault, tests: Sequence[ClaimTest]) -> list[Clai
 
 def _current(work: WriteScope, reference: str) -> PlacedFact:
     placed = find_fact(work.index, reference)
-    check_may_read(work.caller, placed.entity)
+    check_may_read_fact(work.caller, placed)
     placed = work.latest(placed)
     fact = placed.fact
     if not fact.is_current:

@@ -28,6 +28,7 @@ from clawmem.memory.proposals import proposal_trailers, proposal_writes, read_pr
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, FORGOTTEN, RETRACTED, REVOKED, SUPERSEDED, Fact
+from clawmem.model.history.entry import FORGET
 from clawmem.model.language.dates import day_of, stamp
 from clawmem.model.language.text import counted, normal, one_line
 from clawmem.model.pages.daily import note_lines, with_notes_back
@@ -62,7 +63,7 @@ from clawmem.model.search.meant import (
 )
 from clawmem.vault.vault import Vault
 
-KIND = "forget"
+KIND = FORGET
 _HIDDEN, _WITHHELD = "hidden", "withheld"
 _SENTENCE = re.compile(r"\S(?:[^\n.!?…]|[.!?…]+(?![\s\"'”’)]))*(?:[.!?…]+[\"'”’)]*|$|(?=\n))|\S", re.MULTILINE)
 # A part of a sentence up to a comma that a blank follows.

@@ -17,7 +17,7 @@ from clawmem.index.search.rival_values import rows_of_ids
 from clawmem.index.tables.fact_marks import counted_facts
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import find_entity
-from clawmem.memory.permission import check_may_read, may_read
+from clawmem.memory.permission import check_may_read, check_may_read_fact, may_read
 from clawmem.memory.scope import WriteScope
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import ACTIVE, FACT_PREFIX, Fact, FactLink, further_events
@@ -106,7 +106,7 @@ def gate_fact(vault: Vault, caller: Caller, reference: str) -> GatedFact:
 
     def read(index: Index) -> GatedFact:
         placed = find_fact(index, reference)
-        check_may_read(caller, placed.entity)
+        check_may_read_fact(caller, placed)
         return _gated(vault, caller, index, [placed])[0]
 
     return run_query(vault, read)

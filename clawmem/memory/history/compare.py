@@ -7,16 +7,17 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from clawmem.errors import NotPermitted
 from clawmem.memory.history.log import facts_at, shallow_notices
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.comparison import FactDifference, count_moves, differences
-from clawmem.model.history.entry import HistoryEntry
+from clawmem.model.history.entry import FORGET, HistoryEntry, trailer_pattern
 from clawmem.model.kinds import AGENT_NOTE, DAILY_NOTE, ITEMS_FILE, LEDGER_DAY, file_kind
 from clawmem.model.language.dates import moment_of, stamp
 from clawmem.model.pages.daily import note_lines
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import name_of_path
-from clawmem.vault.history.history import History, open_history
+from clawmem.vault.history.history import History, HistoryFilter, open_history
 from clawmem.vault.history.points import Revision, before_first_commit, point_at
 from clawmem.vault.past import VaultAt
 from clawmem.vault.vault import Vault
@@ -170,12 +171,26 @@ def open_past(vault: Vault, caller: Caller, text: str) -> PastVault:
 
     A date means the last commit at or before it. The clock of the result is the time of the commit, or the end of the
     given date, but never later than now. Raise NotFound if the branch has no such commit or begins later,
-    AmbiguousId for a prefix of several commits, and InvalidInput for an impossible date.
+    AmbiguousId for a prefix of several commits, InvalidInput for an impossible date, and NotPermitted for an agent if
+    something was forgotten on request since then.
     """
     point = point_at(vault, text, caller.now)
     if point is None:
         raise before_first_commit(vault, text)
+    if caller.agent:
+        _refuse_forgotten(vault, point)
     then = VaultAt(vault, point.commit)
     message = f"this is what the vault knew at {point.commit[:12]} ({point.time[:10]} {point.time[11:16]})"
     _ = then.settings, then.catalog  # read now, so that their problems are in the notices
     return PastVault(then, caller._replace(now=moment_of(point.moment)), point, (message, *then.notices))
+
+
+def _refuse_forgotten(vault: Vault, point: Revision) -> None:
+    """Raise NotPermitted if something was forgotten on request after a point in the history."""
+    later = HistoryFilter(grep=[trailer_pattern("Clawmem-Op", FORGET)], rev=f"{point.commit}..HEAD")
+    with open_history(vault) as history:
+        if any(True for _ in history.entries(later)):
+            raise NotPermitted(
+                "Something was forgotten on request since then, so no agent reads what the vault knew.",
+                "Leave out --at. A person reads past states, on a terminal of their own.",
+            )

@@ -8,7 +8,14 @@ from typing import NamedTuple
 
 from clawmem.errors import AmbiguousId, ClawmemError, IncompleteAnswer, InvalidInput, NotFound, PossiblyUnreadable
 from clawmem.index.refresh.refresh import run_query
-from clawmem.index.search.lookup import by_ids, entities, refuse_if_unreadable, resolve_id, unreadable_notices
+from clawmem.index.search.lookup import (
+    by_ids,
+    entities,
+    forgotten_ids,
+    refuse_if_unreadable,
+    resolve_id,
+    unreadable_notices,
+)
 from clawmem.index.tables.store import Index
 from clawmem.memory.entities.places import expand_own, find_entity
 from clawmem.memory.permission import check_may_read, may_read
@@ -55,8 +62,24 @@ def log(vault: Vault, about: str | None, caller: Caller, bounds: LogBounds) -> L
     """Return the history of the vault, or of the entity or fact that `about` names.
 
     Raise NotFound if there is neither, AmbiguousId, or NotPermitted for the entity of another agent."""
-    result = run_query(vault, lambda index: _log(vault, index, about, caller, bounds), one_state=False)
+
+    def read(index: Index) -> LogResult:
+        found = _log(vault, index, about, caller, bounds)
+        return found._replace(entries=without_forgotten(index, found.entries, caller))
+
+    result = run_query(vault, read, one_state=False)
     return result._replace(notices=(*result.notices, *shallow_notices(vault)))
+
+
+def without_forgotten(index: Index, entries: Iterable[HistoryEntry], caller: Caller | None) -> tuple[HistoryEntry, ...]:
+    """Return some entries; for an agent, without the words of facts that were to be forgotten."""
+    gone = forgotten_ids(index) if caller and caller.agent else set()
+    return tuple(
+        entry
+        if gone.isdisjoint((*entry.facts, *entry.supersedes))
+        else entry._replace(subject=f"{entry.subject.partition(':')[0]}: what was forgotten on request")
+        for entry in entries
+    )
 
 
 def shallow_notices(vault: Vault) -> list[str]:

@@ -19,8 +19,9 @@ from clawmem.memory.history.log import (
     paths_of_fact,
     shallow_notices,
     shallow_starts,
+    without_forgotten,
 )
-from clawmem.memory.permission import check_may_read
+from clawmem.memory.permission import check_may_read_fact, may_read_fact
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import Fact
 from clawmem.model.history.entry import HistoryEntry
@@ -73,13 +74,15 @@ def why(vault: Vault, reference: str, caller: Caller | None = None) -> WhyResult
 def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> WhyResult:
     with open_history(vault) as history:
         placed, removed = _find(index, history, reference)
-        check_may_read(caller, placed.entity)
-        members = [placed] if removed else find_chain(index, placed.fact.id)
+        check_may_read_fact(caller, placed)
+        chain = [] if removed else find_chain(index, placed.fact.id)
+        members = [each for each in chain if may_read_fact(caller, each)] or [placed]
         wanted = {each.fact.id: paths_of_fact(index, history, each.fact.id) for each in members}
-        histories = fact_history(history, wanted)
+        found = fact_history(history, wanted)
         begins = shallow_starts(history, wanted)
-    chain = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
-    own = next(link for link in chain if link.fact.id == placed.fact.id)
+        histories = {name: without_forgotten(index, entries, caller) for name, entries in found.items()}
+    links = tuple(_link(each, histories[each.fact.id], begins.get(each.fact.id)) for each in members)
+    own = next(link for link in links if link.fact.id == placed.fact.id)
     event, problems = _evidence(vault, index, placed.fact)
     fact = add_accesses(
         placed.fact if removed else counted_fact(index, placed.fact), count_accesses(unfolded_accesses(vault))
@@ -91,8 +94,8 @@ def _why(vault: Vault, index: Index, reference: str, caller: Caller | None) -> W
         event,
         own.recorded,
         own.begins,
-        chain,
-        tuple(histories[placed.fact.id]),
+        links,
+        histories[placed.fact.id],
         notices,
         removed,
         () if removed or caller is None else _against(vault, index, placed.fact, caller),

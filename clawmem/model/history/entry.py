@@ -15,6 +15,7 @@ from clawmem.model.records.strict_json import MANIFEST_BYTES, read_json
 ACCESS = "access"
 UNDO = "undo"
 REDACT = "redact"
+FORGET = "forget"
 UNDOES = "Undoes"
 HOUSEKEEPING = frozenset((ACCESS, "decay", "premises", "relate"))
 """What the heartbeat does to facts after somebody recorded them. It takes no part in the undo of a fact."""

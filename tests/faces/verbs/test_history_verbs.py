@@ -339,6 +339,31 @@ def test_forget_hides_a_former_wording_and_undo_shows_it_again_as_former(clawmem
     assert "5,900" in clawmem("list", "--status", "superseded").out and "6,100" in clawmem("list").out
 
 
+def test_no_agent_reads_what_was_forgotten_by_its_id_or_in_the_history(clawmem: Command) -> None:
+    clawmem("remember", "Jane lives at 4 Linden Row.", "-e", "areas/people/jane")
+    (fact,) = clawmem("list", "--json").data["facts"]
+    clawmem("supersede", fact["id"], "Jane lives at 9 Elm Lane.")
+    (moved,) = clawmem("list", "--json").data["facts"]
+    head = clawmem("log", "--json").data["history"][-1]["commit"]
+    clawmem("forget", "4 Linden Row", "--yes")
+    for words in (
+        ("show", fact["id"]), ("why", fact["id"]), ("why", fact["id"], "--impact"), ("graph", "neighbors", fact["id"]),
+        ("log", fact["id"]), ("log",), ("log", "areas/people/jane"), ("why", moved["id"]),
+        ("why", moved["id"], "--json"),
+        ("graph", "neighbors", moved["id"]), ("recall", "--at", head, "linden"), ("context", "--at", head, "linden"),
+        ("list", "--at", head, "--include-superseded"), ("show", "areas/people/jane"), ("diff", head),
+        ("wiki", "gate", fact["id"]), ("list", "--at", head),
+    ):  # fmt: skip
+        result = clawmem("--agent", "bot", *words)
+        assert "Linden" not in result.out + result.err, words
+        assert result.code == 0 or "forgotten on request" in result.err, words
+    assert "Elm Lane" in clawmem("--agent", "bot", "why", moved["id"]).out
+    assert (
+        "Linden" in clawmem("show", fact["id"]).out
+        and "Linden" in clawmem("list", "--at", head, "--include-superseded").out
+    )
+
+
 def test_forget_says_where_only_longer_names_have_the_words(clawmem: Command) -> None:
     clawmem("remember", "Tomasz Zielinski leaves the company in May.")
     result = clawmem("forget", "Tomasz company")
