@@ -7,14 +7,16 @@ import re
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from datetime import date, timedelta
 from itertools import islice, repeat
 
 from clawmem.index.search.channels import ChannelHits
 from clawmem.index.tables.keyword import phrases_of
 from clawmem.index.tables.schema import TOKENS, check_sealed
 from clawmem.index.tables.store import Index
+from clawmem.model.language.dates import moment_of
 from clawmem.model.language.languages import spaced
-from clawmem.model.language.question import DaySpan
+from clawmem.model.language.question import DaySpan, time_asked
 from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import Event, event_from_record
@@ -35,6 +37,7 @@ PER_WORD = 500
 CHEAP = 2_000
 COMMON = 0.1
 MAX_PER_SPAN = 200
+_TOLD_WITHIN = timedelta(days=7)
 _AMONG = "n IN (SELECT value FROM json_each(?))"
 # Of so many of the best events with a word, the speakers are looked at.
 _SPEAKERS = 5
@@ -141,6 +144,22 @@ def passages_in_span(
     already_found = {n for (n,) in index.database.execute(f"{within} AND {_AMONG}", (*items, json.dumps([*found])))}
     newest = index.database.execute(f"{within} ORDER BY day DESC, n DESC LIMIT ?", (*items, MAX_PER_SPAN))
     return ChannelHits(dict.fromkeys([*sorted(already_found), *(n for (n,) in newest)], 1.0))
+
+
+def told_later(index: Index, span: DaySpan) -> dict[int, Event]:
+    """Return the events, by row, of the week after a short period that name a day of it, such as "yesterday"."""
+    end = date.fromisoformat(span.last)
+    if end - date.fromisoformat(span.first) > _TOLD_WITHIN:
+        return {}
+    days = (end + timedelta(days=1)).isoformat(), (end + _TOLD_WITHIN).isoformat()
+    query = "SELECT n FROM event WHERE day BETWEEN ? AND ? ORDER BY day, n LIMIT ?"
+    later = [n for (n,) in index.database.execute(query, (*days, MAX_PER_SPAN))]
+    return {n: event for n, event in read_events(index, later).items() if _names_day_of(event, span)}
+
+
+def _names_day_of(event: Event, span: DaySpan) -> bool:
+    named = time_asked(event.text, moment_of(event.timestamp))
+    return named is not None and span.first <= named.first and named.last <= span.last
 
 
 def read_events(index: Index, numbers: Sequence[int]) -> dict[int, Event]:

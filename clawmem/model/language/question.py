@@ -67,7 +67,8 @@ TIME_WORDS = frozenset(
     "jul aug sept sep oct nov dec monday tuesday wednesday thursday friday saturday sunday".split()
 )
 _FEASTS = frozenset("christmas easter halloween ramadan eid hanukkah thanksgiving pentecost".split())
-# A question of these words and a date asks for all that was said or noted then, unless it asks where, when or why.
+# A question of these words and a date asks for all that was said or noted then, unless it asks when, why, or where
+# somebody else was.
 _OF_A_DAY = frozenset(
     "note noted notes write wrote written say said tell told talk talked discuss discussed decide decided happen "
     "happened do did done".split()
@@ -218,7 +219,7 @@ def asks_for_all(question: str) -> bool:
     if has_characters(question):
         return not telling
     asked = STOPWORDS | _OF_A_DAY
-    others = _OTHER_QUESTIONS
+    others = _OTHER_QUESTIONS - {"where"} if is_first_person(question) else _OTHER_QUESTIONS
     for code in languages_of(question):
         asked |= words_of(code, "stop", "of_day")
         others |= words_of(code, "asking") - words_of(code, "of_day")

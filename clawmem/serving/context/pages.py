@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Sequence
 
 from clawmem.index.search.channels import FactFilter
+from clawmem.index.search.events import told_later
 from clawmem.index.search.notes import (
     EventRecord,
     NoteRow,
@@ -63,7 +64,8 @@ def summary_units(index: Index, entities: Sequence[str], found: Collection[tuple
 def event_units(
     index: Index, span: DaySpan, owners: Collection[str], most: int, moment: str, reach: Reach | None = None
 ) -> tuple[list[tuple[str, Unit]], int]:
-    """Return the first `most` events of the days, each with its time, and the number of further ones.
+    """Return the first `most` events of the days and those that tell of them later, each with its time, and the number
+    of further ones.
 
     Events that read as orders, that nobody said, notes of agents other than `owners`, and what is beyond `reach` are
     left out.
@@ -72,6 +74,8 @@ def event_units(
     events = [event for event in found if is_visible_to(event, owners, reach)]
     times = {event.id: event.timestamp for event in events}
     further = count_events(index, span.first, span.last, owners) - len(events) if len(found) == most else 0
+    events += [event for event in told_later(index, span).values() if is_visible_to(event, owners, reach)]
+    times |= {event.id: event.timestamp for event in events}
     items = said_units(index, [event for event in events if is_speech(event)], moment)
     return [(times[str(unit.key)], unit) for unit in items], further
 

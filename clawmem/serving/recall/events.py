@@ -14,6 +14,7 @@ from clawmem.index.search.events import (
     rank_by_meaning,
     read_events,
     read_note_lines,
+    told_later,
 )
 from clawmem.index.search.notes import event_records, events_between, lines_between
 from clawmem.index.search.replaced import outdated_remarks
@@ -27,7 +28,8 @@ from clawmem.model.language.text import normal
 from clawmem.model.named_tuple import NamedTuple
 from clawmem.model.records.event import event_from_record, is_page_line, is_silent, is_speech, is_visible_to
 from clawmem.model.records.strict_json import read_json
-from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, coverage, is_question
+from clawmem.model.search.event_ranking import ASSISTANT, BESIDE, coverage, is_question, only_asks
+from clawmem.model.search.meant import telling_words
 from clawmem.model.search.passage import SPREAD
 from clawmem.model.search.ranking import (
     AskedWords,
@@ -46,6 +48,7 @@ from clawmem.vault.vault import Vault
 # How many of the best hits tell which part of the question is answered.
 _STRONGEST = 3
 _EQUALS = 500  # further hits with the same score that are looked at
+_FEW_WORDS = 4  # with fewer telling words, a message hardly tells what happened
 _MOST_OF_DAYS = 500  # events of the days in a question that are read
 _CLOCK = re.compile(r"(?:- )?(\d\d:\d\d)\b")
 # As close as this in meaning, a text may answer though it has only the names of the question.
@@ -128,7 +131,10 @@ def find_said(vault: Vault, index: Index, asked: RecallQuery, words: QuestionWor
         close = events_by_meaning(vault, index, asked.typed or question) if asked.by_meaning else WORDS_ONLY
         meant = rank_by_meaning(index, question, close)
         near = {*keyword.scores, *meant.scores}
-        hits.append({"keyword": keyword, "vector": meant, "time": passages_in_span(index, "event", span, near)})
+        then = passages_in_span(index, "event", span, near)
+        if span:
+            then = then._replace(scores={**then.scores, **dict.fromkeys(told_later(index, span), 1.0)})
+        hits.append({"keyword": keyword, "vector": meant, "time": then})
         value = _Held.of(words, _event_share)
         ranked = of_days(_fused(hits[-1], pieces, value, close), hits[-1]["time"].scores, _SAID_THEN)
         heard = _heard(index, ranked, limit, asked.wanted, NOTES in where, value, normal(question), close)
@@ -172,7 +178,7 @@ def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[s
         records = events_between(index, span.first, span.last, _MOST_OF_DAYS)
         events = [
             event
-            for event in map(event_from_record, map(json.loads, records))
+            for event in (*map(event_from_record, map(json.loads, records)), *told_later(index, span).values())
             if is_speech(event)
             and not (NOTES in where and is_page_line(event))
             and is_visible_to(event, wanted.owners, wanted.reach)
@@ -181,6 +187,14 @@ def said_on(index: Index, asked: RecallQuery, span: DaySpan, where: Collection[s
         items = with_verdicts(index, heard, stamp(asked.caller.now))
         found += [(hit.event.timestamp, RecallHit(EVENTS, hit)) for hit in items]
     return sorted(found, key=lambda pair: pair[0])
+
+
+def says_little(hit: RecallHit, span: DaySpan) -> bool:
+    """Return whether a hit is a message of some days that only asks, has few telling words, or is an assistant's."""
+    if not isinstance(hit.hit, EventHit) or hit.hit.event.timestamp[:10] > span.last:
+        return False
+    text = hit.hit.event.text
+    return hit.hit.event.role == ASSISTANT or only_asks(text) or len(telling_words(text)) < _FEW_WORDS
 
 
 def _spoken(hits: ChannelHits, words: Collection[object]) -> ChannelHits:

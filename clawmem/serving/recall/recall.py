@@ -330,9 +330,10 @@ def _days_listed(asked: RecallQuery) -> DaySpan | None:
 
 
 def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> RecallResult:
-    """Return what was recorded, noted and said on some days, by time. Above the limit, messages go first."""
+    """Return what was recorded, noted and said on some days, by time. Above the limit, messages that say little go
+    first, then other messages."""
     from clawmem.memory.facts.note_facts import note_of  # few questions name days
-    from clawmem.serving.recall.events import said_on
+    from clawmem.serving.recall.events import said_on, says_little
 
     noted = asks_for_notes(asked.words) and NOTES in asked.where
     where = (NOTES,) if noted else asked.where
@@ -356,7 +357,9 @@ def _of_days(vault: Vault, index: Index, asked: RecallQuery, span: DaySpan) -> R
     dated += said_on(index, asked, span, where)
     if FACTS in asked.where:
         dated = [pair for pair in dated if not _is_kept_back(pair[1], asked.caller.agent)]
-    chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, pair[0]))[: asked.limit]
+    chosen = sorted(dated, key=lambda pair: (pair[1].kind == EVENTS, says_little(pair[1], span), pair[0]))[
+        : asked.limit
+    ]
     ranking = [hit for _, hit in sorted(chosen, key=lambda pair: pair[0])]
     more = len(dated) - len(chosen)
     notices = (*index.notices, *([f"{more:,} more of these days; use a higher --limit to show them"] if more else []))

@@ -114,6 +114,29 @@ def test_the_context_of_days_has_what_was_said_noted_and_recorded(diary: Command
     assert diary("context", "--since", "today", "--until", "yesterday", env=NOW).code == 2
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["what did I do on Sunday, 15 November?", "where was I on 15 November?", "what happened on 15 November?"],
+)
+def test_a_day_has_what_was_told_of_it_later_and_small_talk_goes_first(clawmem: Command, question: str) -> None:
+    small = [
+        (f"2026-11-15T08:{minute:02}:00Z", f"{word}!") for minute, word in enumerate(("hm", "ok", "cat", "eh") * 5)
+    ]
+    told = [
+        ("2026-11-15T20:00:00Z", "Took the bread knife to the grinder in Weener."),
+        ("2026-11-16T09:00:00Z", "Carla dragged me up the tower yesterday, all those stairs."),
+        ("2026-11-17T09:00:00Z", "The tower was closed yesterday anyway, said the paper."),
+        ("2026-11-18T09:00:00Z", "We had waffles on Sunday."),
+    ]
+    lines = (json.dumps({"role": "user", "content": text, "timestamp": at}) for at, text in small + told)
+    assert clawmem("ingest", "-", "--format", "jsonl", given="\n".join(lines)).code == 0
+    found = clawmem("recall", question, "--limit", "5", env=NOW).out
+    assert "bread knife" in found and "up the tower" in found and "waffles" in found
+    assert "tower was closed" not in found
+    context = clawmem("context", question, env=NOW).out
+    assert "bread knife" in context and "up the tower" in context
+
+
 def test_what_is_no_day_is_refused(diary: Command) -> None:
     refused = diary("list", "--since", "the day of Ann", env=NOW)
     assert refused.code == 2 and "'last week'" in refused.err
