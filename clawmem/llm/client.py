@@ -159,12 +159,26 @@ def _call_command(model: Model, messages: Sequence[Message], schema: Mapping[str
         raise ModelUnreachable(f"The model {model.name} did not answer: {reason}", _COMMAND_HINT, result.milliseconds)
     if result.code is None:
         raise ModelTimeout(result.milliseconds)
+    reply = _command_reply(result.output, result.milliseconds)
     if result.code != 0:
-        other_text = next((text for text in (result.errors, result.output) if text.strip()), "it said nothing").strip()
+        other_text = next((text for text in (result.errors, reply.text) if text.strip()), "it said nothing").strip()
         reason = _shortened_reason(other_text.splitlines()[-1], model)
         message = f"The model {model.name} did not answer: its program ended with exit code {result.code}: {reason}"
         raise ModelUnreachable(message, _COMMAND_HINT, result.milliseconds)
-    return Reply(result.output, None, None, False, result.milliseconds)
+    return reply
+
+
+def _command_reply(output: str, took: int) -> Reply:
+    """Return what a program answered. One that reports its use with the answer, as Claude Code does, is believed.
+
+    Tokens that its vendor had cached cost a tenth, and are not counted."""
+    try:
+        report = json.loads(output) if output.startswith('{"type":"result"') else {}
+        text, usage = report.get("result"), report.get("usage") or {}
+        prompt = [usage[name] for name in ("input_tokens", "cache_creation_input_tokens")]
+        return Reply(str(text or ""), sum(map(int, prompt)), int(usage["output_tokens"]), False, took)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Reply(output, None, None, False, took)
 
 
 def _request(litellm: Any, function: Callable[..., Any], model: Model, request: Mapping[str, Any]) -> tuple[Any, int]:

@@ -63,12 +63,16 @@ class CommandPreset(NamedTuple):
         )
 
 
+_JSON_ONLY = "Answer with the JSON document only."
 _LOW_TO_HIGH = {"low": "low", "medium": "medium", "high": "high"}
 # The options are those of Claude Code 2.1.197, Codex CLI 0.169.0, Gemini CLI 0.61.0, llm 0.36 and
 # Ollama. The events are text of strangers, so a program that could act gets no tools and no right to write.
 PRESETS: Mapping[str, CommandPreset] = {
     "claude": CommandPreset(
-        ("claude", "-p", "--output-format", "text", "--safe-mode", "--no-session-persistence", "--tools", ""),
+        (
+            *("claude", "-p", "--output-format", "json", "--safe-mode", "--no-session-persistence", "--tools", ""),
+            *("--system-prompt", _JSON_ONLY),
+        ),
         ("--model", MODEL_PLACE),
         ("--effort", EFFORT_PLACE),
         efforts={"none": "low", "minimal": "low", **_LOW_TO_HIGH},
@@ -93,7 +97,7 @@ PRESETS: Mapping[str, CommandPreset] = {
     "gemini": CommandPreset(
         ("gemini", "--skip-trust", "--approval-mode", "default", "--output-format", "text"),
         ("--model", MODEL_PLACE),
-        last=("--prompt", "Answer with the JSON document only."),
+        last=("--prompt", _JSON_ONLY),
         variables=(
             "GEMINI_API_KEY",
             "GOOGLE_API_KEY",

@@ -58,6 +58,20 @@ def test_an_answer_is_taken_and_its_tokens_are_estimated() -> None:
     assert prices_of(program("says")) is None
 
 
+@pytest.mark.parametrize("cached", [0, 900])
+def test_the_use_that_a_program_reports_is_counted(cached: int) -> None:
+    usage = {
+        "input_tokens": 5,
+        "cache_creation_input_tokens": 700,
+        "cache_read_input_tokens": cached,
+        "output_tokens": 90,
+    }
+    report = {"type": "result", "is_error": False, "result": '{"colour": "green"}', "usage": usage}
+    answer, account = answered("says", json.dumps(report, separators=(",", ":")))
+    assert answer.value == {"colour": "green"}
+    assert (account.spent.prompt_tokens, account.spent.answer_tokens) == (705, 90)
+
+
 def test_the_prompt_comes_on_stdin_in_an_empty_folder_with_few_variables(tmp_path: Path) -> None:
     path = tmp_path / "told.json"
     secrets = {"OPENAI_API_KEY": "k", "CLAWMEM_VAULT": "/x", "AWS_SECRET_ACCESS_KEY": "s", "MY_KEY": "mine"}
