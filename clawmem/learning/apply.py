@@ -343,7 +343,9 @@ def _nothing(vault: Vault, answer: Mapping[str, Any], named: _Named, state: Read
 
 def _task(vault: Vault, caller: Caller, answer: Mapping[str, Any], pieces: Sequence[EventPiece]) -> ReadingTask:
     """Return the task that an answer belongs to, with each fact and entity that the answer names by id."""
-    task = Surroundings(vault, caller.agent).task(pieces, [piece_label(piece) for piece in pieces])
+    surroundings = Surroundings(vault, caller.agent)
+    task = surroundings.task(pieces, [piece_label(piece) for piece in pieces])
+    task = task._replace(before=surroundings.talk_before(pieces))
     facts = [fact for fact in answer["facts"] if isinstance(fact, Mapping)]
     rows = [row for fact in facts for row in (fact.get("changes") or ()) if isinstance(row, Mapping)]
     ids = {str(row.get("id", "")).strip() for row in rows} - {fact.target for fact in task.known}

@@ -257,6 +257,43 @@ def test_doubtful_facts_are_asked_about_once(vault: Vault, caller: Caller, task:
     assert second and fourth
 
 
+def test_a_fact_given_once_more_may_name_what_was_said_before_it(vault: Vault, caller: Caller) -> None:
+    tell(vault, caller, "Hanne lent me her cider press.", "And it works?", "It does, and she wants it back by May.")
+    third = pending(vault, caller).events[2]
+    wrong = found(third, "she wants it back in May", "Hanne wants her cider press back by May.")
+    assert apply_answer(vault, caller, answer([wrong], pending(vault, caller).events)).follow_up
+    right = found(third, "she wants it back by May", "Hanne wants her cider press back by May.")
+    assert outcomes(apply_answer(vault, later(caller), answer([right], [third]))) == ["added"]
+
+
+def test_what_a_person_typed_is_replaced_by_what_the_person_said_of_it(vault: Vault, caller: Caller) -> None:
+    typed = [
+        remember(vault, [draft_from_record({"fact": text}, caller.now)], caller).facts[0].fact
+        for text in ("dad takes amlodipine 10 mg, and a statin at night", "The boiler is serviced in May.")
+    ]
+    tell(vault, caller, "Dr Weatherill has put dad down to 5 mg of amlodipine")
+    event = pending(vault, caller).events[0]
+    statement = "The user's father takes 5 mg of amlodipine, and a statin at night."
+    row = found(event, "put dad down to 5 mg of amlodipine", statement, subject="the user's father")
+    row["changes"] = [{"id": fact.id, "how": "replace"} for fact in typed]
+    result = apply_answer(vault, later(caller), answer([row], [event]))
+    assert outcomes(result) == ["updated"]
+    assert [facts_of(vault)[fact.fact].status for fact in typed] == ["superseded", "active"]
+
+
+def test_a_change_that_is_not_made_is_named(vault: Vault, caller: Caller, task: PendingTask) -> None:
+    boiler = (
+        remember(vault, [draft_from_record({"fact": "The boiler is serviced in May."}, caller.now)], caller)
+        .facts[0]
+        .fact
+    )
+    row = found(
+        task.events[0], "I live in Lisbon", "The user lives in Lisbon.", changes=[{"id": boiler.id, "how": "end"}]
+    )
+    result = apply_answer(vault, later(caller), answer([row], [task.events[0]]))
+    assert (outcomes(result), boiler.id in result.learned.candidates[0].reason) == (["added"], True)
+
+
 def test_changes_in_a_wrong_form_are_asked_about(vault: Vault, caller: Caller, task: PendingTask) -> None:
     row = found(task.events[0], "I live in Lisbon", "The user lives in Lisbon.", changes="project", breed="?")
     result = apply_answer(vault, caller, answer([row]))

@@ -391,7 +391,7 @@ def _check_grounded(words: str, quote: str, task: ReadingTask, number: int, affi
     """Drop a statement with names or numbers that were not said, or with nothing in common with its quote."""
     piece = task.shown[number]
     known = heard(task.texts(number), task.names, _said(piece), f"{words} {piece.text}")
-    later = (shown_piece.text for shown_piece in task.shown[number + 1 :] if shown_piece.role == "user")
+    later = (f"{shown.speaker} {shown.text}" for shown in task.shown[number + 1 :] if shown.role == "user")
     known_later = with_names(known, later)
     missing = unsaid(words, known_later)
     if _SPEAKS_OF_SELF.search(quote) and _ONE_DOES.match(words) and words.partition(" ")[0].casefold() not in SMALL:
@@ -455,7 +455,9 @@ def _validity(
     if again and not fact["ended"] and "/" not in (fact["when"] or ""):
         return _stated_start(quote, piece), None
     entry = catalog.predicates.get(predicate or "")
-    if moved or category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
+    first_named = _span(fact["when"])[0]
+    comes = category == "event" and first_named is not None and first_named > _said(piece)
+    if moved or comes or category in PLANS or (entry is not None and entry.value == "date" and not fact["ended"]):
         return None, None if fact["ended"] else _last_day(fact, quote, piece)
     first, last = _first_day(fact, quote, piece, category), _span(fact["when"])[1]
     fits = last is not None and not fact["ended"] and (first is None or first <= last.isoformat())
@@ -515,6 +517,8 @@ def _first_day(fact: Mapping[str, Any], quote: str, piece: EventPiece, category:
     # A weekday says since when only beside another day: "my free day is Wednesday from today on".
     since = day is not None and day != message
     dates = [match for match in find_dates(quote, message) if since or not is_bare_weekday(quote, match)]
+    if day is None:  # a month alone may be that of any year
+        dates = [match for match in dates if match.since or match.relative]
     found = start_day(dates, category, message)
     counted = any(match.since or (match.relative and not is_bare_weekday(quote, match)) for match in dates)
     far = found and day and abs(date.fromisoformat(found) - day) > _SLIP

@@ -94,6 +94,11 @@ _NUMBER = re.compile(r"\d[\d.,'’]*")
 _WORD = re.compile(r"[^\W\d_]+")
 _NEXT = re.compile(r"\b(?:next|last|this|coming|nächste[nrsm]?|letzte[nrsm]?|diese[nrsm]?|kommende[nrsm]?)\b", re.I)
 _WITHIN_DAYS = 21
+_WITHIN_MONTH = 31
+_NUMBERED = re.compile(
+    r"\b(?:(\d{1,2})(?:st|nd|rd|th|er)|(?:am|den|dem|zum|bis|vom|el|al|le|au|du|il|día) (\d{1,2})\.?)(?![\d:.]\d|\w)",
+    re.IGNORECASE,
+)
 
 
 class Day(NamedTuple):
@@ -193,6 +198,11 @@ def _by_words(text: str, wanted: Day, message: date) -> bool:
         or any(_NEAR.get(word) == away for word in words)
         or any(_part(match, day) for match in _PARTS.finditer(text))
         or any(_away(match, away) for match in _AWAY.finditer(text))
+        or (
+            abs(away) <= _WITHIN_MONTH
+            and any(wanted.day in _numbered(match) for match in _NUMBERED.finditer(text))
+            and wanted.day not in {other_day.day for other_day in _read(text, message)}
+        )
     )  # fmt: skip
 
 
@@ -214,6 +224,10 @@ def _away(match: re.Match[str], days: int) -> bool:
     unit = match["unit"][0].lower()
     size, slack = _UNIT_DAYS.get(unit, 30 if unit == "m" else 365), (0 if unit in _UNIT_DAYS else 16)
     return any(count.isdigit() and abs(sign * int(count) * size - days) <= slack for count in counts)
+
+
+def _numbered(match: re.Match[str]) -> tuple[int, ...]:
+    return tuple(int(number) for number in match.groups() if number)
 
 
 def _both_halves(hour: int, minutes: int, half: str | None) -> set[str]:

@@ -135,6 +135,8 @@ def unsaid(statement: str, known: Heard) -> str | None:
             return statement[day.start : day.end]
         rest[day.start : day.end] = " " * (day.end - day.start)
     for start, end, meant in time_spans("".join(rest)):
+        if not meant:  # a number, such as 2.87
+            continue
         if not meant & known.times:
             return statement[start:end]
         rest[start:end] = " " * (end - start)

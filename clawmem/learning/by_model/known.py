@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.index.refresh.refresh import open_index
@@ -30,6 +28,7 @@ from clawmem.learning.by_model.task import (
     is_readable,
     shortened,
 )
+from clawmem.learning.reconciling.gate import word_beginnings
 from clawmem.model.facts.catalog import Catalog
 from clawmem.model.facts.fact import EXTERNAL, Fact
 from clawmem.model.language.dates import day_of
@@ -46,14 +45,13 @@ _SEARCHED_WORDS = 48
 _MOST_SEARCHED = 480
 _OF_SPEAKER = 300
 _OF_ENTITY = 60
-_STEM = 4
 # What a candidate is worth: each word in common, a relation that the text names, a relation with one value, and an
 # entity that the text names.
 _WORD, _RELATION, _SINGLE, _NAMED = 1.0, 2.0, 1.5, 1.5
 _BEST_OF_PIECE = 2
 _MOST_PLACES = 20
-_WORDS = re.compile(r"[^\W_]{3,}")
 _TAIL = 400
+_SHOWN_ONCE = 60
 # The turns before take at most this part of the text that is to be read.
 _PART_BEFORE = 6
 
@@ -92,6 +90,12 @@ class Surroundings:
             tuple(pieces), tuple(labels), known.facts, known.entities, before, tuple(items), most, policy
         )
 
+    def talk_before(self, pieces: Sequence[EventPiece]) -> tuple[Event, ...]:
+        """Return what was said before each of some pieces, as far as the reader may have been shown it once."""
+        read = {piece.event.id for piece in pieces}
+        turns = (turns_before(self.events_of(day_of(piece.event.timestamp)), piece, _SHOWN_ONCE) for piece in pieces)
+        return tuple({turn.id: turn for talk in turns for turn in talk if turn.id not in read}.values())
+
 
 class Known(NamedTuple):
     """The facts and entities that matter for some pieces, the most relevant facts first."""
@@ -115,8 +119,10 @@ def known_for(index: Index, catalog: Catalog, pieces: Sequence[EventPiece], agen
     score = _Relevance(text, speakers, named, catalog).score
     ranked = sorted(((score(fact), fact) for fact in standing), key=lambda pair: pair[0], reverse=True)
     # With their stems, which are compared with every piece.
-    touched = [(fact, _stems(f"{fact.statement} {fact.object or ''}")) for worth, fact in ranked if worth >= _WORD]
-    best = (fact for piece in pieces for fact in _nearest(touched, _stems(piece.text)))
+    touched = [
+        (fact, word_beginnings(f"{fact.statement} {fact.object or ''}")) for worth, fact in ranked if worth >= _WORD
+    ]
+    best = (fact for piece in pieces for fact in _nearest(touched, word_beginnings(piece.text)))
     chosen = list(dict.fromkeys((*best, *(fact for worth, fact in ranked if worth >= _SINGLE))))[:MAX_KNOWN]
     labelled = [fact._replace(label=f"k{number}") for number, fact in enumerate(chosen, 1)]
     wanted = {fact.entity for fact in chosen} - own.keys()
@@ -131,8 +137,8 @@ def _nearest(known: Sequence[tuple[KnownFact, frozenset[str]]], stems: frozenset
     return [fact for number, fact in sorted(shared, key=lambda pair: -pair[0])[:_BEST_OF_PIECE] if number]
 
 
-def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...]:
-    """Return the readable turns of the same conversation before a piece: at most MAX_BEFORE, oldest first.
+def turns_before(events: Sequence[Event], first: EventPiece, most: int = MAX_BEFORE) -> tuple[Event, ...]:
+    """Return the readable turns of the same conversation before a piece: at most `most`, oldest first.
 
     `events` are the events of its day in order. A later piece of a long event is preceded by the end of the one before.
     """
@@ -141,9 +147,9 @@ def turns_before(events: Sequence[Event], first: EventPiece) -> tuple[Event, ...
     same = [other_event for other_event in events[:place] if other_event.session == event.session]
     shown = [
         other_event
-        for other_event in same[-2 * MAX_BEFORE :]
+        for other_event in same[-2 * most :]
         if is_readable(other_event) and injection_in(other_event) is None
-    ][-MAX_BEFORE:]
+    ][-most:]
     turns = [
         other_event._replace(text=mask_recalled(other_event.text, parts_of(other_event.metadata)))
         for other_event in shown
@@ -194,7 +200,7 @@ class _Relevance:
     """How much a known fact may matter for a text."""
 
     def __init__(self, text: str, speakers: Sequence[str], named: Mapping[str, str], catalog: Catalog) -> None:
-        self._stems = _stems(text)
+        self._stems = word_beginnings(text)
         self._speakers = {normal(speaker) for speaker in speakers}
         self._named = named
         self._single = {name for name, predicate in catalog.predicates.items() if predicate.single}
@@ -207,7 +213,7 @@ class _Relevance:
 
     def score(self, fact: KnownFact) -> float:
         """Return the worth of a fact; of equal ones, the later one comes first."""
-        shared = len(_stems(f"{fact.statement} {fact.object or ''}") & self._stems)
+        shared = len(word_beginnings(f"{fact.statement} {fact.object or ''}") & self._stems)
         of_speaker = normal(fact.subject or "") in self._speakers
         return (
             _WORD * min(4, shared)
@@ -215,8 +221,3 @@ class _Relevance:
             + _SINGLE * (fact.predicate in self._single and of_speaker)
             + _NAMED * (fact.entity in self._named and not of_speaker)
         )
-
-
-@lru_cache(maxsize=4096)
-def _stems(text: str) -> frozenset[str]:
-    return frozenset(word[:_STEM].casefold() for word in search_words(text) if _WORDS.fullmatch(word[:_STEM]))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from clawmem.learning.rules.language import SMALL
 from clawmem.model.facts.fact import Fact
+from clawmem.model.language.question import search_words
 from clawmem.model.language.text import LONGEST_FACT, counted, irregular_verbs, normal
 from clawmem.model.proposals.para import Proposition
 
@@ -30,6 +31,7 @@ _LOOSE = frozenset((None, "plans_to", "works_on", "wants", "studies", "likes"))
 _VAGUE = re.compile(
     r"(?:(?:the user|the assistant|der nutzer|die nutzerin|\w+) (?:says?|said|thinks?|finds?|reports?|reported|sagt|"
     r"findet|meint|meldet)[,:]? (?:that |dass )?)?"
+    r"(?!(?:it|es) (?:is|was|has been|ist|wurde) (?:agreed|decided|planned|known|forbidden|vereinbart|beschlossen)\b)"
     r"(?:(?:it|this|that|these|those|things?|everything|something|stuff|they|he|she)\b(?! (?:user|assistant)\b)"
     r"(?=[ '’](?:is|was|are|were|s|has|have|had|will|would|can|should|must|does|did|works?|looks?|seems?|feels?|goes|"
     r"went|lives?|likes?|needs?|wants?|runs?|costs?|takes?|got|gets|no longer|now)\b)"
@@ -37,6 +39,7 @@ _VAGUE = re.compile(
     r"|(?:esto|eso|todo) (?:es|está|fue|va|funciona)\b|(?:ça|cela|tout) (?:est|va|était|marche)\b|c['’]est\b)",
     re.IGNORECASE,
 )
+_BEGINNING, _LETTERS = 4, re.compile(r"[^\W_]{3,}")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -184,6 +187,14 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
+def word_beginnings(text: str) -> frozenset[str]:
+    """Return the first four letters of the words of a text that say something, in lower case."""
+    return frozenset(
+        word[:_BEGINNING].casefold() for word in search_words(text) if _LETTERS.fullmatch(word[:_BEGINNING])
+    )
+
+
 def content_words(text: str) -> frozenset[str]:
     """Return the normalised words of a text without function words."""
     words = (normal(word).removesuffix("'s").removesuffix("’s") for word in text.split())

@@ -16,6 +16,7 @@ from clawmem.learning.reconciling.gate import (
     is_more_detailed,
     negations,
     plain,
+    word_beginnings,
 )
 from clawmem.learning.reconciling.predicates import (
     adds_value,
@@ -116,8 +117,9 @@ def reconcile_named(
     """Decide about a proposition that says by id which of the `named` facts it changes, and how.
 
     A fact counts only if its subject or predicate is that of the proposition, if the proposition names its subject, as
-    in "Ash draws the icons, in place of Morwenna", or if `same_place` says that it is of the same entity or project,
-    and if its source is not trusted more. Return None if none is left: then the facts are compared.
+    in "Ash draws the icons, in place of Morwenna", if it has no subject, as what a person typed, and a word in common,
+    or if `same_place` says that it is of the same entity or project, and if its source is not trusted more. Return None
+    if none is left: then the facts are compared.
     """
     hows: dict[str, str] = {}
     for change in proposition.changes:
@@ -161,6 +163,9 @@ def _may_change(proposition: Proposition, fact: Fact, same_place: Callable[[Fact
     subject = content_words(fact.subject or "")
     handed_over = bool(subject) and subject <= content_words(proposition.statement)
     about = _is_same(fact.subject, proposition.subject) or handed_over or same_place(fact)
+    if not (about or subject):
+        words = f"{proposition.statement} {proposition.source_text}"
+        about = not word_beginnings(fact.fact).isdisjoint(word_beginnings(words))
     alike = about or (fact.predicate is not None and fact.predicate == proposition.predicate)
     # What a source with low trust says about a fact of a trusted one is put to a person.
     trusted = trust_rank(proposition.trust) >= trust_rank(fact.trust) or is_low_trust(proposition.trust)

@@ -189,7 +189,11 @@ class LearningRound:
         decision = reconcile(proposition, list(known.values()), self._catalog)
         if event.id in self._extractor.by_model:
             decision = only_named_changes(proposition, decision, known)
-        return self._apply(proposition, decision, known, event)
+        candidate = self._apply(proposition, decision, known, event)
+        if named and decision.outcome == ADD:
+            stays = f"{', '.join(named)} stays: it is about something else, or trusted more."
+            candidate = candidate._replace(reason=f"{candidate.reason} {stays}")
+        return candidate
 
     def _in_place_of_rules(self, proposition: Proposition, event: Event) -> Proposition:
         """Return a reader's proposition that replaces what the rules made of the same words, or what it calls the same

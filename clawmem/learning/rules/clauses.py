@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from clawmem.learning.attribution.sentences import THE_USER, Speaker, TextSpan, sub_span
@@ -275,6 +275,7 @@ def in_third_person(words: str, reader: EventReader) -> str | None:
 
 
 # What is said of a coming day is so now; only a state of these kinds begins on it.
+_LONG = timedelta(days=60)
 _STATES = frozenset("status milestone identity relationship preference habit health".split())
 
 
@@ -288,13 +289,18 @@ def said_day(event: Event) -> date:
 
 def start_day(dates: Iterable[DateMatch], category: str, day: date) -> str | None:
     """Return the day from which a statement is true, or None. These dates are ignored: an end date, a date that only
-    names a thing, and the future date of a plan, decision or event."""
+    names a thing, a time such as "last year", which is no day, and the future date of a plan, decision or event."""
     for found in dates:
-        if not found.day or found.until or found.names:
+        if not found.day or found.until or found.names or (found.relative and not found.since and _is_long(found)):
             continue
         if found.day <= day.isoformat() or category in _STATES:
             return found.day
     return None
+
+
+def _is_long(found: DateMatch) -> bool:
+    span = found.span
+    return span is not None and date.fromisoformat(span.last) - date.fromisoformat(span.first) > _LONG
 
 
 def without_value_as_start(proposition: Proposition, catalog: Catalog) -> Proposition:

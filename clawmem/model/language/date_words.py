@@ -83,7 +83,9 @@ _PATTERN = re.compile(
     + _YEAR.format("m_year")
     + r")?\b"
     r"|(?:back in|in|since|around|by|during|as of|of) (?:early |late |mid-?)?" + _YEAR.format("year") + r"\b(?!-\d)"
-    r"|(?:(?:on|by|until|since|from|starting) )?" + _DAY.format("day") + r"\b(?!s)"
+    r"|(?:(?:on|by|until|since|from|starting) )?"
+    + _DAY.format("day")
+    + r"\b(?!s)(?:,? (?:the )?(?P<number>\d{1,2})(?:st|nd|rd|th)\b)?"
     r")",
     re.IGNORECASE,
 )
@@ -271,8 +273,18 @@ def _read(match: re.Match[str], message: date, ahead: bool) -> _Reading | None:
         return _in_month(_month(part["m_month"]), part["m_year"], message, ahead)
     if part["year"]:
         return f"{part['year']}-01-01", "", False
-    day = _weekday(_DAYS.index(part["day"].lower()), message, ahead)
+    weekday = _DAYS.index(part["day"].lower())
+    day = _numbered(weekday, int(part["number"]), message) if part["number"] else _weekday(weekday, message, ahead)
     return day.isoformat(), day.isoformat(), True
+
+
+def _numbered(weekday: int, number: int, message: date) -> date:
+    """Return the nearest day with a number that is such a weekday. Raise ValueError if there is none near."""
+    near = (message + timedelta(days=side * away) for away in range(_DAYS_BACK) for side in (1, -1))
+    found = next((day for day in near if (day.day, day.weekday()) == (number, weekday)), None)
+    if found is None:
+        raise ValueError(f"no such weekday is a {number}")
+    return found
 
 
 def _span_named(match: re.Match[str], day: str | None) -> DaySpan | None:

@@ -154,6 +154,44 @@ def test_what_was_not_said_is_still_dropped(text: str, statement: str) -> None:
     assert read(fact("e1", text, statement), of=event(text)).dropped == {"names or numbers nobody said": 1}
 
 
+@pytest.mark.parametrize(
+    ("text", "statement", "until"),
+    [
+        (
+            "so the concert is now saturday 19th, same time",
+            "The concert is on Saturday 19 December 2026.",
+            "2026-12-19",
+        ),
+        ("the theses can wait till the 18th", "The theses can wait until 18 November 2026.", "2026-11-18"),
+        ("they pay 2.87 a line", "They pay the user 2.87 a line.", None),
+    ],
+)
+def test_a_day_by_its_number_and_a_price_were_said(text: str, statement: str, until: str | None) -> None:
+    message = event(text)._replace(timestamp="2026-11-13T10:00:00Z")
+    answer = read(fact("e1", text, statement, category="event", when=until), of=message)
+    assert answer.dropped == {}
+    assert answer.by_piece[0][0].valid_to == until
+
+
+@pytest.mark.parametrize("statement", ["The concert is on 19 November 2026.", "The concert is on 19 March 2027."])
+def test_another_day_of_that_number_was_not_said(statement: str) -> None:
+    message = event("so the concert is now saturday 19th")._replace(timestamp="2026-11-13T10:00:00Z")
+    assert read(fact("e1", message.text, statement), of=message).dropped == {"names or numbers nobody said": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "statement"),
+    [
+        ("no chip vans, after last year's queue", "The kids bring lunch, after last year's queue."),
+        ("she worries about her mocks in January", "Lowri worries about her mocks in January."),
+    ],
+)
+def test_a_time_in_passing_is_no_first_day(text: str, statement: str) -> None:
+    message = event(f"Lowri and the kids: {text}")._replace(timestamp="2026-11-13T10:00:00Z")
+    answer = read(fact("e1", text, statement), of=message)
+    assert (answer.dropped, answer.by_piece[0][0].valid_from) == ({}, None)
+
+
 def test_a_name_that_a_person_says_later_is_no_invention() -> None:
     def dropped(role: str, later: str) -> Mapping[str, int]:
         first = event("port 8087 is the port for local runs")._replace(id="evt_0")
