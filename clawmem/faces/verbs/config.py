@@ -310,11 +310,7 @@ VERBS = {
         "extension": Command(
             extension,
             (
-                {
-                    "extensions": [
-                        {"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}
-                    ]
-                },
+                {"extensions": [FoundExtension]},
                 {"accepted": bool, "kept": str},
                 {"accepted": bool, "removed": bool},
             ),
@@ -330,7 +326,7 @@ VERBS = {
                 "task": set(TASKS),
                 "reachable": bool,
                 "json": bool,
-                "prices": ({"prompt": float, "answer": float}, None),
+                "prices": ("clawmem.llm.budget:Prices", None),
                 "run": ("run", None),
                 "commit": (str, None),
             },
