@@ -22,9 +22,8 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, RETRACT, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import slug
-from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
+from clawmem.work.decisions import LESSON, contradiction_notice, precedents_against, with_contradictions
 
-LESSON = "lesson"
 # What becomes facts, proposals and counts; every other field of a document is kept as a text.
 _ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")
 # A lesson with so many more reports of harm than of help goes to review.

@@ -23,7 +23,6 @@ from clawmem.model.lifecycle.premises import PREMISES, doubt_words
 from clawmem.serving.graph import NAMED, Dependent, Impact, impact
 
 # How much of a long event is shown on each side of the quoted words.
-_AROUND = 300
 _DEEPEST = 30
 
 
@@ -155,16 +154,18 @@ def _context(result: WhyResult) -> str:
     return one_line(before if quoted is None else f"{before}>>{quoted}<<{after}")
 
 
-def around_quote(text: str, span: Sequence[int] | None, quote: str | None) -> tuple[str, str | None, str]:
+def around_quote(
+    text: str, span: Sequence[int] | None, quote: str | None, around: int = 300
+) -> tuple[str, str | None, str]:
     """A text as what is before a quote, the quote, and what is after it; of a long text only what is near.
 
     If the span is not that of the quote, there is no quote, and the beginning of the text is before it.
     """
     if span is None or text[slice(*span)] != quote:
-        return text[: 2 * _AROUND].strip() + ("…" if len(text) > 2 * _AROUND else ""), None, ""
+        return text[: 2 * around].strip() + ("…" if len(text) > 2 * around else ""), None, ""
     start, end = span
-    before = ("…" if start > _AROUND else "") + text[max(0, start - _AROUND) : start].lstrip()
-    after = text[end : end + _AROUND].rstrip() + ("…" if len(text) > end + _AROUND else "")
+    before = ("…" if start > around else "") + text[max(0, start - around) : start].lstrip()
+    after = text[end : end + around].rstrip() + ("…" if len(text) > end + around else "")
     return before, text[start:end], after
 
 
