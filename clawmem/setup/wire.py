@@ -378,8 +378,7 @@ def _replace(path: Path, data: bytes, mode: int = 0o666) -> None:
     if path.exists() and (not os.access(path.parent, os.W_OK) or path.stat().st_nlink > 1):
         path.write_bytes(data)
         return
-    partial = path.with_name(f".{path.name}.clawmem-{os.getpid()}")
-    swap_in(partial, path, data, 0o600 if path.exists() else mode)
+    swap_in(path.with_name(f".{path.name}.clawmem-{os.getpid()}"), path, data, 0o600 if path.exists() else mode)
 
 
 def _check_writable(path: Path) -> None:

@@ -97,10 +97,7 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
     proposals, filed, notices = _guardrails(work, document, scope)
     harmful, counted = _outcomes(work, planner, document)
     changes += [*screen.changes, *filed, *counted]
-    items += [
-        f"{other_proposal.says} It waits for a person: `clawmem review show {other_proposal.id}`"
-        for other_proposal in harmful
-    ]
+    items += [f"{each.says} It waits for a person: `clawmem review show {each.id}`" for each in harmful]
     waiting = {remembered_fact.fact.id for remembered_fact in facts}
     proposals = [
         *(other_proposal for other_proposal in screen.proposals if other_proposal.id not in waiting),

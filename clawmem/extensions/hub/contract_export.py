@@ -105,9 +105,7 @@ class _Writer:
     def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
             placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
-            return self.lines(
-                index, [other_placed for other_placed in placed if status_of(other_placed.fact) != REVOKED]
-            )
+            return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
 
         return act
 
@@ -156,9 +154,7 @@ class _Writer:
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
         """Return the lines, each with the id of its fact."""
         every = list(placed)
-        successors = by_ids(
-            index, {other_placed.fact.superseded_by for other_placed in every if other_placed.fact.superseded_by}
-        )
+        successors = by_ids(index, {each.fact.superseded_by for each in every if each.fact.superseded_by})
         found = []
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")

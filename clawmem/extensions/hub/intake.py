@@ -295,8 +295,7 @@ def _is_plain(data: bytes) -> bool:
 def _changed_lines(old: bytes, new: bytes) -> ItemsChange:
     """Compare two files with one fact a line. Raise ValueError or ClawmemError if a changed line is no fact."""
     start = new.rfind(b"\n", 0, common_start(old, new)) + 1
-    most = min(len(old), len(new)) - start
-    end = _common_end(old, new, most)
+    end = _common_end(old, new, min(len(old), len(new)) - start)
     old_lines, new_lines = _lines(old[start : len(old) - end]), _lines(new[start : len(new) - end])
     first = new.count(b"\n", 0, start) + 1
     before, after = set(old_lines), set(new_lines)

@@ -429,11 +429,7 @@ def _known(there: Vault, fact: Fact) -> tuple[str, str, bool] | None:
 def _shared(there: Vault) -> tuple[SharedFact, ...]:
     """Return what other vaults promoted to a vault: facts, and proposals that are open or were rejected."""
     placed = run_query(there, lambda index: facts_containing(index, f'"{PROMOTED_FROM}"'))
-    found = [
-        _shared_fact(other_placed.fact, other_placed.fact.id)
-        for other_placed in placed
-        if _is_shared_place(other_placed.entity)
-    ]
+    found = [_shared_fact(each.fact, each.fact.id) for each in placed if _is_shared_place(each.entity)]
     filed = [
         proposal
         for proposal in read_proposals(there).proposals

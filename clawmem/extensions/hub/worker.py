@@ -87,11 +87,7 @@ def work_on(
     """
     while True:
         try:
-            yield from (
-                other_report
-                for other_report in work_once(address, options)
-                if other_report.commits or other_report.problem
-            )
+            yield from (each for each in work_once(address, options) if each.commits or each.problem)
             report = embed_missing(address, embed_seconds)
             if report.vectors:
                 yield report

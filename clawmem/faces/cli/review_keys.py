@@ -164,8 +164,7 @@ class Walk:
         found = next((other_key for other_key in keys if other_key.name == name), None)
         if found is None:
             self.say(
-                "Press one key: "
-                + ", ".join(f"{other_key.name} {other_key.about}" for other_key in keys if other_key.name in "arsu?q")
+                "Press one key: " + ", ".join(f"{each.name} {each.about}" for each in keys if each.name in "arsu?q")
             )
             return True
         try:

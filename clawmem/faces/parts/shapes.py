@@ -111,8 +111,7 @@ def document_schema(shape: Shape) -> dict[str, Any]:
     record = {"schema_version": {1}, "ok": {True}, "data": shape, "notices": [str]}
     failed = {"schema_version": {1}, "ok": {False}, "error": "problem", "notices": [str]}
     used: dict[str, Any] = {}
-    schema = _schema((record, failed), used)
-    return {"$schema": DIALECT, **schema, "$defs": dict(sorted(used.items()))}
+    return {"$schema": DIALECT, **_schema((record, failed), used), "$defs": dict(sorted(used.items()))}
 
 
 def keys_of(shape: Shape) -> Iterator[tuple[str, Shape]]:
@@ -165,10 +164,14 @@ def _members(shape: Any) -> dict[Any, Shape]:
         hints = get_type_hints(shape, include_extras=True)
         fields = [name for name in shape._fields if name not in LEFT_OUT]  # type: ignore[attr-defined]
         return {name: _shape_of(hints[name]) for name in fields}
-    own = {key: other for key, other in shape.items() if key != "..."}
-    again = {key.removesuffix("?"): key for key in own if isinstance(key, str)}
-    taken = _members(shape["..."]) if "..." in shape else {}
-    return {again.get(key, key): other for key, other in taken.items()} | own
+    again = {key.removesuffix("?"): key for key in shape if isinstance(key, str)}
+    found: dict[Any, Shape] = {}
+    for key, other in shape.items():
+        if key == "...":
+            found |= {again.get(name, name): each for name, each in _members(other).items()}
+        else:
+            found[key] = other
+    return found
 
 
 def _shape_of(hint: Any) -> Shape:

@@ -29,8 +29,7 @@ def show(call: Call) -> Answer:
         for rule in policy.rules
     ]
     lines += ["", *rules, *(["", *map(_grant, grants)] if grants else [])]
-    data = {**to_record(policy), "grants": [to_record(grant) for grant in grants]}
-    return Answer(data, lines)
+    return Answer({**to_record(policy), "grants": [to_record(grant) for grant in grants]}, lines)
 
 
 def who(call: Call, target: Annotated[str, _ID]) -> Answer:

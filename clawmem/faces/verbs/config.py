@@ -74,11 +74,10 @@ def set_(
         "commit": change.commit,
         "kept": change.file,
     }
-    also = [{"key": key, "old": old, "new": new} for key, old, new in change.also]
     data = {
         **data,
         "suggested": change.suggested,
-        "also": also,
+        "also": [{"key": key, "old": old, "new": new} for key, old, new in change.also],
         "leaves": list(change.reached),
         "missing": change.missing,
     }

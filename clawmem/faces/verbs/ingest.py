@@ -223,8 +223,7 @@ def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | Non
         if shape.format not in TRANSCRIPTS.get(harness, RECORDS):
             raise InvalidInput(f"{path.name} is no transcript of {harness}.", "Name it to `clawmem ingest` yourself.")
         o.seek(0)
-        found = read(shape, _pieces(o, shape), path.name)
-        return act(vault, _named(found, wish), caller, path.name)
+        return act(vault, _named(read(shape, _pieces(o, shape), path.name), wish), caller, path.name)
 
 
 def _pieces(o: IO[bytes], shape: FileFormat) -> Iterator[bytes]:

@@ -30,8 +30,7 @@ def list_(
     mine: Annotated[bool, Parameter("Only those that you may decide (`review.routes`).", ("--mine",))],
 ) -> Answer:
     """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
-    vault = call.runtime.vault()
-    found = list_proposals(vault, every, kind, call.runtime.caller() if mine else None)
+    found = list_proposals(call.runtime.vault(), every, kind, call.runtime.caller() if mine else None)
     rows = [(proposal.id, proposal.kind, proposal.status, proposal.says, proposal.why) for proposal in found.proposals]
     data = {"proposals": [proposal_to_record(proposal) for proposal in found.proposals]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)

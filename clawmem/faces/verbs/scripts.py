@@ -94,8 +94,7 @@ def schema(
         schema = ask("hub", "contract schema")
         return Answer({"command": CONTRACT, "schema": schema}, [json.dumps(schema, indent=2)])
     name, *following = [word for word in current_words(verb) if not word.startswith("-")]
-    command = _command(name, " ".join(following) or word)
-    made = document_schema(command.shape)
+    made = document_schema(_command(name, " ".join(following) or word).shape)
     return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
 
 
@@ -111,8 +110,7 @@ def _command(verb: str, word: str | None) -> Command:
         command = found.get(word or "")
     if command is None:
         name = " ".join(filter(None, (verb, word)))
-        known = [other_name for each in ALL_VERBS for other_name in _names(each)]
-        near = near_name(name, known)
+        near = near_name(name, [other_name for each in ALL_VERBS for other_name in _names(each)])
         hint = f"Did you mean {near!r}? " if near else ""
         raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")
     return command

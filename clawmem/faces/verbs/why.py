@@ -100,9 +100,7 @@ def _lines(result: WhyResult) -> Iterator[str]:
             here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
-            later = [
-                other_link.fact.id for other_link in result.chain if link.fact.id in replaced_facts(other_link.fact)
-            ]
+            later = [each.fact.id for each in result.chain if link.fact.id in replaced_facts(each.fact)]
             if len(later) > 1:
                 yield f"     replaced more than once: {', '.join(later)}"
     yield ""

@@ -371,9 +371,7 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
             connection.autocommit = True
             written += vacuum_fully(connection)
     found = ask(address, _LONG, lambda connection: find_text(connection, text))
-    lines = [f"found in {other_text.table}: {counted(other_text.rows, 'row')}" for other_text in found] or [
-        "the text is in no table"
-    ]
+    lines = [f"found in {each.table}: {counted(each.rows, 'row')}" for each in found] or ["the text is in no table"]
     lines += [f"wrote {counted(len(written), 'table')} anew"] if vacuum else []
     data = {"found": [other_text._asdict() for other_text in found], "rewritten_tables": written}
     return Answer(data, lines, exit_code=REFUSED if found else DONE)

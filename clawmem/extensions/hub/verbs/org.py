@@ -81,8 +81,7 @@ def disconnect(
     retracted, commit = retract_copies(vault, caller) if retract else ((), None)
     lines = ["disconnected" if had else "the vault was connected to no organisation"]
     lines += [f"retracted {counted(len(retracted), 'pulled fact')}"] if retract else []
-    data = {"disconnected": had, "retracted": list(retracted), "commit": commit}
-    return Answer(data, lines, is_report=True)
+    return Answer({"disconnected": had, "retracted": list(retracted), "commit": commit}, lines, is_report=True)
 
 
 def status(call: Call) -> Answer:
@@ -244,10 +243,7 @@ def _review_there(
         listed: ProposalList = ask_folder(vault, folder, lambda there: list_proposals(there, include_decided=True))
         wanted = OPEN if status == _STATUSES[0] else status
         found = [other_proposal for other_proposal in listed.proposals if other_proposal.status == wanted]
-        rows = [
-            (other_proposal.id, other_proposal.kind, other_proposal.status, other_proposal.says, other_proposal.why)
-            for other_proposal in found
-        ]
+        rows = [(each.id, each.kind, each.status, each.says, each.why) for each in found]
         data = {"proposals": [proposal_to_record(other_proposal) for other_proposal in found]}
         table = Table(("proposal", "kind", "status", "says", "why"), rows)
         return Answer(data, table, listed.notices, talk=() if found else (f"No proposal is {status}.",))
@@ -374,17 +370,7 @@ VERB = {
     ),
     "pull": Command(
         pull,
-        {
-            "org": str,
-            "added": [str],
-            "changed": [str],
-            "retracted": [str],
-            "redacted": [str],
-            "to_redact": [str],
-            "refused": [{"fact": str, "reason": str}],
-            "withdrawn": [str],
-            "commit": (str, None),
-        },
+        {"...": PullResult, "refused": [{"fact": str, "reason": str}]},
         ("clawmem org pull",),
     ),
     "review": Command(

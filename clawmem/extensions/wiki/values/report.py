@@ -108,9 +108,8 @@ def _sums(changes: Sequence[FactDifference]) -> str:
 
 
 def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
-    found = [change for change in week.changes if change.kind in kinds]
     return sorted(
-        found,
+        [change for change in week.changes if change.kind in kinds],
         key=lambda difference: (_title(difference.entity, week).casefold(), difference.entity, _order(difference.fact)),
     )
 
@@ -139,8 +138,7 @@ def _words(fact: Fact) -> str:
     """Return a fact with its label and its id. What was revoked, or reads as an order, is not repeated."""
     if is_revoked(fact) or quarantine_rule(fact) is not None:
         return f"a fact whose words are not repeated here ({markdown_text(fact.id)})"
-    label = trust_label(fact)
-    about = ", ".join(filter(None, (label, fact.id)))
+    about = ", ".join(filter(None, (trust_label(fact), fact.id)))
     return f"{markdown_text(fact.fact)} ({markdown_text(about)})"
 
 
