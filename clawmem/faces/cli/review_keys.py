@@ -19,7 +19,7 @@ from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undiv
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
-from clawmem.faces.verbs.why import around_quote
+from clawmem.faces.verbs.why import marked_quote
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, visible
@@ -368,5 +368,4 @@ def _cited(event: CitedEvent) -> Iterator[str]:
 def _quoted(text: str, quote: str) -> str:
     """Return the quote between >> and << with the text around it."""
     start = text.find(quote) if quote else -1
-    before, found, after = around_quote(text, (start, start + len(quote)) if start >= 0 else None, quote, 200)
-    return one_line(before if found is None else f"{before}>>{found}<<{after}")
+    return marked_quote(text, (start, start + len(quote)) if start >= 0 else None, quote, 200)

@@ -45,7 +45,7 @@ class Statement(NamedTuple):
 class World:
     """A world in the making: its steps, its tests, and what was said of each thing, in the order in which it was said.
 
-    The truth about a thing is the last value that a trusted voice gave and nobody withdrew."""
+    The truth about a thing is the last value that a trusted voice gave, and that nobody will withdraw."""
 
     def __init__(self, seed: int, size: int) -> None:
         self.size = size
