@@ -69,8 +69,8 @@ def render_report(week: ReportedWeek) -> str:
         f"# Week {week.week.name}",
         _head(week, path),
         _sums(week.changes),
-        _section("Learned", [_new(difference, week, path) for difference in _of(week, LEARNED)]),
-        _section("Corrected", [_corrected(difference, week, path) for difference in _of(week, CORRECTED)]),
+        _section("Learned", [_stated(difference, week, path) for difference in _of(week, LEARNED)]),
+        _section("Corrected", [_stated(difference, week, path) for difference in _of(week, CORRECTED)]),
         _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
         _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
         _section(
@@ -142,11 +142,7 @@ def _words(fact: Fact) -> str:
     return f"{markdown_text(fact.fact)} ({markdown_text(about)})"
 
 
-def _new(difference: FactDifference, week: ReportedWeek, path: str) -> str:
-    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}"
-
-
-def _corrected(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+def _stated(difference: FactDifference, week: ReportedWeek, path: str) -> str:
     before = f" It was: {_words(difference.before)}" if difference.before is not None else ""
     return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}{before}"
 
