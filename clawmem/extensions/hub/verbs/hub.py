@@ -12,11 +12,11 @@ from clawmem.extensions.hub.postgres import operator
 from clawmem.extensions.hub.postgres.connect import (
     FROM_ENVIRONMENT,
     HubAddress,
-    HubErrors,
     ask,
     check_version,
     connect,
     hub_address,
+    hub_errors,
 )
 from clawmem.extensions.hub.postgres.intake import judge_facts
 from clawmem.extensions.hub.postgres.rows import find_text, known_migrations, log_of, migrate, scope_of, vacuum_fully
@@ -367,7 +367,7 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
     address = _address(call, hub)
     written: list[str] = []
     if vacuum:
-        with HubErrors(address), connect(address) as connection:
+        with hub_errors(address), connect(address) as connection:
             connection.autocommit = True
             written += vacuum_fully(connection)
     found = ask(address, _LONG, lambda connection: find_text(connection, text))
