@@ -10,7 +10,7 @@ LINT_STAMP := $(VENV)/.dev-ready
 LOCK := requirements-dev.txt
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: help setup run run-agent run-governance run-hub run-wiki check test lint lock dist bench soak harness docs completions libraries screenshots clean
+.PHONY: help setup run run-agent run-governance run-hub run-wiki check test lint lock dist bench soak harness docs libraries screenshots clean
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' Makefile
@@ -91,11 +91,6 @@ harness: $(LINT_STAMP) ## The real programs of agents, from npm (2.2 GB).
 
 docs: $(STAMP) ## Write the generated parts of docs/ anew.
 	@$(BIN)/python -m tests.manual
-
-completions: $(STAMP) ## Write the completion scripts anew.
-	@$(BIN)/clawmem completions bash > completions/clawmem.bash
-	@$(BIN)/clawmem completions zsh > completions/_clawmem
-	@$(BIN)/clawmem completions fish > completions/clawmem.fish
 
 libraries: $(STAMP) ## Fetch the JavaScript libraries of sites from the npm registry, as their pins say.
 	@$(BIN)/python scripts/fetch_libraries.py

@@ -34,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(ROOT / name, sources)
     (sources / "docs").mkdir()
     shutil.copy(ROOT / "docs" / "clawmem.1", sources / "docs")
-    for name in ("clawmem", "vault-template"):
+    for name in ("clawmem", "completions", "vault-template"):
         shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("__pycache__"))
     pip(sources, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(sources))
     (built,) = folder.glob("*.whl")

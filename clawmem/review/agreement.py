@@ -116,15 +116,13 @@ def _of_kind(kind: str, proposals: Sequence[Proposal], delegations: Sequence[Del
 
 
 def _decided_by_people(proposals: Iterable[Proposal]) -> list[Proposal]:
-    decided = [
-        proposal
-        for proposal in proposals
-        if proposal.status != OPEN and proposal.decided and not proposal.decided.delegated_by
-    ]
     return [
         proposal
-        for proposal in decided
-        if proposal.decided and not proposal.decided.by.startswith((BY_EVALUATION, BY_STRATEGY))
+        for proposal in proposals
+        if proposal.status != OPEN
+        and (decided := proposal.decided)
+        and not decided.delegated_by
+        and not decided.by.startswith((BY_EVALUATION, BY_STRATEGY))
     ]
 
 

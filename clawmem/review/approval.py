@@ -284,11 +284,7 @@ def _target(work: WriteScope, target: ProposalTarget, proposal: Proposal) -> Pla
     """Return the current state of a target. Raise Refused if it changed since the proposal was made."""
     hint = f"{_closes(proposal)} `clawmem why {target.id}` shows what happened."
     found = by_ids(work.index, [target.id]).get(target.id)
-    fact = (
-        next((other_fact for other_fact in work.facts(found.entity) if other_fact.id == target.id), None)
-        if found
-        else None
-    )
+    fact = next((each for each in work.facts(found.entity) if each.id == target.id), None) if found else None
     if found is None or fact is None:
         raise Refused(f"The proposal would change {target.id}, which no longer exists.", hint)
     if fact.superseded_by:

@@ -251,8 +251,7 @@ def with_effects(work: WriteScope, decided: Proposal, plan: ApprovalPlan) -> App
     function = BY_KIND[decided.kind].on_decision
     if not function:
         return plan
-    more = named(function)(work, decided, plan.facts)
-    return plan._replace(writes={**plan.writes, **more})
+    return plan._replace(writes={**plan.writes, **named(function)(work, decided, plan.facts)})
 
 
 def _find(work: WriteScope, reference: str, wanted: str, seen: str | None) -> Proposal:

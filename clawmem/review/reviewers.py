@@ -202,8 +202,7 @@ def delegate(
         who = user_identity(vault)
         by = A_PERSON if who == UNNAMED else f"{who.name} <{who.email}>"
         after = (*others, Delegation(pattern, agent, by))
-    change = change_setting(vault, caller, DELEGATIONS, written(after))
-    return DelegationChange(after, change.file)
+    return DelegationChange(after, change_setting(vault, caller, DELEGATIONS, written(after)).file)
 
 
 EVERY_SECONDS = 0.5

@@ -34,8 +34,10 @@ class Node(NamedTuple):
 
     def member(self, key: str) -> Node | None:
         """The value of a key; the last one if the key repeats."""
+        if not isinstance(self.value, dict):
+            return None
         found = [node for (name, _), node in zip(self.keys, self.items, strict=True) if name == key]
-        return found[-1] if found and isinstance(self.value, dict) else None
+        return found[-1] if found else None
 
 
 def parse(text: str) -> Node:
@@ -57,15 +59,13 @@ def with_entry(text: str, path: Sequence[str], value: Any, append: bool) -> str:
     root = parse(text)
     if root.start == root.end:
         return text + json.dumps(_nested(path, [value] if append else value), indent=2, ensure_ascii=False) + "\n"
-    node, depth = root, 0
-    for depth, key in enumerate(path):
+    trail = _trail(root, path)
+    node, depth = trail[-1], len(trail) - 1
+    if depth < len(path):
         if not isinstance(node.value, dict):
             raise TypeError(".".join(path[:depth]) or "the file")
-        below = node.member(key)
-        if below is None:
-            rest = _nested(path[depth + 1 :], [value] if append else value)
-            return _inserted(text, node, f"{json.dumps(key, ensure_ascii=False)}: ", rest, depth + 1)
-        node = below
+        rest = _nested(path[depth + 1 :], [value] if append else value)
+        return _inserted(text, node, f"{json.dumps(path[depth], ensure_ascii=False)}: ", rest, depth + 1)
     if not append:
         return text[: node.start] + _shown(value, len(path)) + text[node.end :]
     if not isinstance(node.value, list):
@@ -77,13 +77,9 @@ def without_entry(text: str, path: Sequence[str], value: Any, append: bool, made
     """Return the text without the value that `with_entry` put there; the text itself if it is not there any more.
 
     Containers that are empty then are removed too, down to the depth `made` of those that existed before."""
-    root = parse(text)
-    trail = [root]
-    for key in path:
-        below = trail[-1].member(key) if isinstance(trail[-1].value, dict) else None
-        if below is None:
-            return text
-        trail.append(below)
+    trail = _trail(parse(text), path)
+    if len(trail) <= len(path):
+        return text
     if append:
         items = trail[-1].items if isinstance(trail[-1].value, list) else ()
         at = next((number for number, item in enumerate(items) if item.value == value), None)
@@ -96,38 +92,33 @@ def without_entry(text: str, path: Sequence[str], value: Any, append: bool, made
         return text
     above = path if append else path[:-1]
     for depth in range(len(above), made, -1):
-        holder = _at(parse(changed), above[:depth])
-        if holder is None or holder.items:
+        trail = _trail(parse(changed), above[:depth])
+        if len(trail) <= depth or trail[-1].items:
             break
-        parent = _at(parse(changed), above[: depth - 1])
-        if parent is None:
-            break
-        changed = _removed(changed, parent, _index(parent, above[depth - 1]))
+        changed = _removed(changed, trail[-2], _index(trail[-2], above[depth - 1]))
     return changed
 
 
 def depth_of(text: str, path: Sequence[str]) -> int:
     """Return how many keys of a path exist."""
-    node: Node | None = parse(text)
-    for depth, key in enumerate(path):
-        node = node.member(key) if node is not None and isinstance(node.value, dict) else None
-        if node is None:
-            return depth
-    return len(path)
+    return len(_trail(parse(text), path)) - 1
 
 
 def value_at(text: str, path: Sequence[str]) -> Any:
     """Return the value at a path of keys, or None."""
-    node: Node | None = parse(text)
-    for key in path:
-        node = node.member(key) if node is not None and isinstance(node.value, dict) else None
-    return None if node is None else node.value
+    trail = _trail(parse(text), path)
+    return trail[-1].value if len(trail) > len(path) else None
 
 
-def _at(node: Node | None, path: Sequence[str]) -> Node | None:
+def _trail(root: Node, path: Sequence[str]) -> list[Node]:
+    """The nodes from the root along a path of keys, as far as it exists."""
+    trail = [root]
     for key in path:
-        node = node.member(key) if node is not None else None
-    return node
+        below = trail[-1].member(key)
+        if below is None:
+            break
+        trail.append(below)
+    return trail
 
 
 def _index(node: Node, key: str) -> int:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from clawmem.errors import ClawmemError, InvalidInput, Refused, StorageFailed
 from clawmem.memory.health.checks.problem import WARNING, HealthProblem
 from clawmem.model.harness import native_events
+from clawmem.model.language.dates import moment_of
 from clawmem.setup.harnesses import (
     HARNESSES,
     SHELL,
@@ -232,23 +233,12 @@ def _applied(step: Step, path: Path, data: bytes | None) -> tuple[dict[str, Any]
     try:
         made = depth_of(text, above) if text.strip() else -1
         changed = with_entry(text, step.keys, step.value, step.append)
-    except Broken as problem:
-        raise InvalidInput(
-            f"{path} is not JSON (line {problem.line}); nothing was changed.", "Repair it, then run setup again."
-        ) from None
-    except TypeError as problem:
-        raise InvalidInput(
-            f"In {path}, {problem} is not what clawmem expects; nothing was changed.",
-            "Repair it, then run setup again.",
-        ) from None
-    record = {
-        "kind": "entry",
-        "keys": list(step.keys),
-        "value": step.value,
-        "append": step.append,
-        "made": max(made, 0),
-    }
-    return record, changed.encode()
+    except (Broken, TypeError) as problem:
+        line = getattr(problem, "line", None)
+        what = f"{path} is not JSON (line {line})" if line else f"In {path}, {problem} is not what clawmem expects"
+        raise InvalidInput(f"{what}; nothing was changed.", "Repair it, then run setup again.") from None
+    keys = {"keys": list(step.keys), "value": step.value, "append": step.append, "made": max(made, 0)}
+    return {"kind": "entry", **keys}, changed.encode()
 
 
 def _check_plain(program: str, path: Path, data: bytes | None) -> None:
@@ -388,8 +378,7 @@ def _replace(path: Path, data: bytes, mode: int = 0o666) -> None:
     if path.exists() and (not os.access(path.parent, os.W_OK) or path.stat().st_nlink > 1):
         path.write_bytes(data)
         return
-    partial = path.with_name(f".{path.name}.clawmem-{os.getpid()}")
-    swap_in(partial, path, data, 0o600 if path.exists() else mode)
+    swap_in(path.with_name(f".{path.name}.clawmem-{os.getpid()}"), path, data, 0o600 if path.exists() else mode)
 
 
 def _check_writable(path: Path) -> None:
@@ -446,8 +435,6 @@ def _hash(data: bytes | None) -> str:
 
 
 HARNESS = "harness"
-# Where a harness that can skip hooks in silence keeps its sessions.
-_SESSIONS = {"codex": (".codex/sessions", "rollout-*.jsonl")}
 _TRUST = {"codex": " Codex skips hooks until you trust them: start `codex` and accept them under 'Hooks need review'."}
 
 
@@ -489,12 +476,9 @@ def _outdated(
 
 
 def _never_called(vault: Vault, harness: str, since: str, home: Path, environment: Mapping[str, str]) -> bool:
-    if harness not in _SESSIONS or any(mark.harness == harness for mark in read_marks(vault)):
+    """Whether a harness that can skip hooks in silence had sessions since a time, and called none."""
+    if harness != "codex" or any(mark.harness == harness for mark in read_marks(vault)):
         return False
-    from datetime import datetime
-
-    folder, pattern = _SESSIONS[harness]
-    named = environment.get("CODEX_HOME")
-    place = Path(named) / "sessions" if named else home / folder
-    moment = datetime.fromisoformat(since).timestamp()
-    return any(path.stat().st_mtime > moment for path in place.rglob(pattern))
+    place = Path(environment.get("CODEX_HOME") or home / ".codex") / "sessions"
+    moment = moment_of(since).timestamp()
+    return any(path.stat().st_mtime > moment for path in place.rglob("rollout-*.jsonl"))

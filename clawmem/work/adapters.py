@@ -104,14 +104,6 @@ class AdapterReply(NamedTuple):
     outcomes: Annotated[tuple[Annotated[AdapterOutcome, Before(_stripped)], ...], _few] = ()
 
 
-def adapter_request(workflow: str, adapter: str, record: Mapping[str, Any], since: str | None = None) -> dict[str, Any]:
-    """Return the JSON document that an adapter reads on stdin.
-
-    `record` is recorded input, or empty. `since` is the time of the last run that was stored (ISO 8601 UTC), null
-    before the first."""
-    return {"version": VERSION, "workflow": workflow, "adapter": adapter, "since": since, "input": dict(record)}
-
-
 def parse_reply(value: Any) -> AdapterReply:
     """Return the answer of an adapter. Raise InvalidInput with the path of the first wrong value."""
     try:
@@ -266,14 +258,7 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
         writes: dict[str, bytes | None] = {
             path: (work.read(path) or b"") + render_events(day) for path, day in days.items()
         }
-        new = [
-            adapter_outcome
-            for adapter_outcome in reply.outcomes
-            if not any(
-                (outcome.get("outcome"), outcome.get("note")) == (adapter_outcome.outcome, adapter_outcome.note)
-                for outcome in outcomes_of(find_fact(work.index, adapter_outcome.decision).fact)
-            )
-        ]
+        new = [each for each in reply.outcomes if not _is_recorded(work, each)]
         taken = take_in(work, found.id, adapter, reply.tasks, _tasks_of(vault, found.id, adapter))
         writes |= taken.writes
         if writes:
@@ -285,16 +270,17 @@ def run_adapter(vault: Vault, caller: Caller, workflow: str, adapter: str) -> Ad
             change = Change(subject_line("adapter", adapter, words), writes, items, author=agent_author(caller.agent))
             commits = work.commit([change])
         notices = (*work.notices, *taken.notices)
-    for adapter_outcome in new:
-        commits = (
-            *commits,
-            record_outcome(
-                vault, adapter_outcome.decision, adapter_outcome.outcome, caller, adapter_outcome.note
-            ).commit,
-        )
-    keep_run(vault, found.id, adapter, began)
+    for new_outcome in new:
+        decided = record_outcome(vault, new_outcome.decision, new_outcome.outcome, caller, new_outcome.note)
+        commits = (*commits, decided.commit)
+    vault.keep(_RUNS, {**_runs(vault), f"{found.id} {adapter}": began})
     counts = (len(fresh), len(events) - len(fresh), len(new))
     return AdapterRun(reply.tasks, *counts, commits, notices, taken.added, taken.updated)
+
+
+def _is_recorded(work: WriteScope, reported: AdapterOutcome) -> bool:
+    recorded = outcomes_of(find_fact(work.index, reported.decision).fact)
+    return (reported.outcome, reported.note) in ((each.get("outcome"), each.get("note")) for each in recorded)
 
 
 def _tasks_of(vault: Vault, workflow: str, adapter: str) -> list[Task]:
@@ -314,7 +300,9 @@ def ask_adapter(vault: Vault, workflow: Workflow, adapter: str, recorded: bool) 
     if recorded and tried is None:
         raise InvalidInput(f"The adapter {adapter} has no recorded input.", f"Write it in adapters.{adapter}.recorded.")
     record, since = (tried or {}, None) if recorded else ({}, last_run(vault, workflow.id, adapter))
-    request = adapter_request(workflow.id, adapter, record, since)
+    # `since` is the time of the last run that was stored (ISO 8601 UTC), null before the first.
+    about = {"version": VERSION, "workflow": workflow.id, "adapter": adapter}
+    request = {**about, "since": since, "input": dict(record)}
     output = run_allowed(program, f"{json.dumps(request)}\n".encode(), _SECONDS)
     try:
         return parse_reply(read_json(output))
@@ -373,25 +361,21 @@ def take_in(
 ) -> TakenIn:
     """Plan the writes for the tasks that an adapter gave. `known` are those that it brought before."""
     moment = stamp(work.caller.now)
-    tasks = {other_task.origin: other_task for other_task in known}
-    before = dict(tasks)
+    before = {each.origin: each for each in known}
+    tasks = dict(before)
     notices: list[str] = []
     made: dict[str, Task] = {}
-    for task in {other_task.id: other_task for other_task in items}.values():
+    for task in {each.id: each for each in items}.values():
         origin = origin_of(workflow, adapter, task.id)
         here = tasks.get(origin)
         if here is None:
-            made[origin] = _new(
-                work, task, workflow, adapter, moment, {other_task.slug for other_task in made.values()}
-            )
+            made[origin] = _new(work, task, workflow, adapter, moment, {each.slug for each in made.values()})
             continue
         update = updated(here, task, workflow, adapter, moment)
         notices += update.kept
         tasks[origin] = with_values(here, update.keys) if update.keys else here
-    changed = [other_task for origin, other_task in tasks.items() if other_task != before[origin]]
-    writes: dict[str, bytes | None] = {
-        other_task.path: other_task.page.encode() for other_task in (*made.values(), *changed)
-    }
+    changed = [each for origin, each in tasks.items() if each != before[origin]]
+    writes: dict[str, bytes | None] = {each.path: each.page.encode() for each in (*made.values(), *changed)}
     return TakenIn(writes, len(made), len(changed), tuple(notices))
 
 
@@ -403,26 +387,16 @@ def _new(work: WriteScope, task: AdapterTask, workflow: str, adapter: str, momen
     return parse_task(allowed(work.vault.settings, page, f"The task '{title}'").encode(), path, parse_yaml)
 
 
-_FILE = "adapters.json"
+_RUNS = "adapters.json"
 
 
 def last_run(vault: Vault, workflow: str, adapter: str) -> str | None:
     """Return when an adapter last ran to its end (ISO 8601 UTC), or None."""
-    when = _read(vault).get(_key(workflow, adapter))
+    when = _runs(vault).get(f"{workflow} {adapter}")
     return when if isinstance(when, str) else None
 
 
-def keep_run(vault: Vault, workflow: str, adapter: str, when: str) -> None:
-    """Remember that an adapter ran to its end."""
-    record = {**_read(vault), _key(workflow, adapter): when}
-    vault.keep(_FILE, record)
-
-
-def _key(workflow: str, adapter: str) -> str:
-    return f"{workflow} {adapter}"
-
-
-def _read(vault: Vault) -> Mapping[str, Any]:
-    """The file; empty if there is none or it is damaged, so that the next run gives everything."""
-    record = vault.kept(_FILE)
+def _runs(vault: Vault) -> Mapping[str, Any]:
+    """When each adapter last ran; empty if the file is missing or damaged, so that the next run gives everything."""
+    record = vault.kept(_RUNS)
     return record if isinstance(record, dict) else {}

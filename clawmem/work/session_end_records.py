@@ -22,9 +22,8 @@ from clawmem.model.language.dates import stamp
 from clawmem.model.proposals.proposal import APPROVED, RETRACT, Proposal, ProposalTarget, new_proposal_id
 from clawmem.model.records.change import Change
 from clawmem.model.records.entity import slug
-from clawmem.work.decisions import contradiction_notice, precedents_against, with_contradictions
+from clawmem.work.decisions import LESSON, contradiction_notice, precedents_against, with_contradictions
 
-LESSON = "lesson"
 # What becomes facts, proposals and counts; every other field of a document is kept as a text.
 _ENTRIES = ("lessons", "decisions", "knowledge", "guardrails", "outcomes")
 # A lesson with so many more reports of harm than of help goes to review.
@@ -98,10 +97,7 @@ def plan_records(work: WriteScope, document: Mapping[str, Any], scope: WorkScope
     proposals, filed, notices = _guardrails(work, document, scope)
     harmful, counted = _outcomes(work, planner, document)
     changes += [*screen.changes, *filed, *counted]
-    items += [
-        f"{other_proposal.says} It waits for a person: `clawmem review show {other_proposal.id}`"
-        for other_proposal in harmful
-    ]
+    items += [f"{each.says} It waits for a person: `clawmem review show {each.id}`" for each in harmful]
     waiting = {remembered_fact.fact.id for remembered_fact in facts}
     proposals = [
         *(other_proposal for other_proposal in screen.proposals if other_proposal.id not in waiting),

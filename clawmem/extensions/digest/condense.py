@@ -321,8 +321,6 @@ def condensed(cluster: Cluster, text: str) -> Fact:
     """Return the claim with these words in place of a group: with the tags, entities and links of all of it, its lowest
     confidence, its highest importance, and its latest begin."""
     facts, first = cluster.facts, cluster.facts[0]
-    sure = [fact.confidence for fact in facts if fact.confidence is not None]
-    weights = [fact.importance for fact in facts if fact.importance is not None]
     return Fact(
         UNSET_ID,
         text,
@@ -330,8 +328,8 @@ def condensed(cluster: Cluster, text: str) -> Fact:
         "",
         SOURCE,
         valid_from=max((fact.valid_from for fact in facts if fact.valid_from), default=None),
-        confidence=min(sure, default=None),
-        importance=max(weights, default=None),
+        confidence=min([fact.confidence for fact in facts if fact.confidence is not None], default=None),
+        importance=max([fact.importance for fact in facts if fact.importance is not None], default=None),
         trust=first.trust,
         agent=first.agent,
         workflow=first.workflow,

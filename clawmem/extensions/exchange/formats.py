@@ -320,8 +320,7 @@ def read_rules(files: Files, yaml: Yaml) -> Iterator[Found]:
     """Yield each paragraph and bullet as an instruction."""
     for path, page in pages_of(files, yaml):
         for passage in passages(page.body, page.above):
-            other = _OTHER_FILE.fullmatch(plain(passage.text))
-            found = None if other else _noted(path, passage, None)
+            found = None if _OTHER_FILE.fullmatch(plain(passage.text)) else _noted(path, passage, None)
             if isinstance(found, ForeignMemory):
                 found = found._replace(record={**found.record, "category": "instruction"})
             yield found or SkippedMemory(f"{path}:{passage.line}", "it names another file, which is not read")

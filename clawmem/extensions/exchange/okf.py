@@ -83,8 +83,7 @@ def _concept(path: str, page: Page, titles: Mapping[str, str]) -> Iterator[Found
     when = moment(mapping(front.get("generated")).get("at"), front.get("timestamp"))
     description = front.get("description")
     if isinstance(description, str) and description.strip() and not own:
-        message = _about(title, description)
-        yield ForeignMemory(path, concept, message, description, entity, title, when, common)
+        yield ForeignMemory(path, concept, _about(title, description), description, entity, title, when, common)
     for passage in passages(page.body, page.above):
         place = f"{path}:{passage.line}"
         if is_definition(passage.text):
@@ -249,8 +248,7 @@ def _bullet(fact: Fact, labels: Mapping[str, str], ended: str | None = None) -> 
 
 
 def _description(concept: Concept) -> str:
-    first = next((fact for fact in concept.facts if fact.is_current), concept.facts[0])
-    return one_line(first.fact)
+    return one_line(next((fact for fact in concept.facts if fact.is_current), concept.facts[0]).fact)
 
 
 def _source(fact: Fact) -> str:

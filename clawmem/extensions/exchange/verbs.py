@@ -602,8 +602,7 @@ def _contract(call: Call, target: str, entity: str | None, since: str | None, fo
     place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
     number = write_lines(place, (json.dumps(line, ensure_ascii=False) for line in export.lines), force)
     data = {"format": "contract", "target": str(place), "written": number, "files": 1, "commit": export.commit}
-    text = f"{counted(number, 'line')} written to {place}"
-    return Answer(data, [text, _next(export.commit)], export.notices)
+    return Answer(data, [f"{counted(number, 'line')} written to {place}", _next(export.commit)], export.notices)
 
 
 def _next(commit: str | None) -> str:

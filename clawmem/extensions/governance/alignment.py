@@ -96,10 +96,9 @@ class AlignmentReport(NamedTuple):
 def compared(evaluation: Evaluation, ruling: str, at: str, by: str) -> AlignmentEntry:
     """Return the entry of a person's ruling on a task. Results below LEAST count as undecided."""
     outcome = _outcome(evaluation.found, ruling)
-    kinds = _kind_outcomes(evaluation, ruling)
     return AlignmentEntry(
         evaluation.id, at, evaluation.task, evaluation.workflow, evaluation.found, evaluation.verdict, ruling, outcome,
-        kinds, by,
+        _kind_outcomes(evaluation, ruling), by,
     )  # fmt: skip
 
 
@@ -309,16 +308,9 @@ def decide_escalation(work: WriteScope, proposal: Proposal, facts: Sequence[Plac
             writes[path] = with_move(task, move, Mover(decided.by, True, decided.at), decided.reason).page.encode()
     items = read_alignment(work)
     wanted = (proposal.details or {}).get("evaluation")
-    evaluation = next(
-        (other_evaluation for other_evaluation in read_evaluations(work) if other_evaluation.id == wanted), None
-    )
-    if (
-        evaluation is not None
-        and decided is not None
-        and evaluation.id not in {other_entry.id for other_entry in items}
-    ):
-        entry = compared(evaluation, ruling, decided.at, decided.by)
-        writes |= _log_writes(items, [entry])
+    evaluation = next((each for each in read_evaluations(work) if each.id == wanted), None)
+    if evaluation is not None and decided is not None and evaluation.id not in {each.id for each in items}:
+        writes |= _log_writes(items, [compared(evaluation, ruling, decided.at, decided.by)])
     return writes
 
 

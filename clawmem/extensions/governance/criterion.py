@@ -13,6 +13,7 @@ import shutil
 import tarfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, NamedTuple
@@ -185,8 +186,8 @@ def check_rule(vault: Vault, caller: Caller, work: Work, rule: Rule) -> RuleAnsw
     checks: dict[str, Callable[..., RuleAnswer]] = {
         "exists": _exists,
         "missing": _missing,
-        "contains": _contains,
-        "lacks": _lacks,
+        "contains": partial(_searched, wanted=True),
+        "lacks": partial(_searched, wanted=False),
     }
     if rule.name in checks:
         try:
@@ -206,24 +207,16 @@ def _missing(work: Work, pattern: str) -> RuleAnswer:
     return there._replace(result=REFUTED if there.result == MET else MET)
 
 
-def _contains(work: Work, pattern: str, words: str) -> RuleAnswer:
+def _searched(work: Work, pattern: str, words: str, wanted: bool) -> RuleAnswer:
+    """Whether the files have a line that matches, which is `wanted` or not."""
     found = files_matching(work, pattern)
     if not found:
-        return RuleAnswer(REFUTED, f"No file matches {pattern}.")
+        return RuleAnswer(REFUTED if wanted else UNDECIDED, f"No file matches {pattern}.", 1.0 if wanted else 0.0)
     hit, unread = _first_hit(work, found, words)
-    if hit is not None:
-        return RuleAnswer(MET, hit)
-    return _unread(unread) or RuleAnswer(REFUTED, f"{_named(work, found)}: nothing matches.")
-
-
-def _lacks(work: Work, pattern: str, words: str) -> RuleAnswer:
-    found = files_matching(work, pattern)
-    if not found:
-        return RuleAnswer(UNDECIDED, f"No file matches {pattern}.", 0.0)
-    hit, unread = _first_hit(work, found, words)
-    if hit is not None:
-        return RuleAnswer(REFUTED, hit)
-    return _unread(unread) or RuleAnswer(MET, f"{_named(work, found)}: nothing matches.")
+    if hit is None and unread:
+        return RuleAnswer(UNDECIDED, f"{', '.join(unread[:3])}: not text, or larger than 2 MB.", 0.0)
+    fits = (hit is not None) is wanted
+    return RuleAnswer(MET if fits else REFUTED, hit or f"{_named(work, found)}: nothing matches.")
 
 
 def _first_hit(work: Work, found: list[Path], words: str) -> tuple[str | None, list[str]]:
@@ -247,12 +240,6 @@ def _compiled(words: str) -> Any:
         return regex.compile(words, regex.MULTILINE)
     except regex.error as problem:
         raise InvalidInput(f"'{words}' is not a regular expression: {problem}.", "Write it as Python does.") from None
-
-
-def _unread(names: list[str]) -> RuleAnswer | None:
-    if not names:
-        return None
-    return RuleAnswer(UNDECIDED, f"{', '.join(names[:3])}: not text, or larger than 2 MB.", 0.0)
 
 
 def _fact(index: Index, caller: Caller, named: str, words: str) -> RuleAnswer:

@@ -154,8 +154,7 @@ def _command(vault: Vault, work: Work, text: str) -> tuple[str, str, float]:
     if run.ended:
         return UNDECIDED, f"It was ended, because {run.ended}.", 0.0
     last = message[-400:]
-    evidence = f"exit code {run.code}{f': {last}' if last else ''}"
-    return (REFUTED if run.code else MET), evidence, 1.0
+    return (REFUTED if run.code else MET), f"exit code {run.code}{f': {last}' if last else ''}", 1.0
 
 
 def _rule(vault: Vault, caller: Caller, work: Work, text: str) -> tuple[str, str, float]:
@@ -320,8 +319,7 @@ def shown_work(work: Work, criterion: str) -> str:
     ranked = []
     for path in all_files(work):
         name = path.relative_to(work.folder).as_posix()
-        near = sum(word in name.casefold() for word in words)
-        ranked.append((-near, path.stat().st_size, name, path))
+        ranked.append((-sum(word in name.casefold() for word in words), path.stat().st_size, name, path))
     parts, left = [], _MOST_SHOWN
     for _, size, name, path in sorted(ranked):
         if left <= 0 or size == 0:

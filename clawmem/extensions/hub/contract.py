@@ -252,8 +252,7 @@ def status_of(fact: Fact) -> str:
     is not known is retracted, and says in its own values that it was superseded."""
     if fact.is_current:
         return CURRENT
-    own = published_values(fact).get("status")
-    return SUPERSEDED if SUPERSEDED in (fact.status, own) else REVOKED
+    return SUPERSEDED if SUPERSEDED in (fact.status, published_values(fact).get("status")) else REVOKED
 
 
 def line_of(fact: Fact, entity: str, author: str, replaced_by: str | None = None) -> dict[str, Any]:
@@ -301,5 +300,4 @@ def texts_of(values: Any) -> list[str]:
 
 
 def _hashed(digits: int, *parts: Any) -> str:
-    text = json.dumps(parts, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:digits]
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode()).hexdigest()[:digits]

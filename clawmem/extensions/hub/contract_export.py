@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.errors import (
@@ -41,6 +41,8 @@ from clawmem.vault.vault import Vault
 
 _ENTITIES = 100
 _FILES = 200
+# Of more facts, the commits are found in the whole log.
+_FEW = 20
 _UNKNOWN = "unknown"
 
 
@@ -88,7 +90,7 @@ class _Writer:
 
     def __init__(self, vault: Vault) -> None:
         self._vault = vault
-        self._authors: Mapping[str, str] | None = None
+        self._recorded: Mapping[str, tuple[str, str]] | None = None
         self._person: str | None = None
 
     def whole(self, caller: Caller, name: str | None, notices: list[str]) -> Iterator[dict[str, Any]]:
@@ -105,9 +107,7 @@ class _Writer:
     def _lines_of(self, names: Sequence[str]) -> Callable[[Index], list[dict[str, Any]]]:
         def act(index: Index) -> list[dict[str, Any]]:
             placed = [other_placed for name in names for other_placed in _in_order(facts_of(index, name))]
-            return self.lines(
-                index, [other_placed for other_placed in placed if status_of(other_placed.fact) != REVOKED]
-            )
+            return self.lines(index, [each for each in placed if status_of(each.fact) != REVOKED])
 
         return act
 
@@ -156,9 +156,7 @@ class _Writer:
     def _identified(self, index: Index, placed: Iterable[PlacedFact]) -> list[dict[str, Any]]:
         """Return the lines, each with the id of its fact."""
         every = list(placed)
-        successors = by_ids(
-            index, {other_placed.fact.superseded_by for other_placed in every if other_placed.fact.superseded_by}
-        )
+        successors = by_ids(index, {each.fact.superseded_by for each in every if each.fact.superseded_by})
         found = []
         for other_placed in every:
             follower = successors.get(other_placed.fact.superseded_by or "")
@@ -174,9 +172,9 @@ class _Writer:
             return str(published_values(fact).get("author", _UNKNOWN))
         if fact.agent:
             return fact.agent
-        if self._authors is None:
-            self._authors = _recorded_by(self._vault)
-        return self._authors.get(fact.id) or self._owner()
+        if self._recorded is None:
+            self._recorded = first_commits(self._vault)
+        return self._recorded[fact.id][1] if fact.id in self._recorded else self._owner()
 
     def _owner(self) -> str:
         if self._person is None:
@@ -185,15 +183,16 @@ class _Writer:
         return self._person
 
 
-def _recorded_by(vault: Vault) -> dict[str, str]:
-    """Return who made the first commit that names each fact."""
-    form = "%x1e%an <%ae>%x1f%(trailers:key=Fact,valueonly,separator=%x2C)"
-    printed = vault.git.run("log", "--reverse", "--topo-order", f"--format={form}", "HEAD", "--")
-    found: dict[str, str] = {}
-    for entry in printed.decode(errors="replace").split("\x1e")[1:]:
-        author, _, ids = entry.strip().partition("\x1f")
-        for fact_id in filter(None, ids.split(",")):
-            found.setdefault(fact_id, author)
+def first_commits(vault: Vault, ids: Collection[str] | None = None) -> dict[str, tuple[str, str]]:
+    """Return the first commit that names each fact, and its author; at least for some facts, or for all."""
+    form = "%x1e%H%x1f%an <%ae>%x1f%(trailers:key=Fact,valueonly,separator=%x2C)"
+    few = [f"--grep=Fact: {identifier}" for identifier in sorted(ids)] if ids is not None and len(ids) <= _FEW else []
+    words = ("log", "--reverse", "--topo-order", "--fixed-strings", f"--format={form}", *few, "HEAD", "--")
+    found: dict[str, tuple[str, str]] = {}
+    for entry in vault.git.run(*words).decode(errors="replace").split("\x1e")[1:]:
+        commit, author, named = entry.strip("\n").split("\x1f")
+        for fact_id in filter(None, named.split(",")):
+            found.setdefault(fact_id, (commit, author))
     return found
 
 

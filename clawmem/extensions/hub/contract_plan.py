@@ -327,8 +327,7 @@ class PublishPlan:
         answer = self._put(line, new)
         if answer.outcome != STORED:
             return answer
-        since = new.valid_from or stamp(line.moment)
-        self._change_fact(_replaced(last.fact, new.id, since), last.entity)
+        self._change_fact(_replaced(last.fact, new.id, new.valid_from or stamp(line.moment)), last.entity)
         return answer._replace(reason=f"it replaces {last.fact.id}")
 
     def _check_rank(self, line: Line, fact: Fact, last: PlacedFact) -> None:
@@ -366,8 +365,7 @@ class PublishPlan:
             fact = fact._replace(status=SUPERSEDED, superseded_by=successor)
         elif line.status != CURRENT:
             fact = self._closed(line, fact)
-        items = self._file(entity)
-        items.add(fact)
+        self._file(entity).add(fact)
         self._added[fact.id] = entity
         self._facts[fact.id] = PlacedFact(fact, entity)
         if line.has_id:

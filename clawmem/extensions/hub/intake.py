@@ -88,9 +88,8 @@ class Reading:
         others: list[LogRow] = []
         for file in files:
             if is_items(file.path):
-                try:
-                    change = items_change(self._versions.old(file), self._versions.new(file), file.path)
-                except ClawmemError:
+                change = self._change(file)
+                if change is None:
                     others.append(LogRow(UNREADABLE, file.path, commit, {"path": file.path}))
                     continue
                 put |= {other_put.fact.id: _fact_row(commit, file.path, other_put, origins) for other_put in change.put}
@@ -105,12 +104,15 @@ class Reading:
     def _remember(self, commit: str, files: Sequence[FileChange], origins: dict[str, _Origin]) -> None:
         """Note which facts a commit on the other side of a merge recorded."""
         for file in files:
-            if is_items(file.path):
-                try:
-                    change = items_change(self._versions.old(file), self._versions.new(file), file.path)
-                except ClawmemError:
-                    continue
+            if is_items(file.path) and (change := self._change(file)):
                 origins.update({put.fact.id: _Origin(commit, file.path, put) for put in change.put})
+
+    def _change(self, file: FileChange) -> ItemsChange | None:
+        """Return what a change of a file of facts is; None if its new version cannot be read."""
+        try:
+            return items_change(self._versions.old(file), self._versions.new(file), file.path)
+        except ClawmemError:
+            return None
 
     def _now_at(self, path: str) -> set[str]:
         """Return the ids of the facts at a path: those of the hub, and of the rows that were not written yet."""
@@ -295,8 +297,7 @@ def _is_plain(data: bytes) -> bool:
 def _changed_lines(old: bytes, new: bytes) -> ItemsChange:
     """Compare two files with one fact a line. Raise ValueError or ClawmemError if a changed line is no fact."""
     start = new.rfind(b"\n", 0, common_start(old, new)) + 1
-    most = min(len(old), len(new)) - start
-    end = _common_end(old, new, most)
+    end = _common_end(old, new, min(len(old), len(new)) - start)
     old_lines, new_lines = _lines(old[start : len(old) - end]), _lines(new[start : len(new) - end])
     first = new.count(b"\n", 0, start) + 1
     before, after = set(old_lines), set(new_lines)

@@ -227,8 +227,7 @@ def _read(vault: Vault, here: Mapping[str, PlacedFact], every: bool) -> _Offered
     known = {(hub_fact.vault, hub_fact.fact.id) for hub_fact in facts}
     others = [pair for pair in pairs if pair not in known]
     for start in range(0, len(others), _PAGE):
-        some = others[start : start + _PAGE]
-        facts += ask_organisation(vault, partial(named_facts, pairs=some))
+        facts += ask_organisation(vault, partial(named_facts, pairs=others[start : start + _PAGE]))
     return _Offered(org, tuple(facts), frozenset(redacted))
 
 

@@ -264,26 +264,11 @@ def author_name(found: HubFact) -> str:
 def _fact_data(org: str, found: HubFact) -> dict[str, Any]:
     """A fact of the organisation as callers of --json get it."""
     fact = found.fact
-    return {
-        "id": fact.id,
-        "fact": fact.fact,
-        "entity": found.entity,
-        "category": fact.category,
-        "status": fact.status,
-        "timestamp": fact.timestamp,
-        "source": fact.source,
-        "trust": fact.trust,
-        "confidence": fact.confidence,
-        "origin": {
-            "org": org,
-            "vault": found.vault,
-            "scopes": list(found.scopes),
-            "author": found.author,
-            "commit": found.commit,
-            "path": found.path,
-            "line": found.line,
-        },
-    }
+    keys = ("category", "status", "timestamp", "source", "trust", "confidence")
+    origin = {"org": org, "vault": found.vault, "scopes": list(found.scopes)}
+    origin |= {key: getattr(found, key) for key in ("author", "commit", "path", "line")}
+    about = {key: getattr(fact, key) for key in keys}
+    return {"id": fact.id, "fact": fact.fact, "entity": found.entity, **about, "origin": origin}
 
 
 def hit_data(org: str, hit: HubHit) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from clawmem.errors import (
     Unreadable,
 )
 from clawmem.extensions.hub.contract import checked_line
-from clawmem.extensions.hub.contract_export import line_of_fact, publish
+from clawmem.extensions.hub.contract_export import first_commits, line_of_fact, publish
 from clawmem.extensions.hub.contract_plan import REFUSED, WAITS
 from clawmem.extensions.hub.postgres.organisation import HubIdentity
 from clawmem.extensions.hub.postgres.search import HubFact, HubHit
@@ -68,8 +68,6 @@ _HUBS = ("postgresql://", "postgres://")
 _REMOTE = re.compile(r"(?:[^/=@:\s]+@)?[^/=@:\s]+:[^/=]")
 _ID = re.compile(rb'\{"id": "([^"]+)"')
 _ENTITIES = 200
-# Of more facts, the commits are found in the whole log.
-_FEW = 20
 _CLONE = "Clone it, and connect the folder of the clone; `clawmem sync` there exchanges it with its remote."
 Answer = TypeVar("Answer")
 
@@ -429,11 +427,7 @@ def _known(there: Vault, fact: Fact) -> tuple[str, str, bool] | None:
 def _shared(there: Vault) -> tuple[SharedFact, ...]:
     """Return what other vaults promoted to a vault: facts, and proposals that are open or were rejected."""
     placed = run_query(there, lambda index: facts_containing(index, f'"{PROMOTED_FROM}"'))
-    found = [
-        _shared_fact(other_placed.fact, other_placed.fact.id)
-        for other_placed in placed
-        if _is_shared_place(other_placed.entity)
-    ]
+    found = [_shared_fact(each.fact, each.fact.id) for each in placed if _is_shared_place(each.entity)]
     filed = [
         proposal
         for proposal in read_proposals(there).proposals
@@ -461,7 +455,7 @@ def _with_origin(there: Vault, placed: Sequence[PlacedFact]) -> list[HubFact]:
     origin; for others it is the first commit that names them."""
     if not placed:
         return []
-    recorded = _recorded(there, {other_placed.fact.id for other_placed in placed})
+    recorded = first_commits(there, {other_placed.fact.id for other_placed in placed})
     lines = run_query(there, lambda index: _line_numbers(index, {other_placed.entity for other_placed in placed}))
     label, head = vault_label(there), there.head().commit or ""
     found = []
@@ -492,19 +486,4 @@ def _line_numbers(index: Index, entities: Iterable[str]) -> dict[str, int]:
         for number, line in enumerate(items_of(index, entity).split(b"\n"), 1):
             if match := _ID.match(line):
                 found[match[1].decode()] = number
-    return found
-
-
-def _recorded(there: Vault, ids: set[str]) -> dict[str, tuple[str, str]]:
-    """Return the first commit that names each fact, and its author."""
-    form = "%x1e%H%x1f%an <%ae>%x1f%(trailers:key=Fact,valueonly,separator=%x2C)"
-    few = [f"--grep=Fact: {identifier}" for identifier in sorted(ids)] if len(ids) <= _FEW else []
-    printed = there.git.run(
-        "log", "--reverse", "--topo-order", "--fixed-strings", f"--format={form}", *few, "HEAD", "--"
-    )
-    found: dict[str, tuple[str, str]] = {}
-    for entry in printed.decode(errors="replace").split("\x1e")[1:]:
-        commit, author, named = entry.strip("\n").split("\x1f")
-        for fact_id in ids.intersection(named.split(",")):
-            found.setdefault(fact_id, (commit, author))
     return found

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.errors import ClawmemError, Locked
 from clawmem.extensions.hub.intake import Reading
-from clawmem.extensions.hub.postgres.connect import HubAddress, HubErrors, check_version, connect
+from clawmem.extensions.hub.postgres.connect import HubAddress, check_version, connect, hub_errors
 from clawmem.extensions.hub.postgres.intake import (
     VaultRow,
     facts_at,
@@ -70,7 +70,7 @@ class VaultReport(NamedTuple):
 
 def work_once(address: HubAddress, options: WorkerOptions) -> Iterator[VaultReport]:
     """Look at every vault once, and yield what was done. Raise ClawmemError if the hub cannot be used."""
-    with HubErrors(address), connect(address) as connection:
+    with hub_errors(address), connect(address) as connection:
         connection.autocommit = True
         check_version(connection)
         start = server_time(connection)
@@ -87,11 +87,7 @@ def work_on(
     """
     while True:
         try:
-            yield from (
-                other_report
-                for other_report in work_once(address, options)
-                if other_report.commits or other_report.problem
-            )
+            yield from (each for each in work_once(address, options) if each.commits or each.problem)
             report = embed_missing(address, embed_seconds)
             if report.vectors:
                 yield report
@@ -112,7 +108,7 @@ def embed_missing(address: HubAddress, seconds: float) -> VectorReport:
 
     if seconds <= 0:
         return VectorReport(0)
-    with HubErrors(address), connect(address) as connection:
+    with hub_errors(address), connect(address) as connection:
         connection.autocommit = True
         if vector_type(connection) is None:
             return VectorReport(0)

@@ -135,8 +135,7 @@ def remember_build(work: WriteScope, plan: BuildPlan, commit: str | None) -> Non
     """Store what the next build needs to know about this one."""
     head = commit or work.vault.head().commit
     if head is not None:
-        state = WikiState(head, today(work), _basis(work), plan.entries, plan.by_hand)
-        write_wiki_state(work.vault, state)
+        write_wiki_state(work.vault, WikiState(head, today(work), _basis(work), plan.entries, plan.by_hand))
 
 
 def _basis(work: WriteScope) -> str:
@@ -173,8 +172,7 @@ def _plan(work: WriteScope, last: WikiState | None, texts: Mapping[str, str], re
     edited = frozenset(path for path in changed or () if path.startswith(f"{FOLDER}/"))
     gather(changed_names(work, last, names, titles, changed))
     shown, topics = topic_totals(before), topic_totals(entries)
-    written = _texts_by_hand(work, changed if last else None, texts)
-    hand = hand_links(written, hand_before, entries, topics)
+    hand = hand_links(_texts_by_hand(work, changed if last else None, texts), hand_before, entries, topics)
     # What changed on one page can change the links on others, but not their claims.
     old, new = backlinks_of(before, hand_before), backlinks_of(entries, hand)
     gather(name for name, entry in dict(entries).items() if old.get(entry.path) != new.get(entry.path))

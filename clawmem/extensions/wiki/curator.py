@@ -195,8 +195,7 @@ def _mended(work: WriteScope, built: _Built) -> _Built:
     for path in dict.fromkeys(target.page for target in built.dead if target.page not in work.transaction.unreadable):
         text = built.texts[path]
         refuse_conflict_markers(text, path)
-        on_page = [target for target in built.dead if target.page == path]
-        after, links = mended(text, on_page, names)
+        after, links = mended(text, [target for target in built.dead if target.page == path], names)
         if after != text:
             changed[path] = after
             items += links

@@ -52,9 +52,7 @@ class Titles(NamedTuple):
 def titles_of(entities: Iterable[Entity], in_text: bool = False) -> Titles:
     """Return the shared entities and their names; of two entities with one name, the first by path has it. With
     `in_text`, a statement also names the entities whose titles stand in it."""
-    shared = {
-        other_entity.name: other_entity for other_entity in sorted(entities) if owner_of(other_entity.name) is None
-    }
+    shared = {each.name: each for each in sorted(entities) if owner_of(each.name) is None}
     names: dict[str, str] = {}
     for entity in shared.values():
         for known in (entity.name, entity.title, *entity.aliases):
@@ -135,11 +133,7 @@ def _replaced(fact: Fact, facts: Mapping[str, Fact]) -> tuple[Fact, ...]:
     found: list[Fact] = []
     heirs = {fact.id}
     while heirs:
-        old = [
-            other_fact
-            for other_fact in facts.values()
-            if other_fact.superseded_by in heirs and other_fact.status == SUPERSEDED
-        ]
+        old = [each for each in facts.values() if each.superseded_by in heirs and each.status == SUPERSEDED]
         old = [other_fact for other_fact in old if other_fact not in found]
         found += sorted(old, key=_newest_first, reverse=True)
         heirs = {other_fact.id for other_fact in old}

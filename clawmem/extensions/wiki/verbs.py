@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from clawmem.errors import DONE, REFUSED, InvalidInput
-from clawmem.extensions.wiki.compile import build_wiki
-from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, check_pages
+from clawmem.extensions.wiki.compile import WikiBuild, build_wiki
+from clawmem.extensions.wiki.curator import FILED, LEFT, OUTCOMES, CuratedFinding, Curation, check_pages
 from clawmem.extensions.wiki.curator import curate as curate_act
 from clawmem.extensions.wiki.gather import kept_out_by
 from clawmem.extensions.wiki.site import build_site, check_site_folder
 from clawmem.extensions.wiki.values.curation import RULES, sentence
+from clawmem.extensions.wiki.values.links import LinkReport
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.memory.entities.places import find_readable_entity
 from clawmem.memory.facts.gates import GatedFact, gate_entity, gate_fact
 from clawmem.model.facts.fact_words import fact_line
-from clawmem.model.facts.gates import failed_gates
+from clawmem.model.facts.gates import GateResult, failed_gates
 from clawmem.model.language.text import counted
 
 
@@ -31,20 +33,12 @@ def build(
     Only pages whose facts changed are written. What people write outside the markers stays."""
     with call.progress() as report:
         result = build_wiki(call.runtime.vault(), call.runtime.caller(), full, dry_run, report)
-    data = {
-        "written": list(result.written),
-        "removed": list(result.removed),
-        "pages": result.pages,
-        "claims": result.claims,
-        "full": result.full,
-        "commit": result.commit,
-    }
     verb = "Would write" if dry_run else "Wrote"
     lines = [
         f"{verb} {counted(len(result.written), 'page')}, removed {len(result.removed)}. "
         f"{counted(result.pages, 'page')}, {counted(result.claims, 'claim')}."
     ]
-    return Answer(data, lines, notices=result.notices)
+    return Answer(data_of(result), lines, notices=result.notices)
 
 
 def gate(
@@ -75,11 +69,10 @@ def check(call: Call) -> Answer:
     """List links of the wiki that lead nowhere, and pages that no other page links to. The exit code is 1 if there are
     links that lead nowhere."""
     found = check_pages(call.runtime.vault())
-    data = {"dead": [{"page": link.page, "target": link.target} for link in found.dead], "orphans": list(found.orphans)}
     lines = [f"{link.page}: no page '{link.target}'" for link in found.dead]
     lines += [f"{page}: no page links to it" for page in found.orphans]
     talk = () if lines else ("No dead links, no orphans.",)
-    return Answer(data, lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
+    return Answer(data_of(found), lines, exit_code=REFUSED if found.dead else DONE, talk=talk)
 
 
 def curate(
@@ -96,14 +89,7 @@ def curate(
     person rejected them. `review approve` does what a proposal about facts, entities or two pages says; links and
     sections are edited by hand. The heartbeat does this once a week."""
     curation = curate_act(call.runtime.vault(), call.runtime.caller(), week, dry_run)
-    data = {
-        "week": curation.week,
-        "report": curation.report,
-        "pages": list(curation.pages),
-        "mended": [link._asdict() for link in curation.mended],
-        "findings": [_finding_data(finding) for finding in curation.findings],
-        "commit": curation.commit,
-    }
+    data = data_of(curation, findings=[_finding_data(finding) for finding in curation.findings])
     would = "Would write" if dry_run else "Wrote"
     lines = [f"{would} {curation.report}"] if curation.report else [f"No new report for {curation.week}."]
     lines += [f"{would} {counted(len(curation.pages), 'other page')}"] if curation.pages else []
@@ -183,24 +169,20 @@ def _finding_line(finding: CuratedFinding, dry_run: bool) -> str:
     return f"{finding.finding.rule:<16}  {sentence(finding.finding.says, finding.finding.why)} ({outcome})"
 
 
+_FINDING = {
+    "rule": set(RULES), "about": [str], "says": str, "why": str, "outcome": set(OUTCOMES), "proposal": (str, None),
+}  # fmt: skip
+
 WIKI = {
     "build": Command(
         build,
-        {"written": [str], "removed": [str], "pages": int, "claims": int, "full": bool, "commit": str},
+        {"...": WikiBuild, "commit": str},
         ("clawmem wiki build",),
     ),
     "gate": Command(
         gate,
         {
-            "facts": [
-                {
-                    "id": str,
-                    "entity": str,
-                    "fact": str,
-                    "passed": bool,
-                    "gates": [{"gate": str, "passed": bool, "reason": str}],
-                }
-            ],
+            "facts": [{"id": str, "entity": str, "fact": str, "passed": bool, "gates": [GateResult]}],
             "passed": int,
         },
         ("clawmem wiki gate --entity areas/people/jane",),
@@ -221,27 +203,11 @@ WIKI = {
     ),
     "curate": Command(
         curate,
-        {
-            "week": str,
-            "report": (str, None),
-            "pages": [str],
-            "mended": [{"page": str, "target": str, "to": str}],
-            "findings": [
-                {
-                    "rule": set(RULES),
-                    "about": [str],
-                    "says": str,
-                    "why": str,
-                    "outcome": set(OUTCOMES),
-                    "proposal": (str, None),
-                }
-            ],
-            "commit": (str, None),
-        },
+        {"...": Curation, "findings": [_FINDING]},
         ("clawmem wiki curate --dry-run",),
         ("findings",),
     ),
-    "check": Command(check, {"dead": [{"page": str, "target": str}], "orphans": [str]}, ("clawmem wiki check",)),
+    "check": Command(check, LinkReport, ("clawmem wiki check",)),
 }
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable
 
+from clawmem.faces.cli.display import UNKNOWN_WIDTH, terminal_columns
 from clawmem.model.language.text import visible
 from clawmem.model.progress import Estimate, Progress, estimated, progress_line, seconds_left
 
@@ -38,18 +37,10 @@ class ProgressLine:
         self._next = now + _PACE_SECONDS
         line = visible(progress_line(progress, seconds_left(self._estimate)))
         self._drawn = True
-        self._draw(_ERASE + line[: _columns() - 1])
+        self._draw(_ERASE + line[: (terminal_columns(2) or UNKNOWN_WIDTH) - 1])
 
     def clear(self) -> None:
         """Remove the line, if one was drawn."""
         if self._drawn:
             self._drawn = False
             self._draw(_ERASE)
-
-
-def _columns() -> int:
-    """Return the width of the terminal, which may have changed."""
-    try:
-        return os.get_terminal_size(sys.stderr.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80

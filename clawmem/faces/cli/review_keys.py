@@ -7,7 +7,6 @@ control characters escaped, and is never read as markup.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -15,10 +14,12 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from clawmem.errors import DONE, INTERRUPTED, ClawmemError, Refused
+from clawmem.faces.cli.display import terminal_columns
 from clawmem.faces.cli.keys import END, TerminalClosed, closing, read_key, undivided
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.verbs.review import action_pairs
 from clawmem.faces.verbs.table import load
+from clawmem.faces.verbs.why import marked_quote
 from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, visible
@@ -27,7 +28,6 @@ from clawmem.review.review import CitedEvent, ProposalDetails, evidence, list_pr
 from clawmem.runtime import Runtime
 
 _BOLD, _RED, _CYAN = "1", "31", "36"
-_AROUND = 200
 # Columns of the labels of a proposal, and the narrowest terminal on which lines are wrapped.
 _LABEL, _NARROWEST = 9, 20
 _LABELLED = re.compile(r"\w+ {2,}|[-+] | {2,}\S {2}| +")
@@ -114,7 +114,7 @@ class Walk:
 
     def say(self, text: str, style: str = "") -> None:
         """Print a line. Whatever the text is, it only shows as text."""
-        for line in _wrapped(visible(text), _columns()):
+        for line in _wrapped(visible(text), terminal_columns(1)):
             self._draw(f"{line}\n" if self._plain or not style else f"\x1b[{style}m{line}\x1b[0m\n")
 
     def _ask(self) -> bool:
@@ -164,8 +164,7 @@ class Walk:
         found = next((other_key for other_key in keys if other_key.name == name), None)
         if found is None:
             self.say(
-                "Press one key: "
-                + ", ".join(f"{other_key.name} {other_key.about}" for other_key in keys if other_key.name in "arsu?q")
+                "Press one key: " + ", ".join(f"{each.name} {each.about}" for each in keys if each.name in "arsu?q")
             )
             return True
         try:
@@ -249,14 +248,6 @@ class Walk:
             raise TerminalClosed from None
 
 
-def _columns() -> int:
-    """Return the width of the terminal, or 0 if it does not say."""
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
-    except (OSError, ValueError):
-        return 0
-
-
 def _wrapped(text: str, columns: int) -> list[str]:
     """Return a line as lines of at most so many columns, the later ones below what is behind the label of the first.
 
@@ -267,10 +258,6 @@ def _wrapped(text: str, columns: int) -> list[str]:
     indent = " " * (min(label.end(), columns // 2) if label else 0)
     lines = wrap(text, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return lines or [text]
-
-
-def _approve_beside(walk: Walk) -> None:
-    walk.decide("review approve", beside=True)
 
 
 def _edit(walk: Walk) -> None:
@@ -331,7 +318,12 @@ UNDO = Key("u", "undo the last decision", Walk.take_back)
 QUIT = Key("q", "quit", lambda walk: False)
 KEYS = (
     Key("a", "approve", lambda walk: walk.decide("review approve")),
-    Key("b", "approve, and keep the facts that it contradicts as well", _approve_beside, _contradicts),
+    Key(
+        "b",
+        "approve, and keep the facts that it contradicts as well",
+        lambda walk: walk.decide("review approve", beside=True),
+        _contradicts,
+    ),
     Key("k", "decide the conflict for one of its facts", _keep, _has_sides),
     Key("t", "approve in other words", _edit, lambda other: other.does == ADD and other.fact is not None),
     Key("r", "reject and say why", _reject),
@@ -376,9 +368,4 @@ def _cited(event: CitedEvent) -> Iterator[str]:
 def _quoted(text: str, quote: str) -> str:
     """Return the quote between >> and << with the text around it."""
     start = text.find(quote) if quote else -1
-    if start < 0:
-        return one_line(text[: 2 * _AROUND]) + ("…" if len(text) > 2 * _AROUND else "")
-    end = start + len(quote)
-    before, after = text[max(0, start - _AROUND) : start], text[end : end + _AROUND]
-    opening, closed = "…" if start > _AROUND else "", "…" if len(text) > end + _AROUND else ""
-    return opening + one_line(f"{before}>>{quote}<<{after}") + closed
+    return marked_quote(text, (start, start + len(quote)) if start >= 0 else None, quote, 200)

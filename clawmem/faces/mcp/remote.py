@@ -302,8 +302,7 @@ def serve(runtime: Runtime, host: str, port: int, public_url: str | None, starte
 
 def application(authorisation: Authorisation, runtime: Runtime, issuer: str, port: int) -> ASGIApp:
     """Return the whole of it as one ASGI application."""
-    own = [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
-    origins = [issuer, *own]
+    origins = [issuer, *[f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]]
     hosts = [urlsplit(origin).netloc for origin in origins]
     registration, revocation = ClientRegistrationOptions(enabled=True), RevocationOptions(enabled=True)
     addresses = {"issuer_url": issuer, "resource_server_url": issuer + _PATH, "validate_token_resource": True}

@@ -209,9 +209,7 @@ def read_files(path: Path) -> ReadFiles:
 
 def _walk(root: Path) -> Iterator[tuple[str, Path]]:
     for folder, folders, names in os.walk(root):
-        folders[:] = sorted(
-            other_folder for other_folder in folders if other_folder not in (".git", ".trash", "node_modules")
-        )
+        folders[:] = sorted(each for each in folders if each not in (".git", ".trash", "node_modules"))
         for name in sorted(names):
             file = Path(folder) / name
             yield file.relative_to(root).as_posix(), file

@@ -120,8 +120,7 @@ def show_command(category: str) -> Command:
         record = record_data(shown.fact, shown.entity, shown.against)
         known = [*record.items(), *(record.get("details") or {}).items()]
         rows = [(key, value) for key, value in known if key != "details" and value not in (None, "", [], {})]
-        lines = [f"{key}: {plain_value(value)}" for key, value in rows]
-        return Answer({"fact": record}, lines, shown.notices)
+        return Answer({"fact": record}, [f"{key}: {plain_value(value)}" for key, value in rows], shown.notices)
 
     show.__doc__ = f"Show all that is known of a {category}."
     return Command(show, {"fact": "fact"}, (f"clawmem {category} show fact_{category}",), ("fact",))

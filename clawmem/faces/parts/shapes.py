@@ -8,19 +8,23 @@ A shape is written with Python's own literals, which cost nothing where nobody a
     [shape]                   a list
     (shape, shape)            one of several shapes
     {"word", "word"}          one of several words
-    "name"                    a shape of SHARED
+    "name"                    a shape of SHARED; with a colon, a tuple class, `module:name`
+    a tuple class             an object with its fields, as `data_of` makes one of such a tuple
     {"key": shape}            an object: `key?` may be missing, the key `str` stands for all keys that are not named,
-                              and the key `...` takes over the keys of a shape of SHARED
+                              and the key `...` takes over the keys of a shape of SHARED or of a tuple class
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from clawmem.errors import InvalidInput
+from clawmem.extension import named
 from clawmem.faces.parts.command import Command, Shape, Table
+from clawmem.faces.parts.words import LEFT_OUT
 from clawmem.model.facts.fact import TRUSTS
 from clawmem.model.history.entry import FORMAT, KIND
 from clawmem.model.language.text import one_line
@@ -98,28 +102,25 @@ SHARED: dict[str, Shape] = {
 }  # fmt: skip
 """The shapes that several answers share."""
 
+SHARED_AS = {"PlacedFact": "fact", "RememberedFact": "fact", "Proposal": "proposal"}
+"""The shapes of SHARED that stand for a tuple class."""
+
 
 def document_schema(shape: Shape) -> dict[str, Any]:
     """The JSON Schema of the document that a command prints with --json, where its data has that shape."""
     record = {"schema_version": {1}, "ok": {True}, "data": shape, "notices": [str]}
     failed = {"schema_version": {1}, "ok": {False}, "error": "problem", "notices": [str]}
     used: dict[str, Any] = {}
-    schema = _schema((record, failed), used)
-    return {"$schema": DIALECT, **schema, "$defs": dict(sorted(used.items()))}
+    return {"$schema": DIALECT, **_schema((record, failed), used), "$defs": dict(sorted(used.items()))}
 
 
 def keys_of(shape: Shape) -> Iterator[tuple[str, Shape]]:
     """The keys that an object of a shape can have, or those of the objects in a list, each with its shape."""
-    if isinstance(shape, str):
-        yield from keys_of(SHARED[shape])
-    elif isinstance(shape, (tuple, list)):
+    if isinstance(shape, (tuple, list)):
         for other in shape:
             yield from keys_of(other)
-    elif isinstance(shape, Mapping):
-        whole = {**SHARED[shape["..."]], **shape} if "..." in shape else shape
-        yield from (
-            (key.removesuffix("?"), other) for key, other in whole.items() if isinstance(key, str) and key != "..."
-        )
+    elif isinstance(shape, Mapping | str) or hasattr(shape, "_fields"):
+        yield from ((key.removesuffix("?"), other) for key, other in _members(shape).items() if isinstance(key, str))
 
 
 def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:
@@ -128,9 +129,9 @@ def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:
         return {"type": "null"}
     if shape is object:
         return {}
-    if isinstance(shape, type):
+    if isinstance(shape, type) and shape in _TYPES:
         return {"type": _TYPES[shape]}
-    if isinstance(shape, str):
+    if isinstance(shape, str) and ":" not in shape:
         if shape not in used:
             used[shape] = {}
             used[shape] = _schema(SHARED[shape], used)
@@ -144,9 +145,8 @@ def _schema(shape: Shape, used: dict[str, Any]) -> dict[str, Any]:
     return _object_schema(shape, used)
 
 
-def _object_schema(shape: Mapping[Any, Shape], used: dict[str, Any]) -> dict[str, Any]:
-    keys = {**SHARED[shape["..."]], **shape} if "..." in shape else dict(shape)
-    keys.pop("...", None)
+def _object_schema(shape: Any, used: dict[str, Any]) -> dict[str, Any]:
+    keys = dict(_members(shape))
     others = keys.pop(str, None)
     return {
         "type": "object",
@@ -154,6 +154,39 @@ def _object_schema(shape: Mapping[Any, Shape], used: dict[str, Any]) -> dict[str
         "required": [key for key in keys if not key.endswith("?")],
         "additionalProperties": False if others is None else _schema(others, used),
     }
+
+
+def _members(shape: Any) -> dict[Any, Shape]:
+    """The keys of an object, each with its shape. A key that is taken over and named again keeps its place."""
+    if isinstance(shape, str):
+        return _members(named(shape) if ":" in shape else SHARED[shape])
+    if isinstance(shape, type):
+        hints = get_type_hints(shape, include_extras=True)
+        fields = [name for name in shape._fields if name not in LEFT_OUT]  # type: ignore[attr-defined]
+        return {name: _shape_of(hints[name]) for name in fields}
+    again = {key.removesuffix("?"): key for key in shape if isinstance(key, str)}
+    found: dict[Any, Shape] = {}
+    for key, other in shape.items():
+        if key == "...":
+            found |= {again.get(name, name): each for name, each in _members(other).items()}
+        else:
+            found[key] = other
+    return found
+
+
+def _shape_of(hint: Any) -> Shape:
+    """The shape of what a field with an annotation becomes in `data_of`."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        words = [mark for mark in arguments[1:] if isinstance(mark, tuple) and isinstance(mark[0], str)]
+        return set(words[0]) if words else _shape_of(arguments[0])
+    if origin in (Union, UnionType):
+        return tuple(map(_shape_of, arguments))
+    if origin is not None:
+        return [_shape_of(arguments[0])] if origin in (tuple, Sequence) else {str: _shape_of(arguments[1])}
+    if hint is NoneType:
+        return None
+    return object if hint is Any else SHARED_AS.get(hint.__name__, hint)
 
 
 # The records of an answer, one a line or with only some of their fields.

@@ -74,6 +74,28 @@ def said(record: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None and value not in ("", [], (), {})}
 
 
+LEFT_OUT = ("notices", "extra")
+"""Fields of a result that its data does not have."""
+
+
+def data_of(result: Any, **others: Any) -> dict[str, Any]:
+    """A result as callers of --json get it: its fields but LEFT_OUT, and others in their place or behind them. Facts
+    with their entity, proposals and tuples with names are records, wherever they are."""
+    return {name: _plain(value) for name, value in result._asdict().items() if name not in LEFT_OUT} | others
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "_fields"):
+        from clawmem.model.proposals.proposal import Proposal, proposal_to_record  # few answers have a proposal
+
+        if isinstance(value, Proposal):
+            return proposal_to_record(value)
+        return fact_data(value.fact, value.entity) if isinstance(value[0], Fact) else data_of(value)
+    if isinstance(value, Mapping):
+        return {key: _plain(other) for key, other in value.items()}
+    return [_plain(other) for other in value] if isinstance(value, tuple | list) else value
+
+
 def context_data(result: ContextResult | Brief) -> dict[str, Any]:
     """A context as callers of --json get it."""
     left_out = [{"section": title, "lines": count} for title, count in result.left_out]

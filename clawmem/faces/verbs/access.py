@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from clawmem.errors import InvalidInput
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import REASON, Parameter
-from clawmem.memory.access import decide_access, known_access, mark, seen_by
+from clawmem.memory.access import SeenBy, decide_access, known_access, mark, seen_by
 from clawmem.model.forms import to_record
 from clawmem.model.language.dates import begin_instant, end_of, parse_end, parse_start, stamp
 from clawmem.model.records.access import EVERYTHING, AccessMark, Grant, Person, Verdict
@@ -29,15 +30,14 @@ def show(call: Call) -> Answer:
         for rule in policy.rules
     ]
     lines += ["", *rules, *(["", *map(_grant, grants)] if grants else [])]
-    data = {**to_record(policy), "grants": [to_record(grant) for grant in grants]}
-    return Answer(data, lines)
+    return Answer({**to_record(policy), "grants": [to_record(grant) for grant in grants]}, lines)
 
 
 def who(call: Call, target: Annotated[str, _ID]) -> Answer:
     """List for each person whether they may see a fact or a message, and why."""
     found = seen_by(call.runtime.vault(), call.runtime.caller(), target)
     lines = [_verdict(name, each) for name, each in found.verdicts.items()]
-    return Answer({"id": found.id, "marks": _marks(found.marks), "people": _verdicts(found.verdicts)}, lines)
+    return Answer(_seen(found, found.verdicts), lines)
 
 
 def why(
@@ -54,7 +54,7 @@ def why(
     lines = [f"{found.id} is {each.in_words}" for each in found.marks] or [f"{found.id} is not marked"]
     verdicts = {known.id: found.verdicts[known.id]}
     lines.append(_verdict(known.id, verdicts[known.id]))
-    return Answer({"id": found.id, "marks": _marks(found.marks), "people": _verdicts(verdicts)}, lines)
+    return Answer(_seen(found, verdicts), lines)
 
 
 def grant(
@@ -133,12 +133,9 @@ def _verdict(name: str, verdict: Verdict) -> str:
     return f"{name} {'may' if verdict.allowed else 'may not'} see it: {verdict.why}"
 
 
-def _marks(marks: tuple[AccessMark, ...]) -> list[dict[str, Any]]:
-    return [to_record(each._replace(parts=(), decided=False), (None, (), False)) for each in marks]
-
-
-def _verdicts(verdicts: dict[str, Verdict]) -> dict[str, Any]:
-    return {name: {"allowed": each.allowed, "why": each.why} for name, each in verdicts.items()}
+def _seen(found: SeenBy, verdicts: Mapping[str, Verdict]) -> dict[str, Any]:
+    marks = [to_record(each._replace(parts=(), decided=False), (None, (), False)) for each in found.marks]
+    return {"id": found.id, "marks": marks, "people": {name: each._asdict() for name, each in verdicts.items()}}
 
 
 _GRANT = {
@@ -148,7 +145,7 @@ _GRANT = {
 _SEEN = {
     "id": str,
     "marks": [{"kinds?": [str], "about?": [str], "audience?": [str], "speaker?": str}],
-    "people": {str: {"allowed": bool, "why": str}},
+    "people": {str: Verdict},
 }
 
 VERB = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from clawmem.errors import DONE, InvalidInput, Refused
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import MODEL, Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.memory.health.configure import (
     FoundExtension,
     SettingChange,
@@ -67,21 +68,9 @@ def set_(
         change = change_user_setting(runtime.environment, runtime.caller(), key, value)
     else:
         change = change_setting(runtime.vault(), runtime.caller(), key, value, shared)
-    data: dict[str, object] = {
-        "key": change.key,
-        "old": change.old,
-        "new": change.new,
-        "commit": change.commit,
-        "kept": change.file,
-    }
     also = [{"key": key, "old": old, "new": new} for key, old, new in change.also]
-    data = {
-        **data,
-        "suggested": change.suggested,
-        "also": also,
-        "leaves": list(change.reached),
-        "missing": change.missing,
-    }
+    names = {"file": "kept", "reached": "leaves"}
+    data = {names.get(name, name): value for name, value in data_of(change, also=also).items()}
     return Answer(data, _lines(change), change.notices)
 
 
@@ -310,11 +299,7 @@ VERBS = {
         "extension": Command(
             extension,
             (
-                {
-                    "extensions": [
-                        {"name": str, "reference": str, "distribution": str, "version": str, "accepted": bool}
-                    ]
-                },
+                {"extensions": [FoundExtension]},
                 {"accepted": bool, "kept": str},
                 {"accepted": bool, "removed": bool},
             ),
@@ -330,7 +315,7 @@ VERBS = {
                 "task": set(TASKS),
                 "reachable": bool,
                 "json": bool,
-                "prices": ({"prompt": float, "answer": float}, None),
+                "prices": ("clawmem.llm.budget:Prices", None),
                 "run": ("run", None),
                 "commit": (str, None),
             },

@@ -78,8 +78,7 @@ def context(
         return Answer({**data, "narrative": answer.data}, answer.lines or [result.text], notices, answer.exit_code)
     if explain:
         data["items"] = [_item(reason) for reason in result.explained]
-    lines = [result.text, *(_line(reason) for reason in result.explained if explain)]
-    return Answer(data, lines, notices)
+    return Answer(data, [result.text, *(_line(reason) for reason in result.explained if explain)], notices)
 
 
 def _item(reason: ItemReason) -> dict[str, Any]:

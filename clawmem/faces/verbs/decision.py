@@ -35,8 +35,8 @@ from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, origin_warnings, project_words
 from clawmem.model.facts.gates import DECISION, DECISION_OUTCOMES, outcomes_of
 from clawmem.model.language.text import check_choice, counted
-from clawmem.work.decisions import accept_lesson, add_record, record_outcome
-from clawmem.work.session_end_records import LESSON, decision_record, lesson_record
+from clawmem.work.decisions import LESSON, accept_lesson, add_record, record_outcome
+from clawmem.work.session_end_records import decision_record, lesson_record
 
 _MOST_PRECEDENTS = 5
 
@@ -99,9 +99,7 @@ def export(
 
     memory = export_memory(call.runtime.vault(), call.runtime.caller(), entity)
     placed = list(memory.facts())
-    decisions = [
-        (other_placed.fact, other_placed.entity) for other_placed in placed if other_placed.fact.category == DECISION
-    ]
+    decisions = [(each.fact, each.entity) for each in placed if each.fact.category == DECISION]
     pages = madr_pages(decisions, {other_placed.fact.id: other_placed.fact for other_placed in placed})
     place = (call.runtime.working_folder / Path(target).expanduser()).resolve()
     write_folder(place, {page.name: page.text for page in pages}, force)
@@ -118,9 +116,8 @@ def outcome(
     """Append what became of a decision. The decision itself stays as it is."""
     check_choice(result, "outcome", DECISION_OUTCOMES)
     other_outcome = record_outcome(call.runtime.vault(), fact, result, call.runtime.caller(), note)
-    data = {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit}
     return Answer(
-        data,
+        {"fact": fact_data(other_outcome.fact, other_outcome.entity), "commit": other_outcome.commit},
         [f"{result}: {other_outcome.fact.id}  {other_outcome.fact.fact}"],
         other_outcome.notices,
     )

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from clawmem.errors import DONE, REFUSED
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
-from clawmem.faces.parts.words import said
+from clawmem.faces.parts.words import data_of, said
 from clawmem.memory.health.checks.problem import ERROR, INFO, WARNING, HealthProblem, sorted_problems
-from clawmem.memory.health.repair import check_embedding, rebuild_vectors
+from clawmem.memory.health.repair import ReindexResult, check_embedding, rebuild_vectors
 from clawmem.memory.health.repair import reindex as reindex_act
 from clawmem.model.language.text import counted
-from clawmem.vault.state.session_journal import logged_errors
+from clawmem.vault.state.session_journal import LoggedError, logged_errors
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -44,12 +44,8 @@ def doctor(
     found = act(runtime.vault(), runtime.caller(), fix=fix, full=full)
     wired = harness_problems(runtime.vault(), runtime.environment, runtime.home())
     found = found._replace(problems=sorted_problems([*found.problems, *wired]))
-    data = {
-        "problems": [said(problem._asdict()) for problem in found.problems],
-        "checked": dict(found.checked),
-        "commits": list(found.commits),
-        "since": found.since,
-    }
+    data = data_of(found, problems=[said(problem._asdict()) for problem in found.problems])
+    del data["changed"]
     return Answer(data, _lines(found, fix, full), found.notices, DONE if found.healthy else REFUSED)
 
 
@@ -102,8 +98,7 @@ def reindex(
         check_embedding(vault)
     with call.progress() as report:
         result = reindex_act(vault, report)
-    data = {**result._asdict(), "seconds": round(result.seconds, 3)}
-    del data["notices"]
+    data = data_of(result, seconds=round(result.seconds, 3))
     lines = [
         f"indexed {counted(result.facts, 'fact')}, {counted(result.events, 'event')}"
         f" and {counted(result.entities, 'entity', 'entities')}"
@@ -131,36 +126,18 @@ VERBS = {
     "doctor": Command(
         doctor,
         {
-            "problems": [
-                {
-                    "severity": {ERROR, WARNING, INFO},
-                    "check": str,
-                    "path?": str,
-                    "line?": int,
-                    "message": str,
-                    "fixable": bool,
-                    "fixed": bool,
-                }
-            ],
+            "problems": [{"...": HealthProblem, "severity": {ERROR, WARNING, INFO}, "path?": str, "line?": int}],
             "checked": {str: int},
             "commits": [str],
             "since": (str, None),
-            "errors?": [{"at": str, "verb": str, "code": str, "exit_code": int, "message": str}],
+            "errors?": [LoggedError],
         },
         ("clawmem doctor --full", "clawmem doctor --fix", "clawmem doctor --errors"),
         ("problems",),
     ),
     "reindex": Command(
         reindex,
-        {
-            "facts": int,
-            "events": int,
-            "entities": int,
-            "engine": str,
-            "seconds": float,
-            "size": int,
-            "vectors?": {"model": str, "texts": int, "left": int},
-        },
+        {"...": ReindexResult, "vectors?": {"model": str, "texts": int, "left": int}},
         ("clawmem reindex", "clawmem reindex --vectors"),
     ),
 }

@@ -23,8 +23,7 @@ def neighbors(
     """Show the neighbors of a fact or an entity."""
     vault, caller = call.runtime.vault(), call.runtime.caller()
     wanted = filter_of(vault, caller, superseded=include_superseded)
-    found = acts.neighbors(vault, node, caller, wanted, depth, limit)
-    return _walked(found, "neighbors", "It has no links.")
+    return _walked(acts.neighbors(vault, node, caller, wanted, depth, limit), "neighbors", "It has no links.")
 
 
 def path(

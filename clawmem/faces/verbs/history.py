@@ -11,10 +11,10 @@ from typing import Annotated, Any
 from clawmem.errors import InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, LIMIT, Parameter
-from clawmem.faces.parts.words import SHORT, entry_data, entry_line, said
+from clawmem.faces.parts.words import SHORT, data_of, entry_data, entry_line, said
 from clawmem.memory.history import compare as comparing
 from clawmem.memory.history import log as log_acts
-from clawmem.memory.history.compare import Comparison, OtherChanges
+from clawmem.memory.history.compare import Comparison, MovedFacts, OtherChanges
 from clawmem.memory.history.log import LogBounds
 from clawmem.memory.history.undo import UndoResult
 from clawmem.memory.history.undo import undo as undo_act
@@ -206,7 +206,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         ],
         "changes": [_change_data(change) for change in comparison.changes],
         "moved": [facts._asdict() for facts in comparison.moved],
-        "counts": {**comparison.counts._asdict(), "other_files": list(comparison.counts.other_files)},
+        "counts": data_of(comparison.counts),
     }
 
 
@@ -281,14 +281,8 @@ VERBS = {
             "summary": str,
             "sentences": [{"group": set(GROUPS), "sentence": str, "fact": str}],
             "changes": [{"kind": str, "fact": "fact", "before?": "fact"}],
-            "moved": [{"source": str, "target": str, "facts": int}],
-            "counts": {
-                "events_added": int,
-                "events_removed": int,
-                "note_lines_added": int,
-                "note_lines_removed": int,
-                "other_files": [str],
-            },
+            "moved": [MovedFacts],
+            "counts": OtherChanges,
         },
         ("clawmem diff", "clawmem diff today", "clawmem diff HEAD~3 HEAD"),
         ("changes",),

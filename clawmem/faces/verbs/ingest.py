@@ -12,6 +12,7 @@ from clawmem.errors import DONE, PARTIAL, InvalidInput, NotFound
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import FILE, Parameter
 from clawmem.faces.parts.reading import INGESTED, MOST_DOCUMENT_BYTES, PAGES, open_regular, opened, read_document
+from clawmem.faces.parts.words import data_of
 from clawmem.learning.ingest import IngestResult
 from clawmem.learning.ingest import ingest as act
 from clawmem.model.facts.fact import TRUSTS, is_low_trust, least_trust, trust_of_source
@@ -126,15 +127,8 @@ def ingest(
     )
     call.runtime.takes_in = True
     files = _read(call, file, wish)
-    data = {
-        "format": ", ".join(files.formats) or "none",
-        "added": files.added,
-        "known": files.known,
-        "skipped": list(files.skipped),
-        "days": sorted(files.days),
-        "commit": files.commit,
-        "commits": files.commits,
-    }
+    data = {"format": ", ".join(files.formats) or "none", **data_of(files, days=sorted(files.days))}
+    del data["formats"]
     lines = [f"{counted(files.added, 'event')} added, {files.known} already known, {len(files.skipped)} skipped"]
     lines.append(_committed(files.commit, files.commits))
     if Path(file).name in RULE_FILES:
@@ -223,8 +217,7 @@ def ingest_transcript(vault: Vault, path: Path, harness: str, project: str | Non
         if shape.format not in TRANSCRIPTS.get(harness, RECORDS):
             raise InvalidInput(f"{path.name} is no transcript of {harness}.", "Name it to `clawmem ingest` yourself.")
         o.seek(0)
-        found = read(shape, _pieces(o, shape), path.name)
-        return act(vault, _named(found, wish), caller, path.name)
+        return act(vault, _named(read(shape, _pieces(o, shape), path.name), wish), caller, path.name)
 
 
 def _pieces(o: IO[bytes], shape: FileFormat) -> Iterator[bytes]:
@@ -281,15 +274,7 @@ def _place(record: Mapping[str, Any]) -> str:
 
 VERB = Command(
     ingest,
-    {
-        "format": str,
-        "added": int,
-        "known": int,
-        "skipped": [{"line": int, "reason": str, "file?": str}],
-        "days": [str],
-        "commit": (str, None),
-        "commits": int,
-    },
+    {"format": str, "...": IngestResult, "skipped": [{"line": int, "reason": str, "file?": str}], "commits": int},
     (
         "clawmem ingest chat.jsonl",
         "pbpaste | clawmem ingest - --source 'meeting notes'",

@@ -425,8 +425,7 @@ def _score(hit: FactHit | EventHit | NoteHit, tiers: bool) -> str:
     parts add up."""
     prior = {"prior": hit.prior} if isinstance(hit, FactHit) and hit.prior else {}
     parts = {name: round(points, 3) for name, points in {**hit.channels, **prior}.items()}
-    most = max(parts, key=lambda name: parts[name])
-    parts[most] += round(hit.score, 3) - sum(parts.values())
+    parts[max(parts, key=lambda name: parts[name])] += round(hit.score, 3) - sum(parts.values())
     total = " + ".join(f"{name} {points:.3f}" for name, points in parts.items())
     return f"score {hit.score:.3f} = {total}{f'; {hit.tier}' if tiers and isinstance(hit, FactHit) else ''}"
 

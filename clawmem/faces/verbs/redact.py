@@ -10,13 +10,13 @@ from clawmem.errors import DONE, PARTIAL, ClawmemError, InvalidInput, Refused
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command
 from clawmem.faces.parts.parameters import DRY_RUN, Parameter
-from clawmem.faces.parts.words import commits_made
+from clawmem.faces.parts.words import commits_made, data_of
 from clawmem.memory.facts import redact as acts
 from clawmem.memory.facts.forget import Forgetting
 from clawmem.memory.facts.forget import forget as forget_act
 from clawmem.memory.facts.redact import RedactResult, RedactTarget
 from clawmem.memory.facts.revise import check_reason
-from clawmem.model.facts.fact_words import fact_data, fact_line
+from clawmem.model.facts.fact_words import fact_line
 from clawmem.model.language.text import counted, one_line
 from clawmem.model.proposals.proposal import stated_by
 
@@ -52,17 +52,7 @@ def redact(
                 "Check with --dry-run, then run it again with --yes.",
             )
     result = acts.redact(vault, what, caller, why, dry_run)
-    data = {
-        "commits": list(result.commits),
-        "renamed": result.renamed,
-        "facts": [fact_data(placed.fact, placed.entity) for placed in result.facts],
-        "events": list(result.events),
-        "old_head": result.old_head,
-        "new_head": result.new_head,
-        "remains": list(result.remains),
-        "remotes": list(result.remotes),
-        "dry_run": dry_run,
-    }
+    data = data_of(result, dry_run=dry_run)
     return Answer(data, _lines(result, dry_run), result.notices, PARTIAL if result.remains and not dry_run else DONE)
 
 
@@ -161,17 +151,7 @@ def _everywhere(
 VERBS = {
     "redact": Command(
         redact,
-        {
-            "commits": [str],
-            "renamed": int,
-            "facts": ["fact"],
-            "events": [str],
-            "old_head": str,
-            "new_head": (str, None),
-            "remains": [str],
-            "remotes": [str],
-            "dry_run": bool,
-        },
+        {"...": RedactResult, "dry_run": bool},
         ("clawmem redact fact_1a2b --dry-run", "clawmem redact --pattern - --yes < the-secret"),
         ("facts",),
         person="rewrites the history",

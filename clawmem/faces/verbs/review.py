@@ -8,7 +8,7 @@ from typing import Annotated
 
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Fields, Table
 from clawmem.faces.parts.parameters import REASON, Parameter
-from clawmem.faces.parts.words import REVISED, changed_data, outcome_lines
+from clawmem.faces.parts.words import REVISED, changed_data, data_of, outcome_lines
 from clawmem.memory.proposals import ESCALATION
 from clawmem.model.facts.catalog import STRATEGIES
 from clawmem.model.facts.fact import GUARDRAIL
@@ -30,8 +30,7 @@ def list_(
     mine: Annotated[bool, Parameter("Only those that you may decide (`review.routes`).", ("--mine",))],
 ) -> Answer:
     """List the open proposals, oldest first. Lines at the end say how often people approved each kind."""
-    vault = call.runtime.vault()
-    found = list_proposals(vault, every, kind, call.runtime.caller() if mine else None)
+    found = list_proposals(call.runtime.vault(), every, kind, call.runtime.caller() if mine else None)
     rows = [(proposal.id, proposal.kind, proposal.status, proposal.says, proposal.why) for proposal in found.proposals]
     data = {"proposals": [proposal_to_record(proposal) for proposal in found.proposals]}
     table = Table(("proposal", "kind", "status", "says", "why"), rows)
@@ -141,10 +140,9 @@ def agreement(call: Call) -> Answer:
     decisions. Delegated decisions are not counted."""
 
     found = agreement_act(call.runtime.vault())
-    kinds = [{**kind._asdict(), "decided": kind.decided} for kind in found.kinds]
-    data = {"kinds": kinds, "conflicts": [conflict._asdict() for conflict in found.conflicts]}
+    data = data_of(found, kinds=[data_of(kind, decided=kind.decided) for kind in found.kinds])
     rows = [*_kind_rows(found.kinds), *_conflict_rows(found.conflicts)]
-    talk = () if kinds else ("Nothing was proposed yet.",)
+    talk = () if found.kinds else ("Nothing was proposed yet.",)
     return Answer(data, Table(("about", "decided", "now", "proposed"), rows), found.notices, talk=talk)
 
 
@@ -292,33 +290,19 @@ VERB = {
             "kinds": [
                 {
                     "kind": set(KINDS),
-                    "waiting": int,
-                    "approved": int,
-                    "rejected": int,
-                    "decided": int,
-                    "in_a_row": int,
+                    **dict.fromkeys(("waiting", "approved", "rejected", "decided", "in_a_row"), int),
                     "delegated_to": (str, None),
                     "delegate": bool,
                 }
             ],
-            "conflicts": [
-                {
-                    "of": str,
-                    "decided": int,
-                    "newest": int,
-                    "confident": int,
-                    "comparable": int,
-                    "strategy": set(STRATEGIES),
-                    "proposed": (str, None),
-                }
-            ],
+            "conflicts": [{"...": ConflictAgreement, "strategy": set(STRATEGIES)}],
         },
         ("clawmem review agreement",),
         ("kinds",),
     ),
     "delegate": Command(
         delegate,
-        {"delegations": [{"pattern": str, "agent": str, "by": str}], "kept": (str, None)},
+        {"delegations": ["clawmem.model.proposals.routes:Delegation"], "kept": (str, None)},
         ("clawmem review delegate", "clawmem review delegate promotion night-clerk --entity 'projects/*'"),
         ("delegations",),
         person=lambda record: "says who decides" if record["kind"] else "",

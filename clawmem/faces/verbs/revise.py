@@ -83,8 +83,7 @@ def supersede(
         return revised(deprecate(call.runtime.vault(), fact, instead, until, caller, check_reason(reason)))
     if text is None:
         raise InvalidInput("What is true now is missing.", f"Example: {_CHANGED}.")
-    record = {"fact": text, **values}
-    draft = draft_from_record(record, caller.now)
+    draft = draft_from_record({"fact": text, **values}, caller.now)
     try:
         return revised(acts.supersede(call.runtime.vault(), fact, draft, caller, check_reason(reason)))
     except NotFound as problem:

@@ -17,74 +17,9 @@ from clawmem.faces.verbs.table import current_words, load
 from clawmem.model.language.text import check_choice, near_name
 from clawmem.setup.texts import SHELLS, shell_functions
 
-BASH = r"""# Completion of clawmem for bash, made by `clawmem completions bash`.
-# Load it in ~/.bashrc:  source <(clawmem completions bash)
-
-_clawmem() {
-    local line=${COMP_LINE:0:COMP_POINT} word help earlier
-    # bash takes @, = and : for the end of a word: what it counts as earlier must not be repeated.
-    earlier=${line##*[[:space:]]}
-    earlier=${earlier%"$2"}
-    COMPREPLY=()
-    while IFS=$'\t' read -r word help; do
-        if [[ $word == ":files" ]]; then
-            compopt -o default
-        else
-            COMPREPLY+=("${word#"$earlier"}")
-        fi
-    done < <(_CLAWMEM_COMPLETE=line "$1" "$line" 2>/dev/null)
-}
-
-complete -o nosort -F _clawmem clawmem 2>/dev/null || complete -F _clawmem clawmem
-"""
-
-ZSH = r"""#compdef clawmem
-# Completion of clawmem for zsh, made by `clawmem completions zsh`.
-# Put it into a folder of $fpath as _clawmem, or in ~/.zshrc after compinit:  source <(clawmem completions zsh)
-
-_clawmem() {
-    local answer word help
-    local -a offers
-    local line="${(j: :)words[1,CURRENT-1]} $PREFIX"
-    for answer in "${(@f)$(_CLAWMEM_COMPLETE=line ${~words[1]} "$line" 2>/dev/null)}"; do
-        word=${answer%%$'\t'*}
-        help=${answer#*$'\t'}
-        [[ -z $word ]] && continue
-        if [[ $word == ":files" ]]; then
-            _files
-            return
-        fi
-        offers+=("${word//:/\\:}${help:+:$help}")
-    done
-    (( $#offers )) && _describe -V clawmem offers
-}
-
-if [[ $funcstack[1] == _clawmem ]]; then
-    _clawmem "$@"
-else
-    compdef _clawmem clawmem
-fi
-"""
-
-FISH = r"""# Completion of clawmem for fish, made by `clawmem completions fish`.
-# Load it in config.fish:  clawmem completions fish | source
-
-function __clawmem_offers
-    set -l line (commandline -cp | string collect)
-    for answer in (_CLAWMEM_COMPLETE=line clawmem "$line" 2>/dev/null)
-        if string match -q ':files*' -- $answer
-            __fish_complete_path (commandline -ct)
-        else
-            echo $answer
-        end
-    end
-end
-
-complete --command clawmem --no-files --keep-order --arguments '(__clawmem_offers)'
-"""
-
-SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 FILES = {"bash": "clawmem.bash", "zsh": "_clawmem", "fish": "clawmem.fish"}
+# Beside the package in a checkout, inside of it where it is installed.
+_PLACES = tuple(folder / "completions" for folder in Path(__file__).parents[2:4])
 
 
 _COMPINIT = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }; "
@@ -94,14 +29,14 @@ _MARK = "# completion of clawmem"
 
 def completions(
     call: Call,
-    shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=tuple(SCRIPTS))],
+    shell: Annotated[str, Parameter("{choices}.", metavar="SHELL", choices=tuple(FILES))],
     install: Annotated[bool, Parameter("Install it for this user, for shells that start from now on.", ("--install",))],
 ) -> Answer:
     """The first lines of the script explain how to load it. It completes verbs, options, entities, fact ids and
     settings. With --install, bash and zsh get one line in `~/.bashrc` or `~/.zshrc`."""
-    script = SCRIPTS.get(shell)
-    if script is None:
-        raise InvalidInput(f"There is no completion script for '{shell}'.", f"Choose one of {', '.join(SCRIPTS)}.")
+    if shell not in FILES:
+        raise InvalidInput(f"There is no completion script for '{shell}'.", f"Choose one of {', '.join(FILES)}.")
+    script = next(place for place in _PLACES if place.is_dir()).joinpath(FILES[shell]).read_text("utf-8")
     lines = _installed(call, shell, script) if install else [script.rstrip("\n")]
     return Answer({"shell": shell, "file": FILES[shell], "script": script}, lines)
 
@@ -159,8 +94,7 @@ def schema(
         schema = ask("hub", "contract schema")
         return Answer({"command": CONTRACT, "schema": schema}, [json.dumps(schema, indent=2)])
     name, *following = [word for word in current_words(verb) if not word.startswith("-")]
-    command = _command(name, " ".join(following) or word)
-    made = document_schema(command.shape)
+    made = document_schema(_command(name, " ".join(following) or word).shape)
     return Answer({"command": " ".join(filter(None, (verb, word))), "schema": made}, [json.dumps(made, indent=2)])
 
 
@@ -176,8 +110,7 @@ def _command(verb: str, word: str | None) -> Command:
         command = found.get(word or "")
     if command is None:
         name = " ".join(filter(None, (verb, word)))
-        known = [other_name for each in ALL_VERBS for other_name in _names(each)]
-        near = near_name(name, known)
+        near = near_name(name, [other_name for each in ALL_VERBS for other_name in _names(each)])
         hint = f"Did you mean {near!r}? " if near else ""
         raise NotFound(f"There is no command '{name}'.", f"{hint}`clawmem schema` lists all commands.")
     return command
@@ -186,7 +119,7 @@ def _command(verb: str, word: str | None) -> Command:
 VERBS = {
     "completions": Command(
         completions,
-        {"shell": set(SCRIPTS), "file": str, "script": str},
+        {"shell": set(FILES), "file": str, "script": str},
         ("clawmem completions zsh --install", "clawmem completions bash > clawmem.bash"),
     ),
     "aliases": Command(

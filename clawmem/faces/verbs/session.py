@@ -24,8 +24,8 @@ from clawmem.model.safety.recalled_text import CLOSING, wrap_context
 from clawmem.serving.for_hooks import earlier_part
 from clawmem.work.sessions.end import checkpoint_session, end_session
 from clawmem.work.sessions.notes import note_session
-from clawmem.work.sessions.records import current_session, find_session, list_sessions, visible_to
-from clawmem.work.sessions.start import StartedSession, resume_session, session_reach, start_session, watch_sessions
+from clawmem.work.sessions.records import current_session, find_session, list_sessions, session_reach, visible_to
+from clawmem.work.sessions.start import StartedSession, resume_session, start_session, watch_sessions
 
 if TYPE_CHECKING:
     from clawmem.work.sessions.claims import ClaimedWork

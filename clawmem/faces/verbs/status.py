@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from clawmem import __version__
 from clawmem.faces.parts.command import Answer, Call, Command, Fields
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.index.search.lookup import PlacedFact
 from clawmem.llm.presets import PRESETS
 from clawmem.memory.health.status import FRESH, LearningState, Status, failure_sentences, missing_key_sentence
@@ -20,7 +21,7 @@ from clawmem.runtime import VaultLocation
 from clawmem.setup.harnesses import HARNESSES
 from clawmem.setup.wire import is_wired
 from clawmem.vault.state.heartbeat_state import HeartbeatRun
-from clawmem.vault.state.hook_marks import DONE, SKIPPED
+from clawmem.vault.state.hook_marks import DONE, SKIPPED, HookMark
 
 if TYPE_CHECKING:
     from clawmem.serving.browse import Analytics
@@ -93,12 +94,10 @@ def _learning_data(learning: LearningState) -> dict[str, object]:
         "cents_today": round(learning.cents_today, 6),
         "unpriced_tokens_today": learning.unpriced_tokens_today,
     }
-    run = None if last is None else {**last._asdict(), "failed": [failure._asdict() for failure in last.failed]}
-    reading = learning.reading._asdict()
-    reading["limits"] = list(learning.reading.limits)
-    reading["readers"] = {name: total._asdict() for name, total in learning.reading.readers.items()}
+    run = None if last is None else data_of(last)
     return {
-        "waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run, "reading": reading,
+        "waiting": learning.waiting, "missing_keys": keys, "models": models, "last_heartbeat": run,
+        "reading": data_of(learning.reading),
     }  # fmt: skip
 
 
@@ -274,35 +273,14 @@ VERB = Command(
                 "waiting": int,
                 "missing_keys": [{"setting": str, "variable": str}],
                 "models": {"names": [str], "missing": (str, None), "cents_today": float, "unpriced_tokens_today": int},
-                "last_heartbeat": (
-                    {
-                        "ended": str,
-                        "events": int,
-                        "taught_nothing": int,
-                        "facts": int,
-                        "commits": int,
-                        "failed": [{"step": str, "code": str, "message": str, "hint": str}],
-                    },
-                    None,
-                ),
-                "reading": {
-                    "kept": int,
-                    "taught": int,
-                    "unread": int,
-                    "oldest": str,
-                    "readers": {str: {"messages": int, "facts": int, "tokens": int, "cents": float, "last": str}},
-                    "calls_today": int,
-                    "tokens_today": int,
-                    "limits": [int],
-                },
+                "last_heartbeat": (HeartbeatRun, None),
+                "reading": "clawmem.memory.health.status:Reading",
             },
             "edits": {"waiting": [str], "unreadable": _PROBLEMS},
             "unfinished": (str, None),
             "accepted": bool,
             "suggested": [{"key": str, "suggested": object, "in_force": object}],
-            "hooks": [
-                {"harness": str, "event": str, "at": str, "outcome": str, "message": str, "milliseconds": int},
-            ],
+            "hooks": [HookMark],
             "index": {"state": str, "engine": str, "unreadable": _PROBLEMS},
             "next": [{"command": str, "reason": str}],
         },
@@ -310,7 +288,7 @@ VERB = Command(
             "total": {"facts": int, "asked_for": int, "accesses": int},
             "most": [_USED],
             "never": [_USED],
-            "entities": [{"entity": str, "facts": int, "asked_for": int, "accesses": int}],
+            "entities": ["clawmem.serving.browse:EntityUse"],
         },
     ),
     ("clawmem status", "clawmem status --usage --limit 20"),

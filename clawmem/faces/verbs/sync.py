@@ -12,7 +12,7 @@ from clawmem.faces.parts.parameters import DRY_RUN, Parameter
 from clawmem.memory.sync.sync import HEARTBEAT_REMOTE, ReceivedCommits, SyncOptions, SyncResult
 from clawmem.memory.sync.sync import sync as act
 from clawmem.model.language.text import check_choice, counted, visible
-from clawmem.model.merging.fields import POLICIES
+from clawmem.model.merging.fields import POLICIES, MergeConflict
 from clawmem.vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -185,8 +185,6 @@ def _continued(call: Call, policy: str | None) -> Answer:
     return Answer(data, lines, merge.notices)
 
 
-_CONFLICTS = [{"kind": str, "path": str, "fact": (str, None), "says": str}]
-
 VERB = Command(
     sync,
     (
@@ -199,24 +197,14 @@ VERB = Command(
             "dry_run": bool,
             "attempts": int,
             "taken": [{"how": str, "received": int, "commit": (str, None), "rescue": (str, None)}],
-            "conflicts": _CONFLICTS,
+            "conflicts": [MergeConflict],
             "proposals": [str],
-            "lost": [
-                {
-                    "fact": str,
-                    "how": str,
-                    "entity": str,
-                    "words": str,
-                    "commit": (str, None),
-                    "author": (str, None),
-                    "subject": (str, None),
-                }
-            ],
-            "twins": [{"kept": str, "other": str}],
-            "renamed": [{"side": str, "old": str, "new": str}],
+            "lost": ["clawmem.memory.sync.merge_plan:RemoteRemoval"],
+            "twins": ["clawmem.model.merging.facts:DuplicateFact"],
+            "renamed": ["clawmem.model.merging.collisions:RenamedId"],
             "problem": ({"code": str, "message": str, "hint": str}, None),
         },
-        {"commit": (str, None), "rescue": (str, None), "conflicts": _CONFLICTS, "proposals": [str]},
+        {"commit": (str, None), "rescue": (str, None), "conflicts": [MergeConflict], "proposals": [str]},
     ),
     ("clawmem sync", "clawmem sync --dry-run"),
 )

@@ -9,11 +9,12 @@ from clawmem.errors import DONE, REFUSED, InvalidInput
 from clawmem.extension import answer_of
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, REASON, WORKFLOW, Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.memory.permission import check_reads
 from clawmem.model.forms import to_record
 from clawmem.model.language.text import check_choice, counted
 from clawmem.model.records.session import scratchpad_path
-from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, VERDICTS, Task, Workflow
+from clawmem.model.records.task import CLOSED, FIRST, LAST, STATES, VERDICTS, AcceptanceItem, Task, Workflow
 from clawmem.model.records.task_moves import CLOSE, REJECT, RELEASE, REOPEN, SUBMIT, TAKE, new_tasks, unread_lines
 
 if TYPE_CHECKING:
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from clawmem.vault.vault import Vault
     from clawmem.work.adapters import AdapterCheck
 
-_ITEM = {"text": str, "checked": bool, "line": int}
 TASK_SHAPE = {
     "slug": str, "title": str, "state": set(STATES), "workflow": (str, None), "holder": (str, None), "priority": int,
     "since": (str, None), "verdict": (set(VERDICTS), None), "decided": (str, None), "decided_by": (str, None),
-    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [_ITEM],
+    "reason": (str, None), "origin": (str, None), "url": (str, None), "path": str, "acceptance": [AcceptanceItem],
 }  # fmt: skip
 
 
@@ -278,13 +278,11 @@ def run(call: Call, workflow_id: Annotated[str, _ID], adapter: Annotated[str, _A
     from clawmem.work.adapters import run_adapter
 
     result = run_adapter(call.runtime.vault(), call.runtime.caller(), workflow_id, adapter)
-    data = to_record(result, ())
-    data.pop("notices")
     rows = [(task.id, task.state, task.title, task.url or "") for task in result.tasks]
     events = f"{counted(result.added, 'new event')}, {result.known} known"
     tasks_said = f"{counted(result.new_tasks, 'new task')}, {result.changed_tasks} changed"
     talk = (f"{events}, {counted(result.outcomes, 'outcome')} recorded", tasks_said)
-    return Answer(data, Table(("task", "state", "title", "url"), rows), result.notices, talk=talk)
+    return Answer(data_of(result), Table(("task", "state", "title", "url"), rows), result.notices, talk=talk)
 
 
 def _tried(vault: Vault, workflow_id: str) -> list[AdapterCheck]:
@@ -303,16 +301,8 @@ def _data(workflow: Workflow) -> dict[str, Any]:
 
 _ID = Parameter("The workflow's id, such as software.", completes="workflow")
 _ADAPTER = Parameter("The adapter's name in the workflow.")
-_CHECKED = {"name": str, "tasks": int, "events": int, "outcomes": int, "problem": (str, None)}
-_TASK = {
-    "id": str, "title": str, "state": set(STATES), "url": (str, None), "about": str, "acceptance": [str],
-    "priority": (int, None),
-}  # fmt: skip
-_STAGE = {"name": str, "takes": [str], "hands_in": [str], "role": (str, None)}
 _WORKFLOW = {
-    "id": str, "title": str, "about": str, "scopes": [str], "roles": {str: str}, "stages": [_STAGE],
-    "states": {str: str}, "adapters": {str: str}, "failure_modes": [str],
-    "conflicts": (str, None), "unknown": [str],
+    "...": Workflow, "scopes": [str], "adapters": {str: str}, "conflicts": (str, None), "unknown": [str],
     "recorded": {str: {str: object}},
 }  # fmt: skip
 
@@ -354,27 +344,19 @@ VERBS = {
         "show": Command(whole_workflow, {"workflow": _WORKFLOW}, ("clawmem workflow show software",), ("workflow",)),
         "check": Command(
             check,
-            {"workflows": [{"id": str, "missing": [str], "adapters": [_CHECKED]}]},
+            {"workflows": [{"id": str, "missing": [str], "adapters": ["clawmem.work.adapters:AdapterCheck"]}]},
             ("clawmem workflow check", "clawmem workflow check research --adapters"),
             ("workflows",),
         ),
         "allow": Command(
             allow,
-            {"path": str, "checksum": str},
+            "clawmem.work.adapters:AllowedAdapter",
             ("clawmem workflow allow software tickets",),
             person="lets a program run on this machine",
         ),
         "run": Command(
             run,
-            {
-                "tasks": [_TASK],
-                "added": int,
-                "known": int,
-                "outcomes": int,
-                "commits": [str],
-                "new_tasks": int,
-                "changed_tasks": int,
-            },
+            "clawmem.work.adapters:AdapterRun",
             ("clawmem workflow run software tickets",),
             ("tasks",),
         ),

@@ -14,16 +14,17 @@ from clawmem.faces.parts.parameters import FACT, Parameter
 from clawmem.faces.parts.words import HUB_FACT, SHORT, entry_data, entry_line, event_data, event_warning, place_of, said
 from clawmem.memory.history.why import ChainLink, WhyResult
 from clawmem.memory.history.why import why as act
+from clawmem.model.facts.fact import Fact
 from clawmem.model.facts.fact_words import fact_data, fact_line
 from clawmem.model.facts.pulled import origin_of, published_values
 from clawmem.model.language.dates import minute
 from clawmem.model.language.text import counted, one_line, some_of
 from clawmem.model.lifecycle.chain import replaced_facts
 from clawmem.model.lifecycle.premises import PREMISES, doubt_words
+from clawmem.model.records.event import Event
 from clawmem.serving.graph import NAMED, Dependent, Impact, impact
 
 # How much of a long event is shown on each side of the quoted words.
-_AROUND = 300
 _DEEPEST = 30
 
 
@@ -83,7 +84,9 @@ def _lines(result: WhyResult) -> Iterator[str]:
     yield f"  recorded  {_by(result)}"
     if result.removed:
         yield f"  removed   {entry_line(result.removed)}; `clawmem undo {result.removed.commit[:SHORT]}` restores it"
-    yield f"  source    {', '.join(_source(result))}"
+    published = published_values(result.fact)
+    by = [f"by {one_line(str(published.get('author')))} on {str(published.get('timestamp'))[:10]}"] if published else []
+    yield f"  source    {', '.join([*source_words(result.fact, result.event), *by])}"
     if origin := origin_of(result.fact):
         seen = ", ".join(origin.scopes)
         yield f"  pulled    from {origin.org}, vault {origin.vault}, {origin.entity}; seen by {seen}"
@@ -101,9 +104,7 @@ def _lines(result: WhyResult) -> Iterator[str]:
             here = "  <- this fact" if link.fact.id == result.fact.id else ""
             yield f"  {number}. {fact_line(link.fact, link.entity)}{here}"
             yield f"     {_by(link)}"
-            later = [
-                other_link.fact.id for other_link in result.chain if link.fact.id in replaced_facts(other_link.fact)
-            ]
+            later = [each.fact.id for each in result.chain if link.fact.id in replaced_facts(each.fact)]
             if len(later) > 1:
                 yield f"     replaced more than once: {', '.join(later)}"
     yield ""
@@ -121,18 +122,15 @@ def _by(result: WhyResult | ChainLink) -> str:
     return f"{minute(entry.time)} by {entry.author} <{entry.author_email}> in {entry.commit[:SHORT]}"
 
 
-def _source(result: WhyResult) -> Iterator[str]:
-    fact = result.fact
+def source_words(fact: Fact, event: Event | None) -> Iterator[str]:
+    """Yield where a fact is from: its source, the place there, its trust and its confidence."""
     yield fact.source
-    if place := place_of(fact, result.event):
+    if place := place_of(fact, event):
         yield place
     if fact.trust:
         yield f"trust {fact.trust}"
     if fact.confidence is not None:
         yield f"confidence {fact.confidence:g}"
-    own = published_values(fact)
-    if own:
-        yield f"by {one_line(str(own.get('author')))} on {str(own.get('timestamp'))[:10]}"
 
 
 def _evidence_lines(result: WhyResult) -> Iterator[str]:
@@ -140,7 +138,7 @@ def _evidence_lines(result: WhyResult) -> Iterator[str]:
     if event is not None:
         who = event.role if event.speaker is None else f"{event.speaker} ({event.role})"
         yield f"evidence  {who}, {minute(event.timestamp)}, event {event.id}"
-        yield f"  {_context(result)}{event_warning(event)}"
+        yield f"  {marked_quote(event.text, fact.source_span, fact.source_text)}{event_warning(event)}"
     elif fact.source_text:
         yield "evidence  quoted, without an event"
         yield f"  >>{one_line(fact.source_text)}<<"
@@ -148,23 +146,24 @@ def _evidence_lines(result: WhyResult) -> Iterator[str]:
         yield "evidence  none was given"
 
 
-def _context(result: WhyResult) -> str:
-    """The text of the event around the evidence; >> and << mark the evidence."""
-    text = result.event.text if result.event else ""
-    before, quoted, after = around_quote(text, result.fact.source_span, result.fact.source_text)
+def marked_quote(text: str, span: Sequence[int] | None, quote: str | None, around: int = 300) -> str:
+    """A text around a quote, which >> and << mark, on one line."""
+    before, quoted, after = around_quote(text, span, quote, around)
     return one_line(before if quoted is None else f"{before}>>{quoted}<<{after}")
 
 
-def around_quote(text: str, span: Sequence[int] | None, quote: str | None) -> tuple[str, str | None, str]:
+def around_quote(
+    text: str, span: Sequence[int] | None, quote: str | None, around: int = 300
+) -> tuple[str, str | None, str]:
     """A text as what is before a quote, the quote, and what is after it; of a long text only what is near.
 
     If the span is not that of the quote, there is no quote, and the beginning of the text is before it.
     """
     if span is None or text[slice(*span)] != quote:
-        return text[: 2 * _AROUND].strip() + ("…" if len(text) > 2 * _AROUND else ""), None, ""
+        return text[: 2 * around].strip() + ("…" if len(text) > 2 * around else ""), None, ""
     start, end = span
-    before = ("…" if start > _AROUND else "") + text[max(0, start - _AROUND) : start].lstrip()
-    after = text[end : end + _AROUND].rstrip() + ("…" if len(text) > end + _AROUND else "")
+    before = ("…" if start > around else "") + text[max(0, start - around) : start].lstrip()
+    after = text[end : end + around].rstrip() + ("…" if len(text) > end + around else "")
     return before, text[start:end], after
 
 

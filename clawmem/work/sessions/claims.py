@@ -177,11 +177,6 @@ def task_of(vault: Vault, record: SessionRecord) -> Task | None:
         return None
 
 
-def collision_of(claim: LiveClaim) -> tuple[str, str, str]:
-    """Return what a session that met a claim records: what is claimed, the holder, and the holder's session."""
-    return claim.claim.what, claim.agent, claim.session
-
-
 def others_claims(vault: Vault, caller: Caller) -> tuple[LiveClaim, ...]:
     """Return the claims in force of all sessions but the caller's."""
     return tuple(claim for claim in claims_in_force(vault, caller).claims if claim.session != caller.session)

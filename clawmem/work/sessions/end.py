@@ -156,13 +156,11 @@ def checkpoint_session(
         change = session_change("session checkpoint", record, record.task or record.id, writes)
         commit = work.commit([joined(result.changes, change)._replace(consumes=consumed)])[-1]
         notices = (*work.notices, *checked.notices, *result.notices)
-        restart = restart_text(record, pad)
-        return SessionCheckpoint(record, result.facts, full, why, restart, commit, notices)
+        return SessionCheckpoint(record, result.facts, full, why, restart_text(record, pad), commit, notices)
 
 
 def _to_digest(record: SessionRecord, moment: str) -> DigestionItem:
     """Return the session as a source for digestion."""
-    entity = scope_of_session(record).entity()
     return DigestionItem(
         record.task or record.id,
         moment,
@@ -170,7 +168,7 @@ def _to_digest(record: SessionRecord, moment: str) -> DigestionItem:
         agent=record.agent,
         workflow=record.workflow,
         project=record.project,
-        entity=entity,
+        entity=scope_of_session(record).entity(),
     )
 
 

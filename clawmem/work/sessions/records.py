@@ -85,14 +85,19 @@ def current_session(vault: Vault, caller: Caller, reference: str | None = None) 
     return opened[0]
 
 
-def check_open(record: SessionRecord, caller: Caller) -> None:
-    """Raise Refused if a session has ended or belongs to another agent."""
+def check_own(record: SessionRecord, caller: Caller) -> None:
+    """Raise Refused if a session was revoked or belongs to another agent."""
     if caller.agent is not None and record.agent != caller.agent:
         raise Refused(
             f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
         )
     if record.state == REVOKED:
         raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
+
+
+def check_open(record: SessionRecord, caller: Caller) -> None:
+    """Raise Refused if a session has ended, was revoked or belongs to another agent."""
+    check_own(record, caller)
     if record.state == ENDED:
         raise Refused(f"The session {record.id} has ended.", f"Continue it with `clawmem session resume {record.id}`.")
 
@@ -110,6 +115,11 @@ def reach_of_session(vault: Vault, session: str) -> Reach | None:
         record = find_session(vault, session)
     except ClawmemError:
         return None  # CLAWMEM_SESSION may name a session of another program
+    return session_reach(record)
+
+
+def session_reach(record: SessionRecord) -> Reach | None:
+    """Return the scope of a session's queries, or None if it has neither workflow nor project."""
     return Reach(record.workflow, record.project) if record.workflow or record.project else None
 
 

@@ -7,13 +7,11 @@ from datetime import datetime, timedelta
 from threading import Event
 from typing import Any, NamedTuple
 
-from clawmem.errors import Refused
 from clawmem.memory.leases import claims_in_force
 from clawmem.memory.quarantine import refuse_order
 from clawmem.memory.scope import WriteScope
 from clawmem.memory.writing import writing
 from clawmem.model.facts.fact import new_id
-from clawmem.model.facts.reach import Reach
 from clawmem.model.language.dates import stamp
 from clawmem.model.language.text import check_statement
 from clawmem.model.records.caller import Caller
@@ -23,7 +21,6 @@ from clawmem.model.records.session import (
     ENDED,
     OPEN,
     PREFIX,
-    REVOKED,
     SessionCollision,
     SessionRecord,
     check_session_id,
@@ -34,9 +31,10 @@ from clawmem.model.records.session import (
 from clawmem.model.records.task import Task
 from clawmem.vault.state.session_journal import record_entry
 from clawmem.vault.vault import Vault
-from clawmem.work.sessions.claims import collision_of, others_claims, take_task, task_of
+from clawmem.work.sessions.claims import others_claims, take_task, task_of
 from clawmem.work.sessions.records import (
     SEEN,
+    check_own,
     find_session,
     list_sessions,
     record_path,
@@ -104,7 +102,8 @@ def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSe
     taken = take_task(work, record)
     record = record._replace(task=taken.task.slug) if taken.task else record
     if taken.against is not None:
-        met = SessionCollision(record.last_seen, *collision_of(taken.against))
+        against = taken.against
+        met = SessionCollision(record.last_seen, against.claim.what, against.agent, against.session)
         record = record._replace(collisions=(*record.collisions, met))
     pad = _scratchpad(work, record, taken.task)
     writes: dict[str, bytes | None] = {record_path(record): render_session(record), **taken.writes}
@@ -119,12 +118,7 @@ def _started(vault: Vault, work: WriteScope, record: SessionRecord) -> StartedSe
 def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSession:
     """Continue a session. An ended or abandoned one is opened again, in one commit."""
     record = find_session(vault, reference)
-    if caller.agent is not None and record.agent != caller.agent:
-        raise Refused(
-            f"The session {record.id} belongs to the agent {record.agent}.", "Start one with `clawmem session start`."
-        )
-    if record.state == REVOKED:
-        raise Refused(f"The session {record.id} was revoked.", "Start one with `clawmem session start`.")
+    check_own(record, caller)
     caller = caller._replace(agent=record.agent, session=record.id)
     moment, was = stamp(caller.now), record.state
     record = record._replace(state=OPEN, last_seen=moment, ended=None)
@@ -142,33 +136,20 @@ def resume_session(vault: Vault, caller: Caller, reference: str) -> StartedSessi
 def previous_sessions(vault: Vault, caller: Caller, record: SessionRecord) -> tuple[SessionRecord, ...]:
     """Return the last ended sessions with a summary that have the workflow and the project of a session."""
     every = list_sessions(vault, caller.now).sessions
-    ended = [
-        other_record
-        for other_record in every
-        if other_record.id != record.id and other_record.state == ENDED and other_record.summary
-    ]
-    same = [
-        other_record
-        for other_record in ended
-        if (other_record.workflow, other_record.project) == (record.workflow, record.project)
-    ]
+    ended = [each for each in every if each.id != record.id and each.state == ENDED and each.summary]
+    same = [each for each in ended if (each.workflow, each.project) == (record.workflow, record.project)]
     if same and _is_restricted(vault):
         own = vault.viewer is not None and not vault.viewer.names
-        same = [other_record for other_record in same if own and other_record.agent == record.agent]
+        same = [each for each in same if own and each.agent == record.agent]
     shares = record.workflow or record.project
-    mine = [other_record for other_record in same if shares or other_record.agent == record.agent]
-    return tuple(sorted(mine, key=lambda other_record: other_record.ended or "", reverse=True)[:_PREVIOUS])
+    mine = [each for each in same if shares or each.agent == record.agent]
+    return tuple(sorted(mine, key=lambda each: each.ended or "", reverse=True)[:_PREVIOUS])
 
 
 def _is_restricted(vault: Vault) -> bool:
     from clawmem.index.tables.rights import is_restricted  # only where sessions were handed on
 
     return is_restricted(vault)
-
-
-def session_reach(record: SessionRecord) -> Reach | None:
-    """Return the scope of a session's queries, or None if it has neither workflow nor project."""
-    return Reach(record.workflow, record.project) if record.workflow or record.project else None
 
 
 def _scratchpad(work: WriteScope, record: SessionRecord, task: Task | None) -> tuple[str, str] | None:

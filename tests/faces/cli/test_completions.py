@@ -16,14 +16,14 @@ import pytest
 from clawmem.extension import extensions
 from clawmem.faces.cli.complete import SOURCES, split_line
 from clawmem.faces.parts.command import all_parameters
-from clawmem.faces.verbs.scripts import FILES, SCRIPTS
+from clawmem.faces.verbs.scripts import FILES
 from clawmem.faces.verbs.table import VERBS
 from tests.command_server import CommandServer
 from tests.conftest import Command, Once
 from tests.manual import commands
 
 HERE = Path(__file__).parents[3] / "completions"
-SHELLS = tuple(SCRIPTS)
+SHELLS = tuple(FILES)
 FACT = "fact_11aa22bb"
 
 Answers = Callable[[str], list[str]]

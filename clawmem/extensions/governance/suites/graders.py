@@ -198,9 +198,7 @@ def _json_path(value: GraderInput) -> Grade:
         found = [other_value for other_value in found if other_value == wish["equals"]]
     elif "contains" in wish:
         found = [
-            other_value
-            for other_value in found
-            if str(wish["contains"]) in (other_value if isinstance(other_value, list | str) else str(other_value))
+            each for each in found if str(wish["contains"]) in (each if isinstance(each, list | str) else str(each))
         ]
     return _yes(bool(found), f"{wish['path']} finds {len(found)} values that fit")
 

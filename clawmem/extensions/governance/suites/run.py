@@ -367,8 +367,7 @@ class SuiteVault:
 
     def _words(self, variables: Mapping[str, object]) -> list[str]:
         if "question" in variables:
-            question = str(filled(variables["question"], variables))
-            return ["context", question, f"--budget={self._suite.budget}"]
+            return ["context", str(filled(variables["question"], variables)), f"--budget={self._suite.budget}"]
         return words_of(str(variables["command"]), variables)
 
 

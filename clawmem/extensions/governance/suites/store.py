@@ -113,9 +113,8 @@ def keep_run(vault: Vault, caller: Caller, run: EvalRun) -> str:
         # A file that cannot be read is not extended: the run before it could be misread.
         parse_eval_runs(work.read(RUNS_PATH) or b"", RUNS_PATH, parse_yaml)
         passed = sum(score.outcome == PASSED for score in run.scores)
-        words = f"{run.id}, {passed} of {counted(len(run.scores), 'test')} passed"
         change = Change(
-            subject_line("eval", run.suite, words),
+            subject_line("eval", run.suite, f"{run.id}, {passed} of {counted(len(run.scores), 'test')} passed"),
             {RUNS_PATH: (work.read(RUNS_PATH) or b"") + render_lines([run])},
             trailers("eval", agent=caller.agent, session=caller.session),
             author=agent_author(caller.agent),

@@ -38,6 +38,7 @@ from clawmem.extensions.governance.suites.suite import (
 )
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.model.language.text import counted
 
 if TYPE_CHECKING:
@@ -227,8 +228,7 @@ def _row(run: EvalRun, row: ScoreRow) -> Sequence[str]:
 
 
 def _run_data(run: EvalRun) -> dict[str, Any]:
-    scores = [{**score._asdict(), "reasons": list(score.reasons), "labels": dict(score.labels)} for score in run.scores]
-    return {**run._asdict(), "scores": scores, "summary": [row._asdict() for row in score_rows(run)]}
+    return data_of(run, summary=[row._asdict() for row in score_rows(run)])
 
 
 def _change(suite: str, change: OutcomeChange) -> dict[str, Any]:
@@ -246,12 +246,8 @@ _SUITE = Parameter("The name of the suite, such as memory.", completes="suite")
 _SIZE = Parameter("Tests in each category of a generated suite.", ("--size",), least=1, most=MOST_TESTS)
 _OUTCOME = set(OUTCOMES)
 _CHANGE = {"suite": str, "test": str, "arm": str, "before": (_OUTCOME, None), "after": (_OUTCOME, None)}
-_SCORE = {"test": str, "arm": str, "outcome": _OUTCOME, "score": float, "reasons": [str], "labels": {str: object}}
-_ROW = {"category": str, "arm": str, "tests": int, "passed": int, "unjudged": int, "lacks": int, "barred": int}
-_RUN = {
-    "id": str, "timestamp": str, "suite": str, "commit": (str, None), "version": str, "checksum": str,
-    "scores": [_SCORE], "summary": [_ROW],
-}  # fmt: skip
+_STORE = "clawmem.extensions.governance.suites.store"
+_RUN = {"...": f"{_STORE}:EvalRun", "summary": [f"{_STORE}:ScoreRow"]}
 _LISTED = {
     "id": str, "description": str, "kind": set(SUITE_KINDS), "tests": int, "run": (str, None),
     "timestamp": (str, None), "passed": (int, None), "of": (int, None),

@@ -10,15 +10,15 @@ from clawmem.extensions.governance.criterion import (
     COMMAND,
     ESCALATE,
     FAIL,
-    KINDS,
     PASS,
-    RESULTS,
     UNDECIDED,
     VERDICTS,
+    CriterionResult,
     criteria_of,
 )
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.memory.allowed_commands import (
     allow_command,
     checksum_of,
@@ -51,16 +51,10 @@ def task(call: Call, task: Annotated[str, _TASK], work: Annotated[str | None, _W
     found = result.evaluation
     lines = [f"{judged.result}  {judged.criterion}  [{judged.kind}]  {judged.evidence}" for judged in found.results]
     lines.append(f"{found.verdict}: {found.reason}")
-    lines += (
-        [f"waits as {result.proposal.id}: `clawmem review approve {result.proposal.id}`"] if result.proposal else []
-    )
-    record = {**found._asdict(), "results": [other_result._asdict() for other_result in found.results]}
-    record.pop("extra")
     waiting = result.proposal.id if result.proposal else None
-    data = {**record, "proposal": waiting, "commit": result.commit}
-    unchecked = any(
-        criterion_result.kind == COMMAND and criterion_result.result == UNDECIDED for criterion_result in found.results
-    )
+    lines += [f"waits as {waiting}: `clawmem review approve {waiting}`"] if waiting else []
+    data = data_of(found, proposal=waiting, commit=result.commit)
+    unchecked = any(each.kind == COMMAND and each.result == UNDECIDED for each in found.results)
     hint = f"A person sees and allows the commands of the task: `clawmem evaluate allow --task {found.task}`."
     return Answer(data, lines, result.notices, _EXIT[found.verdict], talk=(hint,) if unchecked else ())
 
@@ -127,17 +121,8 @@ def allow(
     vault, caller = call.runtime.vault(), call.runtime.caller()
     if list_:
         items = read_allowed(vault)
-        rows = [
-            (
-                other_command.id,
-                shown_words(other_command.words),
-                _shown_place(other_command.place),
-                other_command.at,
-                other_command.by,
-            )
-            for other_command in items
-        ]
-        data = {"commands": [_data(other_command) for other_command in items]}
+        rows = [(each.id, shown_words(each.words), _shown_place(each.place), each.at, each.by) for each in items]
+        data = {"commands": [_data(each) for each in items]}
         talk = () if items else ("No command is allowed on this machine.",)
         return Answer(data, Table(("id", "words", "place", "allowed at", "by"), rows), talk=talk)
     if remove is not None:
@@ -161,8 +146,7 @@ def _commands_of(call: Call, reference: str, folder: Path) -> list[str]:
     """Return the commands of a task that are not allowed in a folder yet."""
     from clawmem.memory.tasks import find_task  # only where a task is named
 
-    vault = call.runtime.vault()
-    found = find_task(vault, reference)
+    found = find_task(call.runtime.vault(), reference)
     commands = [
         criterion.check
         for criterion in criteria_of(each.text for each in found.acceptance)
@@ -220,14 +204,7 @@ def _agreement(agreement: Agreement) -> dict[str, Any]:
     return {**agreement._asdict(), "rate": agreement.rate}
 
 
-_COMMAND = {
-    "id": str, "checksum": str, "words": [str], "place": str, "files": [{"path": str, "real": str, "checksum": str}],
-    "environment": {str: str}, "at": str, "by": str,
-}  # fmt: skip
-_RESULT = {
-    "criterion": str, "kind": set(KINDS), "result": set(RESULTS), "evidence": str, "confidence": float,
-    "evaluator": str, "cents": float, "milliseconds": int,
-}  # fmt: skip
+_COMMAND = {"id": str, "checksum": str, "...": AllowedCommand}
 _AGREEMENT = {
     "agreed": int, "false_passes": int, "false_fails": int, "escalated": int, "rate": (float, None),
 }  # fmt: skip
@@ -244,7 +221,7 @@ VERB = {
         task,
         {
             "id": str, "at": str, "task": str, "workflow": (str, None), "work": str, "found": set(VERDICTS),
-            "verdict": set(VERDICTS), "reason": str, "results": [_RESULT], "by": str, "proposal": (str, None),
+            "verdict": set(VERDICTS), "reason": str, "results": [CriterionResult], "by": str, "proposal": (str, None),
             "commit": str,
         },
         ("clawmem evaluate paint-the-boat --work boat", "clawmem evaluate task paint-the-boat"),

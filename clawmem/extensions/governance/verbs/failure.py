@@ -8,6 +8,7 @@ from typing import Annotated, Any, NamedTuple
 from clawmem.errors import NotFound
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import LIMIT, Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.listing import all_guardrails
 from clawmem.index.search.lookup import PlacedFact
@@ -195,11 +196,7 @@ def _propose(
     rule = guardrail_rule(mode)
     if before:
         rule = f"{rule} It came back {counted(len(recent), 'time')} until {caller.now:%Y-%m-%d}: {mode.actions[0]}"
-    details: dict[str, Any] = {
-        "why": why,
-        "failure_mode": mode.id,
-        "evidence": [other_record.id for other_record in recent],
-    }
+    details: dict[str, Any] = {"why": why, "failure_mode": mode.id, "evidence": [each.id for each in recent]}
     record = {
         "fact": rule,
         "category": GUARDRAIL,
@@ -211,8 +208,7 @@ def _propose(
     draft = draft_from_record({key: value for key, value in record.items() if value is not None}, caller.now)
     entity = before.entity if before else work.vault.settings.words("defaults.entity")
     reason = QuarantineReason(GUARDRAIL, why)
-    writer = ProposalWriter(work)
-    return writer.file(
+    return ProposalWriter(work).file(
         draft.fact, entity, reason, SUPERSEDE if before else ADD, [before.fact] if before else ()
     )  # fmt: skip
 
@@ -260,7 +256,7 @@ def record(
     if failure.proposal is not None:
         lines.append(f"proposed as a guardrail, {failure.proposal.id}: {failure.proposal.says}")
     data = {
-        "failure": _failure(failure.record),
+        "failure": failure.record._asdict(),
         "actions": list(failure.mode.actions),
         "times": failure.times,
         "proposal": failure.proposal.id if failure.proposal else None,
@@ -277,17 +273,10 @@ def list_(
     """List the recorded failures, newest first; with --agent, those of the agent."""
     found = list_failures(call.runtime.vault(), mode, call.runtime.caller().agent, limit or 50)
     rows = [
-        (
-            failure.timestamp,
-            failure.mode,
-            failure.agent or "a person",
-            failure.task or "",
-            failure.note or "",
-            failure.id,
-        )
-        for failure in found.failures
+        (each.timestamp, each.mode, each.agent or "a person", each.task or "", each.note or "", each.id)
+        for each in found.failures
     ]
-    data = {"failures": [_failure(failure) for failure in found.failures], "total": found.total}
+    data = {"failures": [failure._asdict() for failure in found.failures], "total": found.total}
     talk = () if rows else ("No failures were recorded.",)
     return Answer(data, Table(("time", "mode", "agent", "task", "note", "failure"), rows), talk=talk)
 
@@ -308,18 +297,19 @@ def stats(call: Call) -> Answer:
         for count in counts
     ]
     columns = ("mode", "agent", "failures", "first", "last", "guardrail", "since then")
-    data = [{**count._asdict(), "guardrails": list(count.guardrails)} for count in counts]
-    return Answer({"stats": data}, Table(columns, rows), talk=() if rows else ("No failures were recorded.",))
+    return Answer(
+        {"stats": [data_of(count) for count in counts]},
+        Table(columns, rows),
+        talk=() if rows else ("No failures were recorded.",),
+    )
 
 
 def modes(call: Call, mode: Annotated[str | None, _WHICH]) -> Answer:
     """List the failure modes, or show one: its signs, its recovery actions in order, and the codes of MAST."""
     known = read_modes(call.runtime.vault())
     if mode is None:
-        rows = [
-            (other_mode.id, other_mode.about or "", " ".join(other_mode.mast)) for other_mode in known.modes.values()
-        ]
-        data = [_mode(other_mode) for other_mode in known.modes.values()]
+        rows = [(each.id, each.about or "", " ".join(each.mast)) for each in known.modes.values()]
+        data = [data_of(each) for each in known.modes.values()]
         return Answer({"modes": data}, Table(("mode", "about", "MAST"), rows), known.notices)
     other = find_mode(known, mode)
     lines = [f"{other.id}: {other.about or ''}".rstrip(": ")]
@@ -327,46 +317,27 @@ def modes(call: Call, mode: Annotated[str | None, _WHICH]) -> Answer:
     lines += [f"{number}. {action}" for number, action in enumerate(other.actions, 1)]
     lines += [f"guardrail: {other.guardrail}"] if other.guardrail else []
     lines += [f"MAST {code}: {MAST[code]}" for code in other.mast]
-    return Answer({"modes": [_mode(other)]}, lines, known.notices)
+    return Answer({"modes": [data_of(other)]}, lines, known.notices)
 
 
-def _failure(record: FailureRecord) -> dict[str, Any]:
-    return record._asdict()
-
-
-def _mode(mode: FailureMode) -> dict[str, Any]:
-    return {**mode._asdict(), **{key: list(getattr(mode, key)) for key in ("signs", "actions", "mast")}}
-
-
-_OPTIONAL = (str, None)
-_FAILURE = {
-    "id": str, "timestamp": str, "mode": str, "agent": _OPTIONAL, "session": _OPTIONAL, "workflow": _OPTIONAL,
-    "project": _OPTIONAL, "task": _OPTIONAL, "note": _OPTIONAL, "proposal": _OPTIONAL,
-}  # fmt: skip
-_MODE = {
-    "id": str, "about": _OPTIONAL, "signs": [str], "actions": [str], "guardrail": _OPTIONAL, "mast": [str],
-}  # fmt: skip
-_STAT = {
-    "mode": str, "agent": _OPTIONAL, "number": int, "first": str, "last": str, "guardrails": [str], "since": int,
-}  # fmt: skip
 _WHICH = Parameter("The failure mode, such as loop.", completes="failure mode")
 
 VERB = {
     "record": Command(
         record,
-        {"failure": _FAILURE, "actions": [str], "times": int, "proposal": _OPTIONAL, "commit": str},
+        {"failure": FailureRecord, "actions": [str], "times": int, "proposal": (str, None), "commit": str},
         ("clawmem failure record loop --note 'The same test failed three times.'",),
     ),
     "list": Command(
         list_,
-        {"failures": [_FAILURE], "total": int},
+        {"failures": [FailureRecord], "total": int},
         ("clawmem failure list", "clawmem failure list --mode loop"),
         ("failures",),
     ),
-    "stats": Command(stats, {"stats": [_STAT]}, ("clawmem failure stats",), ("stats",)),
+    "stats": Command(stats, {"stats": [FailureCount]}, ("clawmem failure stats",), ("stats",)),
     "modes": Command(
         modes,
-        {"modes": [_MODE]},
+        {"modes": [{"...": FailureMode, "mast": [str]}]},
         ("clawmem failure modes", "clawmem failure modes loop"),
         ("modes",),
     ),

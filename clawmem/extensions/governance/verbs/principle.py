@@ -172,16 +172,8 @@ def _run(principle: Principle, command: str, root: Path, vault: Vault | None, pa
         if (path := match["path"].removeprefix("./")) in paths and matcher.matches(path) and int(match["line"])
     ]
     text = next((line.strip() for line in f"{run.errors}\n{run.output}".split("\n") if line.strip()), "")
-    whole = Finding(
-        ".",
-        0,
-        1,
-        1,
-        principle.id,
-        principle.rule,
-        f"{principle.rule} ({command}: exit code {run.code}. {text})".rstrip(),
-    )
-    found.findings.extend(rows or [whole])
+    why = f"{principle.rule} ({command}: exit code {run.code}. {text})".rstrip()
+    found.findings.extend(rows or [Finding(".", 0, 1, 1, principle.id, principle.rule, why)])
 
 
 def _check_text(path: str, text: str, wanted: Sequence[Principle], found: _Found, state: list[str]) -> None:
@@ -303,7 +295,10 @@ def check(
     if sarif:
         lines = json.dumps(sarif_log(result.findings, principles, __version__, not_run), indent=1).split("\n")
     else:
-        lines = [f"{finding.path}:{finding.line}: {finding.principle}: {_said(finding)}" for finding in result.findings]
+        lines = [
+            f"{each.path}:{each.line}: {each.principle}: {each.rule if each.line else each.text}"
+            for each in result.findings
+        ]
     broken = counted(len(result.findings), "line") + (" breaks" if len(result.findings) == 1 else " break")
     text = (
         f"{broken} a principle; {counted(result.checked, 'file')} checked against {counted(len(principles), 'rule')}."
@@ -329,20 +324,12 @@ def show(
     file: Annotated[str | None, _FILE],
 ) -> Answer:
     """Show a principle: its rule and reason, the files it is about, its check, and its examples."""
-    other_principle = find_principle(_principles(call, file), principle)
-    lines = [
-        f"{other_principle.id}: {other_principle.rule}",
-        f"reason: {other_principle.reason}",
-        f"paths: {' '.join(other_principle.paths)}",
-    ]
-    lines.append(
-        f"no line may match: {other_principle.pattern.pattern}"
-        if other_principle.pattern
-        else f"command: {other_principle.command}"
-    )
-    lines += [f"good: {line}" for example in other_principle.good for line in example.splitlines()]
-    lines += [f"bad: {line}" for example in other_principle.bad for line in example.splitlines()]
-    return Answer({"principle": _data(other_principle)}, lines)
+    found = find_principle(_principles(call, file), principle)
+    lines = [f"{found.id}: {found.rule}", f"reason: {found.reason}", f"paths: {' '.join(found.paths)}"]
+    lines.append(f"no line may match: {found.pattern.pattern}" if found.pattern else f"command: {found.command}")
+    lines += [f"good: {line}" for example in found.good for line in example.splitlines()]
+    lines += [f"bad: {line}" for example in found.bad for line in example.splitlines()]
+    return Answer({"principle": _data(found)}, lines)
 
 
 def _vault(call: Call) -> Vault | None:
@@ -352,21 +339,16 @@ def _vault(call: Call) -> Vault | None:
         return None  # the principles of a file need none
 
 
-def _said(finding: Finding) -> str:
-    return finding.rule if finding.line else finding.text
-
-
 def _principles(call: Call, file: str | None) -> tuple[Principle, ...]:
     return read_principles_file(call.runtime.working_folder / file) if file else read_principles(call.runtime.vault())
 
 
 def _data(principle: Principle) -> dict[str, Any]:
+    check = {"regex": principle.pattern.pattern} if principle.pattern else {"command": principle.command}
     return {
-        "id": principle.id,
-        "rule": principle.rule,
-        "reason": principle.reason,
+        **{key: getattr(principle, key) for key in ("id", "rule", "reason")},
         "paths": list(principle.paths),
-        "check": {"regex": principle.pattern.pattern} if principle.pattern else {"command": principle.command},
+        "check": check,
         "good": list(principle.good),
         "bad": list(principle.bad),
     }
@@ -376,13 +358,12 @@ _PRINCIPLE = {
     "id": str, "rule": str, "reason": str, "paths": [str], "check": {"regex?": str, "command?": str}, "good": [str],
     "bad": [str],
 }  # fmt: skip
-_FINDING = {"path": str, "line": int, "start": int, "end": int, "principle": str, "rule": str, "text": str}
 _FILE = Parameter("The file of principles; the default is the vault's.", ("--file",), metavar="PATH", completes="file")
 
 VERB = {
     "check": Command(
         check,
-        {"findings": [_FINDING], "checked": int},
+        {"findings": [Finding], "checked": int},
         ("clawmem principle check", "clawmem principle check copies --sarif"),
         ("findings",),
     ),

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from clawmem.errors import HubUnavailable, HubVersion, InvalidInput, NotPermitted, Refused
@@ -110,7 +110,7 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     """Open a connection. `to_connect` and `statement` are limits in seconds; 0 is none.
 
     `with` on it commits at the end, or rolls back after an exception, and closes it. Errors of psycopg that come later
-    are not translated: see `HubErrors`.
+    are not translated: see `hub_errors`.
     """
     try:
         import psycopg
@@ -137,18 +137,15 @@ def connect(address: HubAddress, to_connect: float = _SECONDS_TO_CONNECT, statem
     return connection
 
 
-class HubErrors:
+@contextmanager
+def hub_errors(address: HubAddress) -> Iterator[None]:
     """Translate errors of psycopg inside the context into those of clawmem."""
-
-    def __init__(self, address: HubAddress) -> None:
-        self._address = address
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if problem is not None and type(problem).__module__.startswith("psycopg"):
-            raise hub_error(self._address, problem) from None
+    try:
+        yield
+    except Exception as problem:
+        if not type(problem).__module__.startswith("psycopg"):
+            raise
+        raise hub_error(address, problem) from None
 
 
 def check_version(connection: HubConnection) -> None:

@@ -131,8 +131,7 @@ def _read(connection: HubConnection, keys: Collection[str]) -> dict[str, HubFact
         " ON vault = of_vault AND id = of_id WHERE org = (SELECT clawmem.my_org())",
         ([vault for vault, _ in pairs], [fact_id for _, fact_id in pairs]),
     )
-    found = map(hub_fact, rows)
-    return {fact.key: fact for fact in found}
+    return {fact.key: fact for fact in map(hub_fact, rows)}
 
 
 def hub_fact(row: tuple[Any, ...]) -> HubFact:
@@ -188,8 +187,7 @@ def vector_type(connection: HubConnection) -> str | None:
 def enable_vectors(connection: HubConnection) -> bool:
     """Add vectors to the table of facts if it has none; return whether it has them. For the owner of the hub: a
     superuser may have made the extension since the schema was made."""
-    found = connection.execute("SELECT clawmem.enable_vectors()").fetchone()
-    return found == (True,)
+    return connection.execute("SELECT clawmem.enable_vectors()").fetchone() == (True,)
 
 
 def fill_vectors(connection: HubConnection, embed: Callable[[str], Sequence[float]], seconds: float) -> int:

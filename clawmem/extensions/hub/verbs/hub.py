@@ -12,11 +12,11 @@ from clawmem.extensions.hub.postgres import operator
 from clawmem.extensions.hub.postgres.connect import (
     FROM_ENVIRONMENT,
     HubAddress,
-    HubErrors,
     ask,
     check_version,
     connect,
     hub_address,
+    hub_errors,
 )
 from clawmem.extensions.hub.postgres.intake import judge_facts
 from clawmem.extensions.hub.postgres.rows import find_text, known_migrations, log_of, migrate, scope_of, vacuum_fully
@@ -24,6 +24,7 @@ from clawmem.extensions.hub.postgres.search import enable_vectors
 from clawmem.extensions.hub.worker import VaultReport, VectorReport, WorkerOptions, embed_missing, work_on, work_once
 from clawmem.faces.parts.command import Answer, Call, Command, Feed, Table
 from clawmem.faces.parts.parameters import Parameter
+from clawmem.faces.parts.words import data_of
 from clawmem.model.language.dates import moment_of, parse_end, stamp
 from clawmem.model.language.text import counted, visible
 from clawmem.vault.exchange.mirror import Mirror, check_mirror_address, mirrors_folder
@@ -254,7 +255,7 @@ def worker(
     lines += [f"computed {counted(embedded.vectors, 'vector')}"] if embedded.vectors else []
     notices = [visible(f"{report.address}: {report.problem}") for report in failed]
     notices += [embedded.problem] if embedded.problem else []
-    data = {"vaults": [_taken(report) for report in items], "vectors": embedded.vectors}
+    data = {"vaults": [report._asdict() for report in items], "vectors": embedded.vectors}
     return Answer(data, lines, notices, PARTIAL if failed else DONE, is_report=True)
 
 
@@ -267,11 +268,7 @@ def _events(
         elif isinstance(error, VectorReport):
             yield {"event": "vectors", "at": stamp(now()), **error._asdict()}
         else:
-            yield {"event": "vault", "at": stamp(now()), **_taken(error)}
-
-
-def _taken(report: VaultReport) -> dict[str, Any]:
-    return report._asdict()
+            yield {"event": "vault", "at": stamp(now()), **error._asdict()}
 
 
 def status(call: Call, hub: Annotated[str | None, _HUB]) -> Answer:
@@ -289,7 +286,7 @@ def status(call: Call, hub: Annotated[str | None, _HUB]) -> Answer:
         }
         for row in state.organisations
     ]
-    data = {**state._asdict(), "workers": list(state.workers), "organisations": organisations, "vaults": vaults}
+    data = data_of(state, organisations=organisations, vaults=vaults)
     vectors = "full text and vectors" if state.vectors else "full text; no vectors"
     lines = [
         f"PostgreSQL {state.server}, schema {state.migration:04}, {vectors},"
@@ -340,15 +337,11 @@ def verify(
     lines.append(
         f"{counted(len(found.differences), 'difference')}" if found.differences else "the log and the tables agree"
     )
-    differences = [
-        {**difference._asdict(), "key": list(difference.key), "columns": list(difference.columns)}
-        for difference in found.differences
-    ]
     data = {
         "vaults": found.vaults,
         "log_rows": found.log_rows,
         "rows": dict(found.rows),
-        "differences": differences,
+        "differences": [data_of(difference) for difference in found.differences],
     }
     return Answer(data, lines, exit_code=REFUSED if found.differences else DONE)
 
@@ -374,13 +367,11 @@ def _search(call: Call, text: str, hub: str | None, vacuum: bool) -> Answer:
     address = _address(call, hub)
     written: list[str] = []
     if vacuum:
-        with HubErrors(address), connect(address) as connection:
+        with hub_errors(address), connect(address) as connection:
             connection.autocommit = True
             written += vacuum_fully(connection)
     found = ask(address, _LONG, lambda connection: find_text(connection, text))
-    lines = [f"found in {other_text.table}: {counted(other_text.rows, 'row')}" for other_text in found] or [
-        "the text is in no table"
-    ]
+    lines = [f"found in {each.table}: {counted(each.rows, 'row')}" for each in found] or ["the text is in no table"]
     lines += [f"wrote {counted(len(written), 'table')} anew"] if vacuum else []
     data = {"found": [other_text._asdict() for other_text in found], "rewritten_tables": written}
     return Answer(data, lines, exit_code=REFUSED if found else DONE)
@@ -456,10 +447,6 @@ _ADD_OR_REMOVE = Parameter("{choices}.", choices=("add", "remove"))
 _ADD_OR_REVOKE = Parameter("{choices}.", choices=("add", "revoke"))
 _KIND = Parameter("The kind of a new scope: {choices}.", ("--kind",), choices=operator.SCOPE_KINDS)
 _MAY = Parameter("What it may do besides reading: {choices}.", ("--may",), choices=operator.RIGHTS)
-_TAKEN = {
-    "org": str, "vault": str, "address": str, "head": (str, None), "commits": int, "rows": int, "facts": int,
-    "rewritten": bool, "busy": bool, "problem": (str, None),
-}  # fmt: skip
 _FACT = {
     **dict.fromkeys(
         ("id", "scope", "entity", "claim", "category", "status", "timestamp", "source", "author", "commit", "path",
@@ -501,7 +488,7 @@ VERB = {
     ),
     "worker": Command(
         worker,
-        {"vaults": [_TAKEN], "vectors": int},
+        {"vaults": [VaultReport], "vectors": int},
         ("clawmem hub worker --once",),
         ("vaults",),
     ),
@@ -510,14 +497,10 @@ VERB = {
         {
             "migration": int, "server": str, "vectors": bool, "bytes": int, "rows_in_log": int, "workers": [str],
             "organisations": [
-                {"org": str, "name": str, "review": bool, "scopes": [{"scope": str, "kind": str}],
-                 "members": [{"user": str, "scope": str, "may": [str]}], "waiting": int}
+                {"...": operator.OrganisationState, "scopes": [{"scope": str, "kind": str}],
+                 "members": [{"user": str, "scope": str, "may": [str]}]}
             ],
-            "vaults": [
-                {"org": str, "vault": str, "address": str, "scope": str, "head": (str, None), "epoch": int,
-                 "commits": int, "facts": int, "checked_at": (str, None), "taken_at": (str, None),
-                 "problem": (str, None)}
-            ],
+            "vaults": [{"...": operator.VaultState, "checked_at": (str, None), "taken_at": (str, None)}],
         },
         ("clawmem hub status",),
         ("vaults",),
@@ -526,8 +509,8 @@ VERB = {
         verify,
         (
             {"vaults": int, "log_rows": int, "rows": {str: int},
-             "differences": [{"org": str, "vault": str, "table": str, "key": [str], "how": str, "columns": [str]}]},
-            {"found": [{"table": str, "rows": int}], "rewritten_tables": [str]},
+             "differences": ["clawmem.extensions.hub.postgres.rows:Difference"]},
+            {"found": ["clawmem.extensions.hub.postgres.rows:FoundText"], "rewritten_tables": [str]},
         ),
         ("clawmem hub verify", "clawmem hub verify --redacted 'the old password'"),
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,7 +24,7 @@ from clawmem.extensions.hub.organisation_pull import PullResult, retract_copies
 from clawmem.extensions.hub.organisation_pull import pull as pull_act
 from clawmem.extensions.hub.organisation_search import facts_as_recalled, query_organisation
 from clawmem.extensions.hub.organisation_vault import ask_folder
-from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED
+from clawmem.extensions.hub.postgres.organisation import MOST_COUNTED, Promotion
 from clawmem.faces.parts.command import Answer, Call, Command, Table
 from clawmem.faces.parts.parameters import FACT, REASON, Parameter
 from clawmem.faces.parts.words import HUB_FACT, said
@@ -39,6 +40,7 @@ from clawmem.review.review import reject as reject_act
 from clawmem.vault.vault import Vault
 
 LIST, APPROVE, REJECT = "list", "approve", "reject"
+_SHOWN = attrgetter("status", "scope", "vault", "fact", "asked_by", "claim")
 _DIGITS = 18  # of the largest number that the hub has
 _STATUSES = ("pending", "approved", "rejected", "withdrawn")
 _DECIDED = {
@@ -79,8 +81,7 @@ def disconnect(
     retracted, commit = retract_copies(vault, caller) if retract else ((), None)
     lines = ["disconnected" if had else "the vault was connected to no organisation"]
     lines += [f"retracted {counted(len(retracted), 'pulled fact')}"] if retract else []
-    data = {"disconnected": had, "retracted": list(retracted), "commit": commit}
-    return Answer(data, lines, is_report=True)
+    return Answer({"disconnected": had, "retracted": list(retracted), "commit": commit}, lines, is_report=True)
 
 
 def status(call: Call) -> Answer:
@@ -222,19 +223,8 @@ def review(
         return _review_there(call, vault, folder, action, promotion, status, reason)
     if action == LIST:
         who, found = list_promotions(vault, status)
-        data = {"org": who.org, "promotions": [other_promotion._asdict() for other_promotion in found]}
-        rows = [
-            (
-                str(other_promotion.number),
-                other_promotion.status,
-                other_promotion.scope,
-                other_promotion.vault,
-                other_promotion.fact,
-                other_promotion.asked_by,
-                other_promotion.claim,
-            )
-            for other_promotion in found
-        ]
+        data = {"org": who.org, "promotions": [each._asdict() for each in found]}
+        rows = [(str(each.number), *_SHOWN(each)) for each in found]
         table = Table(("promotion", "status", "scope", "vault", "fact", "asked by", "says"), rows)
         return Answer(data, table, talk=() if found else (f"No promotion is {status}.",))
     if promotion is None or not (promotion.isascii() and promotion.isdigit()) or len(promotion) > _DIGITS:
@@ -253,10 +243,7 @@ def _review_there(
         listed: ProposalList = ask_folder(vault, folder, lambda there: list_proposals(there, include_decided=True))
         wanted = OPEN if status == _STATUSES[0] else status
         found = [other_proposal for other_proposal in listed.proposals if other_proposal.status == wanted]
-        rows = [
-            (other_proposal.id, other_proposal.kind, other_proposal.status, other_proposal.says, other_proposal.why)
-            for other_proposal in found
-        ]
+        rows = [(each.id, each.kind, each.status, each.says, each.why) for each in found]
         data = {"proposals": [proposal_to_record(other_proposal) for other_proposal in found]}
         table = Table(("proposal", "kind", "status", "says", "why"), rows)
         return Answer(data, table, listed.notices, talk=() if found else (f"No proposal is {status}.",))
@@ -383,17 +370,7 @@ VERB = {
     ),
     "pull": Command(
         pull,
-        {
-            "org": str,
-            "added": [str],
-            "changed": [str],
-            "retracted": [str],
-            "redacted": [str],
-            "to_redact": [str],
-            "refused": [{"fact": str, "reason": str}],
-            "withdrawn": [str],
-            "commit": (str, None),
-        },
+        {"...": PullResult, "refused": [{"fact": str, "reason": str}]},
         ("clawmem org pull",),
     ),
     "review": Command(
@@ -401,23 +378,7 @@ VERB = {
         (
             {
                 "org": str,
-                "promotions": [
-                    {
-                        "number": int,
-                        "vault": str,
-                        "fact": str,
-                        "scope": str,
-                        "status": str,
-                        "gates": {str: str},
-                        "reason": (str, None),
-                        "asked_by": str,
-                        "asked_at": str,
-                        "entity": str,
-                        "claim": str,
-                        "author": str,
-                        "may_decide": bool,
-                    }
-                ],
+                "promotions": [{"...": Promotion, "gates": {str: str}}],
             },
             {"promotion": (int, str), "status": str},
             {"proposals": ["proposal"]},

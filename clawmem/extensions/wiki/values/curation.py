@@ -270,8 +270,7 @@ def _key(rule: str, about: Iterable[object], names: Mapping[str, str]) -> tuple[
 
 def proposal_of(finding: WikiFinding, created: str, agent: str | None, taken: Iterable[str]) -> Proposal:
     """Return the proposal of a finding. Its id depends on the finding alone, so that two machines file one."""
-    named = "\n".join((finding.rule, *finding.about, finding.state))
-    digest = hashlib.sha256(named.encode()).digest()
+    digest = hashlib.sha256("\n".join((finding.rule, *finding.about, finding.state)).encode()).digest()
     record: dict[str, Any] = {"rule": finding.rule, "about": list(finding.about)}
     record |= {"state": finding.state} if finding.state else {}
     return Proposal(

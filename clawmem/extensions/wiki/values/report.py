@@ -69,8 +69,8 @@ def render_report(week: ReportedWeek) -> str:
         f"# Week {week.week.name}",
         _head(week, path),
         _sums(week.changes),
-        _section("Learned", [_new(difference, week, path) for difference in _of(week, LEARNED)]),
-        _section("Corrected", [_corrected(difference, week, path) for difference in _of(week, CORRECTED)]),
+        _section("Learned", [_stated(difference, week, path) for difference in _of(week, LEARNED)]),
+        _section("Corrected", [_stated(difference, week, path) for difference in _of(week, CORRECTED)]),
         _section("Forgotten", [_forgotten(difference, week, path) for difference in _of(week, *FORGOTTEN_KINDS)]),
         _section("Changed most", _changed_most(week, path), _MOST_ENTITIES),
         _section(
@@ -108,9 +108,8 @@ def _sums(changes: Sequence[FactDifference]) -> str:
 
 
 def _of(week: ReportedWeek, *kinds: str) -> list[FactDifference]:
-    found = [change for change in week.changes if change.kind in kinds]
     return sorted(
-        found,
+        [change for change in week.changes if change.kind in kinds],
         key=lambda difference: (_title(difference.entity, week).casefold(), difference.entity, _order(difference.fact)),
     )
 
@@ -139,16 +138,11 @@ def _words(fact: Fact) -> str:
     """Return a fact with its label and its id. What was revoked, or reads as an order, is not repeated."""
     if is_revoked(fact) or quarantine_rule(fact) is not None:
         return f"a fact whose words are not repeated here ({markdown_text(fact.id)})"
-    label = trust_label(fact)
-    about = ", ".join(filter(None, (label, fact.id)))
+    about = ", ".join(filter(None, (trust_label(fact), fact.id)))
     return f"{markdown_text(fact.fact)} ({markdown_text(about)})"
 
 
-def _new(difference: FactDifference, week: ReportedWeek, path: str) -> str:
-    return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}"
-
-
-def _corrected(difference: FactDifference, week: ReportedWeek, path: str) -> str:
+def _stated(difference: FactDifference, week: ReportedWeek, path: str) -> str:
     before = f" It was: {_words(difference.before)}" if difference.before is not None else ""
     return f"- {_at(difference.entity, week, path)}: {_words(difference.fact)}{before}"
 

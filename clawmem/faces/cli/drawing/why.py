@@ -16,8 +16,8 @@ from rich.tree import Tree
 
 from clawmem.faces.cli.drawing.canvas import ALERT, FAINT, HEAD, HIT, LEVEL, Canvas, fact_of, remarks, words
 from clawmem.faces.parts.command import Answer
-from clawmem.faces.parts.words import SHORT, event_warning, place_of
-from clawmem.faces.verbs.why import around_quote
+from clawmem.faces.parts.words import SHORT, event_warning
+from clawmem.faces.verbs.why import around_quote, source_words
 from clawmem.model.facts.fact import Fact
 from clawmem.model.language.dates import minute
 from clawmem.model.lifecycle.premises import PREMISES
@@ -82,7 +82,7 @@ def _own(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:
     if "removed" in data:
         removed = f"in {data['removed'][:SHORT]}; `clawmem undo {data['removed'][:SHORT]}` restores it"
         yield (_labelled("removed", words(removed, ALERT)),)
-    yield (_labelled("source", words(", ".join(_source(fact, _event(data))))),)
+    yield (_labelled("source", words(", ".join(source_words(fact, _event(data))))),)
 
 
 def _statement(canvas: Canvas, record: _Record, style: str, level: int) -> Iterator[Text]:
@@ -110,16 +110,6 @@ def _recorded(link: _Record, history: Sequence[_Record]) -> str:
 def _event(data: _Record) -> Event | None:
     record = data.get("event")
     return record and event_from_record({key: record[key] for key in Event._fields if key in record})
-
-
-def _source(fact: Fact, event: Event | None) -> Iterator[str]:
-    yield fact.source
-    if place := place_of(fact, event):
-        yield place
-    if fact.trust:
-        yield f"trust {fact.trust}"
-    if fact.confidence is not None:
-        yield f"confidence {fact.confidence:g}"
 
 
 def _evidence(data: _Record, fact: Fact) -> Iterator[Sequence[Text]]:

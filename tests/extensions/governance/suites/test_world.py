@@ -52,14 +52,12 @@ def test_nothing_that_comes_from_outside_or_is_revoked_is_right() -> None:
     assert not [value for test in wanted for value in values(test, "icontains") if value in told]
 
 
-def test_what_is_true_is_the_last_trusted_value_that_nobody_withdrew() -> None:
+def test_what_is_true_is_the_last_trusted_value() -> None:
     world = World(1, 1)
     for value in ("a", "b", "c"):
         world.say("thing", value)
     world.say("thing", "d", trusted=False)
     assert (world.truth("thing"), world.untrue("thing")) == ("c", ["a", "b", "d"])
-    world.withdraw("thing", "c")
-    assert (world.truth("thing"), world.untrue("thing")) == ("b", ["a", "c", "d"])
 
 
 def test_steps_are_in_the_order_of_their_times() -> None:

@@ -210,9 +210,7 @@ def session_rows(runtime: Runtime) -> tuple[list[dict[str, Any]], tuple[str, ...
     for live_claim in claims_in_force(vault, caller).claims:
         record.setdefault(live_claim.session, []).append(live_claim.claim.words)
     ordered = sorted(listed.sessions, key=lambda session: session.state != OPEN)
-    return [
-        _session(other_record, record.get(other_record.id, ())) for other_record in ordered[:_SESSIONS]
-    ], listed.notices
+    return [_session(each, record.get(each.id, ())) for each in ordered[:_SESSIONS]], listed.notices
 
 
 def _session(record: SessionRecord, claims: Sequence[str]) -> dict[str, Any]:
