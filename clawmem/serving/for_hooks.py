@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
@@ -27,7 +29,6 @@ from clawmem.model.pages.tokens import servable, token_bound
 from clawmem.model.proposals.quarantine import judged_mark, without_orders
 from clawmem.model.records.caller import Caller
 from clawmem.model.records.entity import kind_of, visible_owners
-from clawmem.model.records.session import DEFAULT_AGENT, JUDGED, UNREPORTED, SessionRecord
 from clawmem.model.records.strict_json import QUESTION_CHARACTERS
 from clawmem.model.safety.recalled_text import CLOSING
 from clawmem.model.search.event_ranking import is_question
@@ -35,6 +36,9 @@ from clawmem.serving.recall.brief import brief
 from clawmem.serving.recall.recall import RecallQuery, recall_in
 from clawmem.serving.recall.result import EVENTS, FACTS, NOTES, EventHit, FactHit, RecallHit
 from clawmem.vault.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.model.records.session import SessionRecord
 
 START_TOKENS = 1200
 # A hit scores 1 if it has every word of the question that tells something. A prompt is no question: what has less than
@@ -88,7 +92,7 @@ def start_text(
     told what is unread."""
     # A prompt needs none of these.
     from clawmem.index.search.listing import namesakes
-    from clawmem.memory.health.status import unread_messages
+    from clawmem.index.tables.contents import unread_messages
     from clawmem.serving.context.context import context
 
     namesake, unread = run_query(vault, lambda index: (namesakes(index, reach), unread_messages(vault, index)))
@@ -118,15 +122,15 @@ def _unread_hint(vault: Vault, caller: Caller, unread: int, oldest: str, turns_o
     return f"- {counted(unread, 'message')} unread: `learn_pending` shows them, `learn_apply` takes the answer.{off}\n"
 
 
-def last_sessions(sessions: Iterable[SessionRecord], reach: Reach, running: str | None) -> list[SessionRecord]:
-    """Return the last ended sessions in a scope whose agents left a summary, newest first.
+def last_sessions(sessions: Iterable[SessionRecord], running: str | None) -> list[SessionRecord]:
+    """Return the last ended sessions in a scope whose agents left a summary, of sessions from the last one on.
 
     What was asked last in another session is in its messages, where it is marked if it no longer holds."""
-    projects = reach.projects() or (None,)
-    left = [session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
-            and session.ended and session.id != running and session.workflow == reach.workflow
-            and session.project in projects]  # fmt: skip
-    return sorted(left, key=lambda session: session.ended or "", reverse=True)[:_MOST_EARLIER]
+    from clawmem.model.records.session import UNREPORTED  # a prompt needs none
+
+    left = (session for session in sessions if session.summary and not session.summary.startswith(UNREPORTED)
+            and session.id != running)  # fmt: skip
+    return list(islice(left, _MOST_EARLIER))
 
 
 def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
@@ -135,6 +139,8 @@ def earlier_part(sessions: Iterable[SessionRecord], brief: bool = False) -> str:
 
     Each line has the agent and the label of what an agent stores. What reads as an order is left out, also where a
     record was written by hand."""
+    from clawmem.model.records.session import DEFAULT_AGENT, JUDGED  # a prompt needs none
+
     lines = []
     for place, session in enumerate(sessions):
         texts: dict[str, Sequence[str]] = {
