@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -67,6 +68,7 @@ _OF_TASKS = frozenset(
     " thing word write one two three four five six seven eight nine ten hundred thousand day days week weeks month"
     " months year years".split()
 )
+_words_of = lru_cache(maxsize=500)(search_words)  # of a hit, they are asked for several times
 _ENDINGS, _STEM = ("ing", "er", "ed", "e", "y"), 4  # so many letters are left, at least
 _TALKED_OF = 3  # messages with a word, from which on it is a subject
 _EARLIER = "## Sessions before this one"
@@ -243,7 +245,7 @@ def _facts_of_named(vault: Vault, index: Index, prompt: str, asked: RecallQuery)
 
 def _telling(text: str) -> list[str]:
     """Return the words of a text that say what it is about."""
-    return [word for word in search_words(text) if word not in STOPWORDS and word not in _COURTESY]
+    return [word for word in _words_of(text) if word not in STOPWORDS and word not in _COURTESY]
 
 
 def _subjects(vault: Vault, prompt: str) -> tuple[frozenset[str], frozenset[str]]:
@@ -277,9 +279,10 @@ def _is_of_subject(hit: RecallHit, words: Collection[str], rare: Collection[str]
 
 
 def _stems(text: str) -> set[str]:
-    return {_stem(word) for word in search_words(text)}
+    return {_stem(word) for word in _words_of(text)}
 
 
+@lru_cache(maxsize=10_000)
 def _stem(word: str) -> str:
     word = word.removesuffix("s") if len(word) >= _STEM else word
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= _STEM), "")
