@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clawmem.index.refresh.refresh import run_query
 from clawmem.index.search.channels import FactFilter, names_in
 from clawmem.index.search.lookup import entities_called, people_by_first_name
-from clawmem.index.tables.store import Index
+from clawmem.index.tables.store import Index, stores_kept_open
 from clawmem.model.facts.fact_words import UNREVIEWED
 from clawmem.model.facts.reach import Reach
 from clawmem.model.language.question import (
@@ -84,6 +84,7 @@ class HookText(NamedTuple):
     facts: tuple[str, ...] = ()
 
 
+@stores_kept_open()
 def start_text(
     vault: Vault, caller: Caller, about: str, reach: Reach, earlier: Sequence[SessionRecord] = (), turns_on: str = ""
 ) -> HookText:
@@ -166,6 +167,7 @@ def _handed_on(text: str, judged: bool) -> str:
     return shorten(servable(text if judged else without_orders(text[:_JUDGED_CHARACTERS])), _SUMMARY_CHARACTERS)
 
 
+@stores_kept_open()
 def prompt_text(
     vault: Vault, caller: Caller, prompt: str, reach: Reach, session: str | None, shown: Collection[str]
 ) -> HookText:

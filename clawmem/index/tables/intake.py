@@ -192,7 +192,8 @@ def _claimed(entity: str, fact: Fact) -> set[str]:
     from clawmem.model.facts.claims import claims_of  # most facts claim nothing
 
     claims = claims_of(fact.fact, title_of(entity), fact.timestamp)
-    return {"", *("-" if each.denies else "\t".join(each.about) for each in claims if each.denies or each.is_value)}
+    values = {"\t".join(claim.about) for claim in claims if claim.about[0] == "value"}
+    return {"", *values, *("-" for claim in claims if claim.denies)}
 
 
 def take_in_again(index: Index, fact_ids: Iterable[str]) -> None:

@@ -57,18 +57,13 @@ class Claim(NamedTuple):
     recorded: str = ""
     day: str = ""
 
-    @property
-    def is_value(self) -> bool:
-        """Whether it gives a value, such as a number or a day."""
-        return self.about[0] == "value"
-
     def may_contradict(self, statement: str) -> bool:
         """Return whether a statement that denies nothing has the words without which it cannot contradict this."""
         text = statement.replace("’", "'")
         if self.denies:
             text = text.lower()
             return all(word in text for word in self.words)
-        return self.is_value and may_claim(statement) and self.about[2] in normal(text)
+        return self.about[0] == "value" and may_claim(statement) and self.about[2] in normal(text)
 
 
 def claims_of(statement: str, title: str, recorded: str = "") -> tuple[Claim, ...]:
@@ -88,7 +83,7 @@ def contradict(other_claim: Claim, other: Claim) -> bool:
     """Return whether two claims about one thing cannot both be true."""
     if other_claim.about != other.about:
         return False
-    if other_claim.is_value:
+    if other_claim.about[0] == "value":
         earlier, later = sorted((other_claim, other), key=lambda claim: claim.recorded)
         # A day that had passed when the next one was recorded is another occasion.
         passed = bool(earlier.day) and earlier.day <= later.recorded
