@@ -45,7 +45,6 @@ _texts = count()
 _DIGITS = frozenset("0123456789")
 _LONG_WORD = 32
 _SHORTEST_TAIL = 16
-_SHORTEST_MIXED = min(place.needs for place in PLACES.values() if not isinstance(place.needs, str))
 
 
 class SecretSearch(NamedTuple):
@@ -144,16 +143,13 @@ def _places_in(run: str) -> Sequence[tuple[int, int]]:
 
 def _places(text: str, rules: Iterable[str]) -> Iterator[str]:
     """Yield those rules of a place for which a text has what they need besides their word."""
-    longest: int | None = None
+    has_mixed = cache(lambda least: any(_is_mixed_word(word) for word in text.split() if len(word) >= least))
     for rule in rules:
         needs = PLACES[rule].needs
         if isinstance(needs, str):
             found = not needs or any(sign in text for sign in needs.split("|"))
         else:
-            if longest is None:
-                lengths = ((len(word), word) for word in text.split() if len(word) >= _SHORTEST_MIXED)
-                longest = max((length for length, word in lengths if _is_mixed_word(word)), default=0)
-            found = longest >= needs or (rule == "wallet-key" and "[" in text)
+            found = has_mixed(needs) or (rule == "wallet-key" and "[" in text)
         if found:
             yield rule
 
